@@ -249,7 +249,7 @@ static bool wants_plot(const values *v) {
 }
 
 static bool draw_svg(const values *v, const plan_answer *p, chart *c) {
-    chart_make(c, p, true, CHART_POINTS);
+    chart_make(c, p, svg_medium());
     return svg_write(c, v->svg, v->force);
 }
 
@@ -266,7 +266,7 @@ static int show(const values *v, const plan_answer *p, chart *c) {
     plan_print(p, v->all, stdout);
     if (wants_plot(v)) {
         plot_style style = plot_style_here();
-        chart_make(c, p, false, plot_points(style));
+        chart_make(c, p, plot_medium(style));
         plot_print(c, style, stdout);
     }
     return CLI_OK;

@@ -10,28 +10,45 @@
 
 enum { CHART_REACH = 3, CHART_POINTS = 400, CHART_TICKS = 8 };
 
+/* One of the kinds that `plan` shows, or several whose curves cannot be told apart. */
 typedef struct chart_curve {
-    const bly_advice *advice;
-    bool chosen;
+    const bly_advice *kinds[PLAN_SHOWN];
+    size_t kind_count;
     double rates[CHART_POINTS]; /* at equal steps over the whole axis; NAN where it takes no more */
 } chart_curve;
 
 typedef struct chart {
-    const bly_needs *asked;  /* what was to be found is 0 */
+    const plan_answer *plan;
     uint64_t capacity, last; /* keys planned for, and at the axis' end */
-    double promise;          /* the rate planned for */
+    double requested;        /* the rate planned for */
     int low, high;           /* the vertical axis: 10^low to 10^high */
     uint64_t step;           /* between ticks of the horizontal axis */
     size_t points, count;
-    chart_curve curves[PLAN_KINDS];
+    chart_curve curves[PLAN_SHOWN]; /* the chosen kind's comes first */
 } chart;
 
-/* The chosen kind alone, or every kind that fits; the chosen one comes last, to be drawn on top.
- * 2 <= points <= CHART_POINTS. The answer must outlive the chart. */
-void chart_make(chart *c, const plan_answer *p, bool all, size_t points);
+/* Where it is to be drawn: how many points there are from left to right (2 .. CHART_POINTS), and
+ * the size in distances at which two lines can just be told apart. */
+typedef struct chart_medium {
+    size_t points;
+    double width, height;
+} chart_medium;
+
+/* The answer must outlive the chart. */
+void chart_make(chart *c, const plan_answer *p, chart_medium medium);
 
 /* Where a rate stands on the vertical axis: 0 at its foot, 1 at its top; less than 0 below. */
 double chart_height(const chart *c, double rate);
+
+/* Whether a curve never rises to the foot of the axis: then it is drawn on the foot. */
+bool chart_is_low(const chart *c, const chart_curve *curve);
+
+/* The last point of a curve, where its filter takes no more keys, or c->points - 1. */
+size_t chart_end(const chart *c, const chart_curve *curve);
+
+/* "classic, partitioned" */
+enum { CHART_NAMES = 160 };
+char *chart_names(const chart_curve *curve, char out[CHART_NAMES]);
 
 /* "0", "50M" */
 char *chart_tick(uint64_t keys, char *out);

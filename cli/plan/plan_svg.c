@@ -1,9 +1,12 @@
-/* The picture has fixed places: a title, a legend in rows below it, the plot, and at its right edge
- * room for the label of the promised rate; the label of the planned keys stands on top of the plot.
- * So no text ever lies on a curve or on another text.
+/* plan_svg.c - draws a chart as SVG.
  *
- * There is no background. The colours are of middling lightness and can be seen on white and on
- * black; where a viewer tells that it is dark, text and lines are lightened.
+ * Every text has its place: the title on top, the plot with its ticks on the left, and on the right
+ * a label for each curve at the height where the curve ends. The width of the labels is estimated
+ * from above, and the picture is as wide as they need, so no text is cut off whatever the font.
+ *
+ * Curves differ in colour (Okabe and Ito's, for the colour-blind), in dashes and in the marks on
+ * them, so that grey is enough. The picture has a background of its own, light or dark as the
+ * viewer prefers.
  */
 #include "plan/plan_svg.h"
 
@@ -17,22 +20,32 @@
 #include <string.h>
 
 enum {
-    WIDTH = 852,
-    LEFT = 96,
-    RIGHT = 752, /* of the plot */
-    LEGEND_TOP = 62,
-    LEGEND_ROW = 22,
-    LEGEND_CELL = 192,
-    LEGEND_CELLS = 4, /* in a row */
-    PLOT_HEIGHT = 340
+    EDGE = 18,
+    LEFT = 104,
+    PLOT_WIDTH = 600,
+    RIGHT = LEFT + PLOT_WIDTH,
+    TOP = 92,
+    PLOT_HEIGHT = 360,
+    BOTTOM = TOP + PLOT_HEIGHT,
+    FONT = 13,
+    LABEL_LINE = 18,
+    LABEL_GAP = 6,
+    SAMPLE = RIGHT + 16, /* of a curve's line, before its names */
+    NAMES = SAMPLE + 40
 };
 
 typedef struct drawing {
     const chart *c;
     output out;
     bool good;
-    int top, bottom; /* of the plot */
+    int width, height;
+    double label_tops[PLAN_SHOWN];
 } drawing;
+
+chart_medium svg_medium(void) {
+    static const double apart = 6; /* the thick line, the thin one, and a gap */
+    return (chart_medium){CHART_POINTS, PLOT_WIDTH / apart, PLOT_HEIGHT / apart};
+}
 
 static void put(drawing *d, const char *format, ...) PRINTF_LIKE(2, 3);
 
@@ -47,104 +60,137 @@ static void put(drawing *d, const char *format, ...) {
 
 /* ---- places ---------------------------------------------------------------------------------- */
 
-static double x_of(const drawing *d, double keys) {
-    return LEFT + (RIGHT - LEFT) * keys / (double)d->c->last;
+static double x_of(const chart *c, double keys) {
+    return LEFT + PLOT_WIDTH * keys / (double)c->last;
 }
 
-static double y_at(const drawing *d, double height) {
-    return d->bottom - (d->bottom - d->top) * height;
+static double x_at(const chart *c, size_t point) {
+    return LEFT + PLOT_WIDTH * (double)point / (double)(c->points - 1);
 }
 
-static double y_of(const drawing *d, double rate) {
-    return y_at(d, fmin(1, fmax(0, chart_height(d->c, rate))));
+static double y_of(const chart *c, double rate) {
+    return BOTTOM - PLOT_HEIGHT * fmin(1, fmax(0, chart_height(c, rate)));
 }
 
-static int legend_rows(const chart *c) {
-    return (int)((c->count + LEGEND_CELLS - 1) / LEGEND_CELLS);
+static double end_height(const chart *c, size_t curve) {
+    return y_of(c, c->curves[curve].rates[chart_end(c, &c->curves[curve])]);
 }
 
-/* A look belongs to a kind, whatever else is drawn. Curves of several kinds lie on each other:
- * dashes let them be seen. */
-typedef struct look {
-    const char *colour, *dashes;
-} look;
-
-static look look_of(bly_kind kind) {
-    static const look looks[] = {
-        {"#c0562f", "none"}, {"#8a63c9", "7 6"},  {"#2f86c8", "none"}, {"#2a9d6e", "none"},
-        {"#c2932a", "none"}, {"#c8508f", "none"}, {"#5b7f8f", "none"}, {"#6b3fa0", "2 8"},
-        {"#1f6f5c", "none"}, {"#9c2f6a", "3 6"},  {"#4a5560", "none"}, {"#b8860b", "4 5"},
-        {"#4f5fd0", "none"}, {"#a0703c", "none"}, {"#0f9aa8", "3 4"},  {"#3d4a2a", "none"},
-        {"#4a5560", "none"}, {"#d0473f", "2 5"},  {"#7a2f8f", "none"},
-    };
-    size_t i = 0;
-    for (bly_kind k = bly_kind_next(BLY_KIND_NONE); k != kind && k != BLY_KIND_NONE;
-         k = bly_kind_next(k))
-        i++;
-    return looks[i % (sizeof looks / sizeof *looks)];
+static int label_height(const chart *c, size_t curve) {
+    return LABEL_LINE * (int)c->curves[curve].kind_count + LABEL_GAP;
 }
 
-/* ---- parts ----------------------------------------------------------------------------------- */
-
-static void put_style(drawing *d) {
-    put(d, "<style>\n"
-           "text { font: 13px system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', sans-serif; "
-           "fill: #4a5560 }\n"
-           ".title { font-size: 16px; font-weight: 600 }\n"
-           ".note { fill: #6f7a85 }\n"
-           ".chosen { font-weight: 600 }\n"
-           ".grid { stroke: #8a949e; stroke-opacity: .28 }\n"
-           ".axis { stroke: #7b8690; fill: none }\n"
-           ".guide { stroke: #6f7a85; stroke-dasharray: 5 4 }\n"
-           ".curve { fill: none; stroke-width: 1.6; stroke-opacity: .75; stroke-linejoin: round }\n"
-           ".best { fill: none; stroke-width: 3.2; stroke-linejoin: round }\n");
-    put(d, "@media (prefers-color-scheme: dark) {\n"
-           "text { fill: #c3ccd4 } .note { fill: #98a3ad } .grid { stroke: #aab4bd }\n"
-           ".axis { stroke: #8d98a2 } .guide { stroke: #98a3ad } .curve { stroke-opacity: .95 }\n"
-           "}\n"
-           "</style>\n");
+/* Puts each label beside the end of its curve, or as near as the others leave room. */
+static void place_labels(drawing *d) {
+    const chart *c = d->c;
+    size_t order[PLAN_SHOWN]; /* from top to bottom */
+    for (size_t i = 0; i < c->count; i++) {
+        size_t at = i;
+        d->label_tops[i] = end_height(c, i) - label_height(c, i) / 2.0;
+        for (; at > 0 && d->label_tops[order[at - 1]] > d->label_tops[i]; at--)
+            order[at] = order[at - 1];
+        order[at] = i;
+    }
+    double from = TOP - LABEL_LINE, to = BOTTOM + LABEL_LINE;
+    for (size_t i = 0; i < c->count; i++) {
+        double *top = &d->label_tops[order[i]];
+        *top = fmax(*top, from);
+        from = *top + label_height(c, order[i]);
+    }
+    for (size_t i = c->count; i-- > 0;) {
+        double *top = &d->label_tops[order[i]];
+        *top = fmin(*top, to - label_height(c, order[i]));
+        to = *top;
+    }
 }
 
-static void put_title(drawing *d) {
-    const bly_advice *a = d->c->curves[d->c->count - 1].advice;
-    char keys[NUMBER_TEXT], percent[NUMBER_TEXT], size[NUMBER_TEXT];
-    put(d, "<title>False positives by keys added</title>\n");
-    put(d, "<text class=\"title\" x=\"%d\" y=\"28\">False positives by keys added</text>\n", LEFT);
-    put(d,
-        "<text class=\"note\" x=\"%d\" y=\"47\">planned for %s keys at %s: %s, %s, %.1f bits per "
-        "key</text>\n",
-        LEFT, number_grouped(a->needs.keys, keys), number_percent(a->needs.fpr, percent),
-        bly_kind_name(a->kind), number_bytes(a->bytes, size), a->bits_per_key);
+/* ---- words ----------------------------------------------------------------------------------- */
+
+/* No font that a viewer may take for sans-serif is wider than this for these texts. */
+static int text_width(const char *text) {
+    return (int)(0.68 * FONT * (double)strlen(text)) + 1;
 }
 
 /* What the kinds differ in. */
 static char *difference(const chart *c, const bly_advice *a, char out[NUMBER_TEXT]) {
-    if (c->asked->keys == 0)
+    const bly_needs *needs = &c->plan->needs;
+    if (needs->keys == 0)
         return chart_tick(a->needs.keys, out);
-    if (c->asked->fpr == 0)
-        return number_percent(a->fpr, out);
-    return number_bytes(a->bytes, out);
+    return needs->fpr > 0 ? number_bytes(a->bytes, out) : number_percent(a->fpr, out);
 }
 
-static void open_curve(drawing *d, const chart_curve *curve) {
-    look l = look_of(curve->advice->kind);
-    put(d, "<path class=\"%s\" stroke=\"%s\" stroke-dasharray=\"%s\" d=\"",
-        curve->chosen ? "best" : "curve", l.colour, curve->chosen ? "none" : l.dashes);
+static int picture_width(const chart *c) {
+    char text[CHART_NAMES], note[NUMBER_TEXT];
+    int names = 0;
+    for (size_t i = 0; i < c->count; i++)
+        for (size_t k = 0; k < c->curves[i].kind_count; k++) {
+            const bly_advice *a = c->curves[i].kinds[k];
+            (void)snprintf(text, sizeof text, "%s %s", bly_kind_name(a->kind),
+                           difference(c, a, note));
+            names = text_width(text) > names ? text_width(text) : names;
+        }
+    return NAMES + names + EDGE;
 }
 
-static void put_legend(drawing *d) {
-    for (size_t i = 0; i < d->c->count; i++) {
-        /* the chosen one first */
-        const chart_curve *curve = &d->c->curves[(i + d->c->count - 1) % d->c->count];
-        int x = LEFT + (int)(i % LEGEND_CELLS) * LEGEND_CELL;
-        int y = LEGEND_TOP + (int)(i / LEGEND_CELLS) * LEGEND_ROW;
-        char note[NUMBER_TEXT];
-        open_curve(d, curve);
-        put(d, "M%d %dh22\"/>\n", x, y + 8);
-        put(d, "<text x=\"%d\" y=\"%d\"><tspan%s>%s</tspan> ", x + 29, y + 13,
-            curve->chosen ? " class=\"chosen\"" : "", bly_kind_name(curve->advice->kind));
-        put(d, "<tspan class=\"note\">%s</tspan></text>\n", difference(d->c, curve->advice, note));
+/* For those who hear the picture. */
+static void put_description(drawing *d) {
+    const chart *c = d->c;
+    char keys[NUMBER_TEXT], names[CHART_NAMES], one[NUMBER_TEXT], two[NUMBER_TEXT];
+    put(d, "<title id=\"title\">False-positive rate by number of keys</title>\n");
+    put(d, "<desc id=\"desc\">Expected rates with %s keys, and with twice as many:",
+        number_grouped(c->capacity, keys));
+    for (size_t i = 0; i < c->count; i++) {
+        const bly_advice *a = c->curves[i].kinds[0];
+        const bool full = plan_max_keys(a) < 2 * c->capacity;
+        (void)number_percent(plan_rate_at(a, c->capacity), one);
+        (void)number_percent(plan_rate_at(a, 2 * c->capacity), two);
+        put(d, "%s %s %s, %s", i ? ";" : "", chart_names(&c->curves[i], names), one,
+            full ? "full" : two);
     }
+    put(d, ".</desc>\n");
+}
+
+static void put_title(drawing *d) {
+    const bly_advice *a = d->c->curves[0].kinds[0];
+    char keys[NUMBER_TEXT], percent[NUMBER_TEXT], size[NUMBER_TEXT];
+    put(d, "<text class=\"title\" x=\"%d\" y=\"30\">False-positive rate by number of keys</text>\n",
+        EDGE);
+    put(d,
+        "<text class=\"note\" x=\"%d\" y=\"51\">%s%s for %s keys at %s: %s, %.1f bits per key"
+        "</text>\n",
+        EDGE, d->c->plan->own_kind ? "" : "recommended: ", bly_kind_name(a->kind),
+        number_grouped(a->needs.keys, keys), number_percent(a->needs.fpr, percent),
+        number_bytes(a->bytes, size), a->bits_per_key);
+}
+
+/* ---- axes ------------------------------------------------------------------------------------ */
+
+static void put_style(drawing *d) {
+    put(d,
+        "<style>\n"
+        "text { font: %dpx system-ui, 'Segoe UI', 'DejaVu Sans', sans-serif; fill: #3d4751 }\n"
+        ".title { font-size: 16px; font-weight: 600 }\n"
+        ".note { fill: #5d6872 }\n"
+        ".best { font-weight: 600 }\n"
+        ".paper { fill: #ffffff }\n"
+        ".grid { stroke: #dfe3e7 }\n"
+        ".axis { stroke: #7b8690; fill: none }\n"
+        ".guide { stroke: #5d6872; stroke-dasharray: 5 4 }\n"
+        ".curve { fill: none; stroke: currentColor; stroke-width: 2; stroke-linejoin: round }\n"
+        ".thick { stroke-width: 3.6 }\n"
+        ".mark { fill: #ffffff; stroke: currentColor; stroke-width: 1.8 }\n"
+        ".end { fill: currentColor }\n",
+        FONT);
+    put(d, ".c0 { color: #0072b2 } .c1 { color: #d55e00 } .c2 { color: #009e73 }\n"
+           ".c3 { color: #b8559a } .c4 { color: #8a6d00 } .c5 { color: #4a4a4a }\n");
+    put(d, "@media (prefers-color-scheme: dark) {\n"
+           "text { fill: #d5dce2 } .note { fill: #a9b4be } .paper, .mark { fill: #14181d }\n"
+           ".grid { stroke: #2c343c } .axis { stroke: #8d98a2 } .guide { stroke: #a9b4be }\n"
+           ".c0 { color: #56b4e9 } .c1 { color: #f0853d } .c2 { color: #2fc79a }\n"
+           ".c3 { color: #de8fc3 } .c4 { color: #e0c341 } .c5 { color: #c8c8c8 }\n"
+           "}\n"
+           "</style>\n");
+    put(d, "<rect class=\"paper\" width=\"%d\" height=\"%d\"/>\n", d->width, d->height);
 }
 
 static void put_axes(drawing *d) {
@@ -152,99 +198,158 @@ static void put_axes(drawing *d) {
     const int every = (c->high - c->low) / 10 + 1;
     char text[NUMBER_TEXT];
     for (int power = c->high; power >= c->low; power -= every) {
-        double y = y_of(d, pow(10, power));
+        double y = y_of(c, pow(10, power));
         put(d, "<path class=\"grid\" d=\"M%d %.1fH%d\"/>\n", LEFT, y, RIGHT);
         put(d, "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%s</text>\n", LEFT - 9, y + 4.5,
             number_percent(pow(10, power), text));
     }
     for (uint64_t keys = 0; keys <= c->last; keys += c->step) {
-        double x = x_of(d, (double)keys);
-        put(d, "<path class=\"grid\" d=\"M%.1f %dV%d\"/>\n", x, d->top, d->bottom);
-        put(d, "<path class=\"axis\" d=\"M%.1f %dv5\"/>\n", x, d->bottom);
-        put(d, "<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%s</text>\n", x, d->bottom + 20,
+        double x = x_of(c, (double)keys);
+        put(d, "<path class=\"grid\" d=\"M%.1f %dV%d\"/>\n", x, TOP, BOTTOM);
+        put(d, "<path class=\"axis\" d=\"M%.1f %dv5\"/>\n", x, BOTTOM);
+        put(d, "<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%s</text>\n", x, BOTTOM + 20,
             chart_tick(keys, text));
     }
-    put(d, "<path class=\"axis\" d=\"M%d %dV%dH%d\"/>\n", LEFT, d->top, d->bottom, RIGHT);
+    put(d, "<path class=\"axis\" d=\"M%d %dV%dH%d\"/>\n", LEFT, TOP, BOTTOM, RIGHT);
+    put(d, "<text class=\"note\" x=\"%d\" y=\"%d\" text-anchor=\"middle\">keys added</text>\n",
+        LEFT + PLOT_WIDTH / 2, BOTTOM + 44);
     put(d,
-        "<text class=\"note\" x=\"%d\" y=\"%d\" text-anchor=\"middle\">distinct keys "
-        "added</text>\n",
-        (LEFT + RIGHT) / 2, d->bottom + 42);
-    put(d,
-        "<text class=\"note\" transform=\"translate(17 %d) rotate(-90)\" text-anchor=\"middle\">"
-        "false-positive rate</text>\n",
-        (d->top + d->bottom) / 2);
+        "<text class=\"note\" transform=\"translate(%d %d) rotate(-90)\" text-anchor=\"middle\">"
+        "expected false-positive rate per lookup</text>\n",
+        EDGE, TOP + PLOT_HEIGHT / 2);
 }
 
 static void put_guides(drawing *d) {
+    const chart *c = d->c;
     char text[NUMBER_TEXT];
-    double y = y_of(d, d->c->promise), x = x_of(d, (double)d->c->capacity);
+    double y = y_of(c, c->requested), x = x_of(c, (double)c->capacity);
     put(d, "<path class=\"guide\" d=\"M%d %.1fH%d\"/>\n", LEFT, y, RIGHT);
-    put(d, "<path class=\"guide\" d=\"M%.1f %dV%d\"/>\n", x, d->top - 4, d->bottom);
-    put(d, "<text class=\"note\" x=\"%d\" y=\"%.1f\">%s</text>\n", RIGHT + 7, y + 4.5,
-        number_percent(d->c->promise, text));
-    put(d, "<text class=\"note\" x=\"%d\" y=\"%.1f\">promised</text>\n", RIGHT + 7, y + 21);
+    put(d, "<path class=\"guide\" d=\"M%.1f %dV%d\"/>\n", x, TOP - 4, BOTTOM);
+    put(d, "<text class=\"note\" x=\"%d\" y=\"%.1f\">%s: %s</text>\n", LEFT + 8, y - 7,
+        c->plan->needs.fpr > 0 ? "requested" : "expected", number_percent(c->requested, text));
     put(d,
-        "<text class=\"note\" x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">planned for %s</text>\n",
-        x, d->top - 9, chart_tick(d->c->capacity, text));
+        "<text class=\"note\" x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">planned for %s "
+        "keys</text>\n",
+        x, TOP - 10, chart_tick(c->capacity, text));
 }
 
-/* A curve that never rises above the foot of the axis lies on it. */
-static bool put_low_curve(drawing *d, const chart_curve *curve) {
-    const chart *c = d->c;
-    size_t last = 0;
-    for (size_t i = 0; i < c->points; i++) {
-        if (chart_height(c, curve->rates[i]) >= 0)
-            return false;
-        if (!isnan(curve->rates[i]))
-            last = i;
-    }
-    open_curve(d, curve);
-    put(d, "M%d %.2fL%.2f %.2f\"/>\n", LEFT, y_at(d, 0),
-        LEFT + (RIGHT - LEFT) * (double)last / (double)(c->points - 1), y_at(d, 0));
-    return true;
+/* Explains the dot at the end of a curve. Returns the height that the picture needs. */
+static int put_footnote(drawing *d, bool measure_only) {
+    bool ends = false;
+    for (size_t i = 0; i < d->c->count; i++)
+        ends = ends || chart_end(d->c, &d->c->curves[i]) + 1 < d->c->points;
+    if (ends && !measure_only)
+        put(d,
+            "<text class=\"note\" x=\"%d\" y=\"%d\">A dot ends the curve of a filter that takes "
+            "no more keys.</text>\n",
+            LEFT, BOTTOM + 68);
+    return BOTTOM + (ends ? 84 : 62);
 }
 
-/* From where the curve rises above the foot of the axis. */
-static void put_curve(drawing *d, const chart_curve *curve) {
+/* ---- curves ---------------------------------------------------------------------------------- */
+
+/* How the line of the curve with this number looks. */
+static void open_line(drawing *d, size_t curve) {
+    static const char *const dashes[PLAN_SHOWN] = {"none", "8 4", "none", "2 4", "12 4 2 4", "5 3"};
+    put(d, "<path class=\"curve%s\" stroke-dasharray=\"%s\" d=\"", curve ? "" : " thick",
+        dashes[curve]);
+}
+
+static void put_mark(drawing *d, size_t curve, double x, double y) {
+    static const char *const shapes[PLAN_SHOWN] = {
+        "",
+        "m-4.5 0a4.5 4.5 0 1 0 9 0a4.5 4.5 0 1 0-9 0z",
+        "m-4-4h8v8h-8z",
+        "m0-5.5l5.5 9.5h-11z",
+        "m0-5.5l5.5 5.5-5.5 5.5-5.5-5.5z",
+        "m-4-4l8 8m0-8l-8 8",
+    };
+    if (curve)
+        put(d, "<path class=\"mark\" d=\"M%.2f %.2f%s\"/>\n", x, y, shapes[curve]);
+}
+
+static void put_marks(drawing *d, size_t number) {
     const chart *c = d->c;
-    if (put_low_curve(d, curve))
-        return;
-    open_curve(d, curve);
-    for (size_t i = 0, drawn = 0; i < c->points; i++) {
-        double x = LEFT + (RIGHT - LEFT) * (double)i / (double)(c->points - 1);
-        double height = chart_height(c, curve->rates[i]);
-        if (height < 0)
-            continue;
+    const chart_curve *curve = &c->curves[number];
+    const size_t end = chart_end(c, curve), every = 48, first = 16 + 9 * number;
+    for (size_t at = first; at <= end; at += every)
+        if (chart_height(c, curve->rates[at]) > 0.02)
+            put_mark(d, number, x_at(c, at), y_of(c, curve->rates[at]));
+    if (end + 1 < c->points)
+        put(d, "<circle class=\"end\" cx=\"%.2f\" cy=\"%.2f\" r=\"4\"/>\n", x_at(c, end),
+            y_of(c, curve->rates[end]));
+}
+
+/* From where the curve rises above the foot of the axis; one that never does lies on it. */
+static void put_curve(drawing *d, size_t number) {
+    const chart *c = d->c;
+    const chart_curve *curve = &c->curves[number];
+    const size_t end = chart_end(c, curve);
+    size_t at = 0;
+    while (at < end && chart_height(c, curve->rates[at + 1]) < 0)
+        at++;
+    if (at == end)
+        at = 0;
+    put(d, "<g class=\"c%zu\">\n", number);
+    open_line(d, number);
+    for (size_t i = at; i <= end; i++) {
+        double x = x_at(c, i);
         /* Enters through the foot, where a straight line from the point before would. */
-        if (drawn++ == 0 && i > 0) {
-            double below = fmax(chart_height(c, curve->rates[i - 1]), -1);
-            double share = height / (height - below);
-            put(d, "M%.2f %.2fL", x - share * (RIGHT - LEFT) / (double)(c->points - 1), y_at(d, 0));
-        } else
-            put(d, "%s", drawn == 1 ? "M" : "L");
-        put(d, "%.2f %.2f", x, y_at(d, fmin(height, 1)));
+        if (i == at && at + 1 < end && chart_height(c, curve->rates[i]) < 0) {
+            const double below = fmax(chart_height(c, curve->rates[i]), -1),
+                         above = chart_height(c, curve->rates[i + 1]);
+            x = above > 0 ? x_at(c, i + 1) - above / (above - below) * (x_at(c, 1) - LEFT) : x;
+        }
+        put(d, "%s%.2f %.2f", i == at ? "M" : "L", x, y_of(c, curve->rates[i]));
     }
     put(d, "\"/>\n");
+    put_marks(d, number);
+    put(d, "</g>\n");
+}
+
+/* A piece of the line leads from the end of the curve to its names. */
+static void put_label(drawing *d, size_t number) {
+    const chart *c = d->c;
+    const chart_curve *curve = &c->curves[number];
+    const double y = d->label_tops[number] + label_height(c, number) / 2.0;
+    double line = d->label_tops[number] + LABEL_GAP / 2.0 + LABEL_LINE / 2.0 + 4.5;
+    char note[NUMBER_TEXT];
+    put(d, "<g class=\"c%zu\">\n", number);
+    if (chart_end(c, curve) + 1 == c->points)
+        put(d, "<path class=\"curve\" stroke-opacity=\".5\" d=\"M%d %.2fL%d %.2f\"/>\n", RIGHT,
+            end_height(c, number), SAMPLE, y);
+    open_line(d, number);
+    put(d, "M%d %.2fH%d\"/>\n", SAMPLE, y, NAMES - 8);
+    put_mark(d, number, (SAMPLE + NAMES - 8) / 2.0, y);
+    put(d, "</g>\n");
+    for (size_t k = 0; k < curve->kind_count; k++, line += LABEL_LINE)
+        put(d,
+            "<text x=\"%d\" y=\"%.2f\"><tspan%s>%s</tspan> <tspan "
+            "class=\"note\">%s</tspan></text>\n",
+            NAMES, line, number || k ? "" : " class=\"best\"", bly_kind_name(curve->kinds[k]->kind),
+            difference(c, curve->kinds[k], note));
 }
 
 bool svg_write(const chart *c, const char *path, bool force) {
-    drawing d = {.c = c, .good = true};
-    d.top = LEGEND_TOP + legend_rows(c) * LEGEND_ROW + 34;
-    d.bottom = d.top + PLOT_HEIGHT;
-    int height = d.bottom + 58;
+    drawing d = {.c = c, .good = true, .width = picture_width(c)};
     if (!output_open(&d.out, path, force))
         return false;
+    place_labels(&d);
+    d.height = put_footnote(&d, true);
     put(&d,
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d "
-        "%d\">\n",
-        WIDTH, height, WIDTH, height);
+        "%d\" role=\"img\" aria-labelledby=\"title desc\">\n",
+        d.width, d.height, d.width, d.height);
+    put_description(&d);
     put_style(&d);
     put_title(&d);
-    put_legend(&d);
     put_axes(&d);
     put_guides(&d);
+    (void)put_footnote(&d, false);
+    for (size_t i = c->count; i-- > 0;)
+        put_curve(&d, i);
     for (size_t i = 0; i < c->count; i++)
-        put_curve(&d, &c->curves[i]);
+        put_label(&d, i);
     put(&d, "</svg>\n");
     d.good = d.good && output_commit(&d.out);
     output_close(&d.out);

@@ -1,11 +1,13 @@
-/* svg.h - a chart as a picture: one SVG file that needs nothing else. */
-#ifndef BLOOMERY_CLI_SVG_H
-#define BLOOMERY_CLI_SVG_H
+/* plan_svg.h - a chart as a picture: one SVG file that needs nothing else. */
+#ifndef BLOOMERY_CLI_PLAN_SVG_H
+#define BLOOMERY_CLI_PLAN_SVG_H
 
 #include "plan/plan_chart.h"
 
-/* Appears at `path` ("-": standard output) only when it is whole; an existing file is refused
- * unless `force`. false: reported. */
+chart_medium svg_medium(void); /* what the chart is to be made for */
+
+/* The file at `path` ("-": standard output) appears only when it is complete; an existing file is
+ * refused unless `force`. false: reported. */
 bool svg_write(const chart *c, const char *path, bool force);
 
 #endif

@@ -1,9 +1,14 @@
-/* The picture is a grid of characters. Each has room for dots, two by four where there are Braille
- * characters and one by one where there are not; the curve is dots, and what is not under the curve
- * may be one of the two dashed lines: the rate promised, the keys planned for.
+/* plot.c - draws a chart in characters.
+ *
+ * The picture is a grid of characters. Each curve has a mark; only the first curve is a line of
+ * dots where there are Braille characters. Where several curves want the same character, the first
+ * curve gets it, and the others take turns from column to column, so that all of them can be seen.
+ * What is under no curve may be one of the two dashed lines: the rate requested, the keys planned
+ * for.
  */
 #include "plan/plot.h"
 
+#include "text/help_text.h"
 #include "text/message.h"
 #include "text/numbers.h"
 
@@ -11,7 +16,7 @@
 #include <string.h>
 
 enum {
-    ROWS = 15,
+    ROWS = 18,
     MARGIN = 9, /* columns left of the picture, for the labels */
     MIN_WIDTH = 24,
     MAX_WIDTH = 90
@@ -20,11 +25,12 @@ enum {
 typedef struct picture {
     const chart *c;
     bool unicode;
-    unsigned width;                      /* characters */
-    unsigned across, up;                 /* dots in a character */
-    int promise;                         /* row of the promised rate; below 0: outside */
-    unsigned capacity;                   /* column of the keys planned for */
-    unsigned char dots[ROWS][MAX_WIDTH]; /* a bit each, in the order of Braille */
+    unsigned width;                        /* characters */
+    unsigned across, up;                   /* dots in a character */
+    int requested;                         /* row of the requested rate; below 0: outside */
+    unsigned capacity;                     /* column of the keys planned for */
+    unsigned char dots[ROWS][MAX_WIDTH];   /* of the first curve; a bit each, as in Braille */
+    unsigned char curves[ROWS][MAX_WIDTH]; /* a bit for each curve */
 } picture;
 
 plot_style plot_style_here(void) {
@@ -36,38 +42,53 @@ static unsigned width_of(plot_style style) {
     return width < MIN_WIDTH ? MIN_WIDTH : width > MAX_WIDTH ? MAX_WIDTH : width;
 }
 
-size_t plot_points(plot_style style) {
-    return width_of(style) * (style.unicode ? 2 : 1);
+chart_medium plot_medium(plot_style style) {
+    return (chart_medium){width_of(style) * (style.unicode ? 2 : 1), width_of(style), ROWS};
 }
 
-/* ---- dots ------------------------------------------------------------------------------------ */
+/* ---- curves ---------------------------------------------------------------------------------- */
 
 /* `y` counts dots from the top. */
-static void set_dot(picture *p, unsigned x, unsigned y) {
+static void set_dot(picture *p, size_t curve, unsigned x, unsigned y) {
     static const unsigned char braille[4][2] = {
         {0x01, 0x08}, {0x02, 0x10}, {0x04, 0x20}, {0x40, 0x80}};
-    p->dots[y / p->up][x / p->across] |= braille[y % p->up][x % p->across];
+    p->curves[y / p->up][x / p->across] |= (unsigned char)(1U << curve);
+    if (curve == 0)
+        p->dots[y / p->up][x / p->across] |= braille[y % p->up][x % p->across];
 }
 
 /* Dots from the top, which is 0; below the foot of the picture when the rate is off the axis. */
 static int dot_of(const picture *p, double rate) {
-    const int most = (int)(ROWS * p->up) - 1;
+    const int last = (int)(ROWS * p->up) - 1;
     double height = chart_height(p->c, rate);
-    return height < 0 ? most + 1 : most - (int)lround(fmin(height, 1) * most);
+    return height < 0 ? last + 1 : last - (int)lround(fmin(height, 1) * last);
 }
 
-/* Between neighbours the curve goes straight up, so that a steep one has no holes. */
-static void draw_curve(picture *p) {
-    const chart_curve *curve = &p->c->curves[p->c->count - 1];
-    const int most = (int)(ROWS * p->up) - 1;
-    int before = most + 1;
+/* Between neighbours a curve goes straight up, so that a steep one has no holes. */
+static void draw_curve(picture *p, size_t number) {
+    const chart_curve *curve = &p->c->curves[number];
+    const int last = (int)(ROWS * p->up) - 1;
+    const size_t low_end = chart_is_low(p->c, curve) ? chart_end(p->c, curve) + 1 : 0;
+    int before = last + 1;
     for (unsigned x = 0; x < p->c->points; x++) {
-        int y = dot_of(p, curve->rates[x]);
+        int y = x < low_end ? last : dot_of(p, curve->rates[x]);
         int from = before > y + 1 ? before - 1 : y;
-        for (int at = y; at <= from && at <= most; at++)
-            set_dot(p, x, (unsigned)at);
+        for (int at = y; at <= from && at <= last; at++)
+            set_dot(p, number, x, (unsigned)at);
         before = y;
     }
+}
+
+/* The curve that this character shows; -1: none. */
+static int curve_at(const picture *p, unsigned row, unsigned x) {
+    const unsigned set = p->curves[row][x];
+    if (set & 1 || !set)
+        return set ? 0 : -1;
+    const unsigned others = (unsigned)p->c->count - 1;
+    for (unsigned i = 0; i < others; i++)
+        if (set & 1U << (1 + (x + i) % others))
+            return (int)(1 + (x + i) % others);
+    return -1;
 }
 
 static unsigned column_of(const picture *p, uint64_t keys) {
@@ -81,6 +102,18 @@ static void put_braille(unsigned char dots, FILE *to) {
     (void)fprintf(to, "\xE2%c%c", 0xA0 + (dots >> 6), 0x80 + (dots & 0x3F));
 }
 
+static const char *mark_of(bool unicode, size_t curve) {
+    static const char *const fine[PLAN_SHOWN] = {"⠶⠶", "○", "×", "△", "□", "◆"};
+    static const char *const plain[PLAN_SHOWN] = {"*", "o", "x", "#", "=", "@"};
+    return (unicode ? fine : plain)[curve];
+}
+
+static message_style style_of(int curve) {
+    static const message_style styles[PLAN_SHOWN] = {STYLE_BLUE,  STYLE_YELLOW, STYLE_GREEN,
+                                                     STYLE_PLAIN, STYLE_RED,    STYLE_DIM};
+    return curve < 0 ? STYLE_DIM : styles[curve];
+}
+
 static void put_guide(const picture *p, bool flat, bool upright, FILE *to) {
     static const char *const fine[] = {" ", "┈", "┊", "┼"}, *const plain[] = {" ", "-", ":", "+"};
     (void)fputs((p->unicode ? fine : plain)[flat + 2 * upright], to);
@@ -88,9 +121,9 @@ static void put_guide(const picture *p, bool flat, bool upright, FILE *to) {
 
 /* Where only blanks are left. */
 static unsigned end_of(const picture *p, unsigned row) {
-    unsigned end = (int)row == p->promise ? p->width : p->capacity + 1;
+    unsigned end = (int)row == p->requested ? p->width : p->capacity + 1;
     for (unsigned x = end; x < p->width; x++)
-        if (p->dots[row][x])
+        if (p->curves[row][x])
             end = x + 1;
     return end;
 }
@@ -98,21 +131,23 @@ static unsigned end_of(const picture *p, unsigned row) {
 static void put_row(const picture *p, unsigned row, FILE *to) {
     message_style now = STYLE_PLAIN;
     for (unsigned x = 0; x < end_of(p, row); x++) {
-        unsigned char dots = p->dots[row][x];
-        bool flat = (int)row == p->promise, upright = x == p->capacity;
-        message_style want = dots ? STYLE_BLUE : flat || upright ? STYLE_DIM : STYLE_PLAIN;
+        const bool flat = (int)row == p->requested, upright = x == p->capacity;
+        const int curve = curve_at(p, row, x);
+        const message_style want = curve >= 0 || flat || upright ? style_of(curve) : STYLE_PLAIN;
         if (want != now)
             (void)fprintf(to, "%s%s", message_style_off(1), message_style_on(1, want));
         now = want;
-        if (!dots)
+        if (curve < 0)
             put_guide(p, flat, upright, to);
-        else if (p->unicode)
-            put_braille(dots, to);
+        else if (curve == 0 && p->unicode)
+            put_braille(p->dots[row][x], to);
         else
-            (void)fputc('*', to);
+            (void)fputs(mark_of(p->unicode, (size_t)curve), to);
     }
     (void)fprintf(to, "%s\n", message_style_off(1));
 }
+
+/* ---- axes and words -------------------------------------------------------------------------- */
 
 /* The power of ten that stands at this row, or "". */
 static void label_of(const picture *p, unsigned row, char out[NUMBER_TEXT]) {
@@ -150,18 +185,48 @@ static void put_ticks(const picture *p, FILE *to) {
     (void)fprintf(to, "%*s%.*s\n", MARGIN, "", (int)used, line);
 }
 
+static void put_title(const picture *p, FILE *to) {
+    char text[192], rate[NUMBER_TEXT], keys[NUMBER_TEXT];
+    (void)snprintf(text, sizeof text,
+                   "Expected false-positive rate per lookup, by keys added. Dashed: %s %s "
+                   "for %s %s.",
+                   number_percent(p->c->requested, rate),
+                   p->c->plan->needs.fpr > 0 ? "requested" : "expected",
+                   number_grouped(p->c->capacity, keys), p->c->capacity == 1 ? "key" : "keys");
+    (void)fputc('\n', to);
+    text_wrap(to, text_all(text), 0, 0, MARGIN + p->width);
+    (void)fputc('\n', to);
+}
+
+/* As many curves in a line as fit, each with its mark. */
+static void put_legend(const picture *p, FILE *to) {
+    char names[CHART_NAMES];
+    size_t used = MARGIN;
+    (void)fprintf(to, "\n%*s", MARGIN, "");
+    for (size_t i = 0; i < p->c->count; i++) {
+        const size_t mark = i == 0 && p->unicode ? 2 : 1;
+        const size_t length = mark + 1 + strlen(chart_names(&p->c->curves[i], names));
+        const bool first = used == MARGIN, breaks = !first && used + 3 + length > MARGIN + p->width;
+        if (breaks)
+            (void)fprintf(to, "\n%*s", MARGIN, "");
+        used = breaks ? MARGIN + length : used + (first ? 0 : 3) + length;
+        (void)fprintf(to, "%s%s%s%s %s", first || breaks ? "" : "   ",
+                      message_style_on(1, style_of((int)i)), mark_of(p->unicode, i),
+                      message_style_off(1), names);
+    }
+    (void)fputc('\n', to);
+}
+
 void plot_print(const chart *c, plot_style style, FILE *to) {
     picture p = {.c = c, .unicode = style.unicode, .width = width_of(style)};
-    char label[NUMBER_TEXT], promise[NUMBER_TEXT], keys[NUMBER_TEXT];
+    char label[NUMBER_TEXT];
     p.across = p.unicode ? 2 : 1;
     p.up = p.unicode ? 4 : 1;
-    p.promise = dot_of(&p, c->promise) / (int)p.up;
+    p.requested = dot_of(&p, c->requested) / (int)p.up;
     p.capacity = column_of(&p, c->capacity);
-    draw_curve(&p);
-    (void)fprintf(to, "\nRate of %s by keys added; dashed: %s promised for %s %s\n\n",
-                  bly_kind_name(c->curves[c->count - 1].advice->kind),
-                  number_percent(c->promise, promise), number_grouped(c->capacity, keys),
-                  c->capacity == 1 ? "key" : "keys");
+    for (size_t i = 0; i < c->count; i++)
+        draw_curve(&p, i);
+    put_title(&p, to);
     for (unsigned row = 0; row < ROWS; row++) {
         label_of(&p, row, label);
         (void)fprintf(to, "%*s %s", MARGIN - 2, label,
@@ -172,4 +237,5 @@ void plot_print(const chart *c, plot_style style, FILE *to) {
     }
     put_axis(&p, to);
     put_ticks(&p, to);
+    put_legend(&p, to);
 }

@@ -4,22 +4,17 @@
 
 #include "plan/plan_chart.h"
 
-/* What a curve is drawn with: Braille characters, two dots wide and four high each, or asterisks.
- */
 typedef struct plot_style {
     unsigned columns; /* of the terminal */
-    bool unicode;
+    bool unicode;     /* the first curve in Braille characters, two dots wide and four high */
 } plot_style;
 
-/* As wide as the terminal behind standard output (100 columns at most), in what its locale can
- * show. */
+/* The terminal behind standard output (100 columns at most), and what its locale can show. */
 plot_style plot_style_here(void);
 
-/* How many points of a curve can be told apart. */
-size_t plot_points(plot_style style);
+chart_medium plot_medium(plot_style style); /* what the chart is to be made for */
 
-/* The last curve, that is the chosen one; `c` was made with plot_points points. Colours are those
- * that standard output may have. */
+/* Colours are those that standard output may have. */
 void plot_print(const chart *c, plot_style style, FILE *to);
 
 #endif

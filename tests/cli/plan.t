@@ -556,164 +556,158 @@ $ bloomery plan -n 1M surplus
 ? 2
 
 # A drawing: none unless asked for when this is no terminal; in what the locale can show.
-$ bloomery plan -n 1M | grep -c dashed
+$ bloomery plan -n 1M | grep -c Dashed
 0
 ? 1
-$ bloomery plan -n 1M --plot | tail -n 20
-\
-Rate of split512 by keys added; dashed: 0.1% promised for 1,000,000 keys
+$ bloomery plan -n 1M --plot | tail -n 25
+Expected false-positive rate per lookup, by keys added. Dashed: 0.1% requested
+for 1,000,000 keys.
 \
    100% ┤                       ┊
         │                       ┊
-        │                       ┊                                       ⣀⣀⣀⣀⠤⠤⠤
-    10% ┤                       ┊                           ⢀⣀⣀⠤⠤⠤⠒⠒⠒⠉⠉⠉
-        │                       ┊                   ⣀⣀⠤⠤⠒⠒⠉⠉⠁
-        │                       ┊            ⢀⣀⠤⠔⠒⠉⠉
-     1% ┤                       ┊       ⣀⡠⠔⠒⠉⠁
-        │                       ┊   ⣀⠤⠒⠉
-   0.1% ┤┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈⢀⠤⠒⠉┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈
-        │                    ⢀⠤⠊⠁
-        │                 ⢀⡠⠊⠁  ┊
-  0.01% ┤               ⢀⠔⠁     ┊
-        │             ⢀⠔⠁       ┊
-        │            ⡠⠃         ┊
- 0.001% ┤          ⢀⠎           ┊
+        │                       ┊
+    10% ┤                       ┊                                  ⢀⣀⣀⡠⠤⠤⠒⠒⠒⠊⠉⠉
+        │                       ┊                          ⣀⣀⠤⠤⠒⠒⠊⠉⠁
+        │                       ┊                   ⣀⡠⠤⠒⠒⠉⠉
+        │                       ┊             ⢀⡠⠤⠒⠊⠉
+     1% ┤                       ┊         ⣀⠤⠒⠉⠁
+        │                       ┊     ⣀⠤⠒⠉
+        │                       ┊ ⢀⡠⠒⠉
+   0.1% ┤┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈○○⡠⠒⠁┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈┈
+        │           ○○○○○○○○○⢀⠔⠉×××××××××××××××××××××××××××××××××××××××××××××××
+        │      ○○○○○○      ⡠⠒⠁  ┊
+        │   ○○○          ⢠⠊×    ┊
+  0.01% ┤  ○○          ⢀⠔⠁      ┊
+        │ ○           ⡠⠃        ┊
+        │○○         ⢀⠜×         ┊
+ 0.001% ┤○         ⢀⠎×          ┊
         └┴───────────┴──────────┴───────────┴──────────┴───────────┴──────────┴
          0         500k        1M         1.5M        2M         2.5M        3M
-$ LC_ALL=C bloomery plan -n 1M -p 1% --plot | tail -n 20
 \
-Rate of sbbf by keys added; dashed: 1% promised for 1,000,000 keys
+         ⠶⠶ split512, classic, bb2x512   ○ cuckoo   × scalable
+$ LC_ALL=C bloomery plan -n 1M -p 1% --plot | tail -n 25
+Expected false-positive rate per lookup, by keys added. Dashed: 1% requested
+for 1,000,000 keys.
 \
    100% +                       :
-        |                       :                                         *****
-        |                       :                          ***************
-    10% +                       :                 *********
-        |                       :          *******
-        |                       :     *****
-        |                       : ****
-     1% +----------------------***---------------------------------------------
-        |                   *** :
-        |                 **    :
-   0.1% +               **      :
-        |             **        :
-        |            *          :
-        |          **           :
-  0.01% +          *            :
+        |                       :
+        |                       :                                **************
+        |                       :                      **********
+    10% +                       :               *******
+        |                       :          *****
+        |                       :      ****
+        |                       :  ****
+     1% +-----------------------+**--------------------------------------------
+        |                  ooo***xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx
+        |           ooooooo **x :
+        |       oooo      **x   :
+        |    ooo        **x     :
+   0.1% +   o          *x       :
+        |  o         **x        :
+        | o         *xx         :
+        | o        *x           :
+  0.01% + o        *x           :
         ++-----------+----------+-----------+----------+-----------+----------+
          0         500k        1M         1.5M        2M         2.5M        3M
-$ LC_ALL=C bloomery plan -n 1M -p 1% --grows --plot | tail -n 20
 \
-Rate of scalable by keys added; dashed: 1% promised for 1,000,000 keys
+         * sbbf, classic, bb2x512, split512   o cuckoo   x scalable
+$ LC_ALL=C bloomery plan -n 1M -p 1% --grows --plot | tail -n 25
+Expected false-positive rate per lookup, by keys added. Dashed: 1% requested
+for 1,000,000 keys.
 \
     10% +                       :
         |                       :
         |                       :
      1% +-----------------------+----------------------------------------------
-        |                       :                                            **
-        |       *************************************************************
+        |                       :           ***********************************
+        |       ****************************
         |   ****                :
-   0.1% +   *                   :
+   0.1% +  *                    :
         |  *                    :
-        |  *                    :
-  0.01% +  *                    :
-        |  *                    :
-        |  *                    :
-        |  *                    :
- 0.001% + *                     :
+        |  *                    :                           ooooooooooooooooooo
+  0.01% +  *                    :  ooooooooooooooooooooooooo
+        |  *          ooooooooooooo
+        |  *    oooooo          :
+        | *  ooo                :
+ 0.001% + *oo                   :
+        | *                     :
+        | *                     :
+0.0001% + *                     :
         ++-----------+----------+-----------+----------+-----------+----------+
          0         500k        1M         1.5M        2M         2.5M        3M
+\
+         * scalable, scalable-cuckoo   o growable-cuckoo
 # The curve of a kind that takes no more keys ends.
-$ LC_ALL=C bloomery plan -n 1M -p 1% --kind cuckoo --plot | tail -n 20
+$ LC_ALL=C bloomery plan -n 1M -p 1% --kind cuckoo --plot | tail -n 25
+Expected false-positive rate per lookup, by keys added. Dashed: 1% requested
+for 1,000,000 keys.
 \
-Rate of cuckoo by keys added; dashed: 1% promised for 1,000,000 keys
-\
-    10% +                       :
+   100% +                       :
         |                       :
-        |                       :
-     1% +-----------------------+----------------------------------------------
-        |                ********
-        |         *******       :
-        |     ****              :
-   0.1% +   **                  :
-        |  *                    :
-        | *                     :
-  0.01% + *                     :
-        | *                     :
-        | *                     :
-        | *                     :
- 0.001% + *                     :
+        |                       :                               ooooooooooooooo
+        |                       :                      ooooooooo
+    10% +                       :               ooooooo
+        |                       :          ooooo
+        |                       :      oooo
+        |                       :  oooo
+     1% +-----------------------+oo--------------------------------------------
+        |                  ******xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx
+        |           ******* oox :
+        |       ****      oox   :
+        |    ***         ox     :
+   0.1% +   *          ox       :
+        |  *          ox        :
+        | *          ox         :
+        | *         x           :
+  0.01% + *        ox           :
         ++-----------+----------+-----------+----------+-----------+----------+
          0         500k        1M         1.5M        2M         2.5M        3M
-$ LC_ALL=C bloomery plan -n 1M -p 1% --static --plot | tail -n 20
 \
-Rate of fuse by keys added; dashed: 1% promised for 1,000,000 keys
+         * cuckoo   o classic, bb2x512, split512, sbbf   x scalable
+$ LC_ALL=C bloomery plan -n 1M -p 1% --static --plot | tail -n 25
+Expected false-positive rate per lookup, by keys added. Dashed: 1% requested
+for 1,000,000 keys.
 \
-    10% +                       :
+   100% +                       :
         |                       :
-        |                       :
-     1% +-----------------------+----------------------------------------------
+        |                       :                                    oooooooooo
+        |                       :                         ooooooooooo
+    10% +                       :                 oooooooo
+        |                       :           oooooo
+        |                       :      ooooo
+        |                       :   ooo
+     1% +-----------------------+ooo-------------------------------------------
         | ***********************
-        | *                     :
-        | *                     :
-   0.1% + *                     :
-        | *                     :
-        | *                     :
-  0.01% + *                     :
-        | *                     :
-        | *                     :
-        | *                     :
- 0.001% + *                     :
+        | *                 oo  :
+        | *               oo    :
+        | *             oo      :
+   0.1% + *           oo        :
+        | *          o          :
+        | *         o           :
+        | *        o            :
+  0.01% + *       o             :
         ++-----------+----------+-----------+----------+-----------+----------+
          0         500k        1M         1.5M        2M         2.5M        3M
-$ bloomery plan -n 1M --static --svg static.svg >/dev/null; python3 - <<'END'
-> import re, xml.etree.ElementTree as tree
-> root = tree.parse('static.svg').getroot()
-> curves = [p for p in root if p.tag.endswith('path') and p.get('class') in ('curve', 'best') and 'h22' not in p.get('d')]
-> for p in curves:
->     print(p.get('stroke'), p.get('stroke-dasharray'), 'ends at', round(float(re.split('[ML ]', p.get('d'))[-2])))
-> END
-\#c0562f none ends at 752
-\#8a63c9 7 6 ends at 752
-\#2f86c8 none ends at 752
-\#2a9d6e none ends at 752
-\#c2932a none ends at 752
-\#c8508f none ends at 752
-\#6b3fa0 2 8 ends at 752
-\#1f6f5c none ends at 752
-\#9c2f6a 3 6 ends at 752
-\#b8860b 4 5 ends at 315
-\#4f5fd0 none ends at 315
-\#0f9aa8 3 4 ends at 315
-\#d0473f 2 5 ends at 752
-\#7a2f8f none ends at 752
-\#a0703c none ends at 315
-$ bloomery plan -n 1M --plot=never | grep -c dashed
+\
+         * fuse, ribbon   o bb2x512, split512
+$ bloomery plan -n 1M --plot=never | grep -c Dashed
 0
 ? 1
 $ bloomery plan -n 1M --color=always | head -1 | cat -v
 ^[[1msplit512^[[0m: 1.87 MiB for 1,000,000 keys, FPR 0.1% (1 in 1,000)
 
-# As a picture: a curve for each kind, in the legend and in the plot, and whole as XML.
+# As a picture; plan_charts.py looks at what is in it.
 $ bloomery plan -n 1M --svg rates.svg | head -1
 split512: 1.87 MiB for 1,000,000 keys, FPR 0.1% (1 in 1,000)
-$ python3 - <<'END'
-> import xml.etree.ElementTree as tree
-> root = tree.parse('rates.svg').getroot()
-> paths = [p for p in root if p.tag.endswith('path')]
-> print(root.tag, sum(p.get('class') == 'curve' for p in paths), sum(p.get('class') == 'best' for p in paths))
-> print(' '.join(t[0].text for t in root if t.tag.endswith('text') and len(t)))
-> END
-{http://www.w3.org/2000/svg}svg 24 2
-split512 classic partitioned sbbf bb2x512 scalable counting multilayer layered hybrid cuckoo growable-cuckoo scalable-cuckoo
 $ bloomery plan -n 1M --svg rates.svg
 ! bloomery plan: rates.svg: exists already; -f replaces it
 ? 2
 $ bloomery plan -n 2M --svg rates.svg -f | head -1
 split512: 3.75 MiB for 2,000,000 keys, FPR 0.1% (1 in 1,000)
-$ grep -o 'planned for 2M' rates.svg
-planned for 2M
+$ grep -o 'planned for 2M keys' rates.svg
+planned for 2M keys
 $ bloomery plan -n 1M --svg - | sed -n '1p;$p'
-<svg xmlns="http://www.w3.org/2000/svg" width="852" height="582" viewBox="0 0 852 582">
+<svg xmlns="http://www.w3.org/2000/svg" width="929" height="536" viewBox="0 0 929 536" role="img" aria-labelledby="title desc">
 </svg>
 $ bloomery plan -n 1M --svg none/rates.svg
 ! bloomery plan: none/rates.svg: No such file or directory
