@@ -47,3 +47,25 @@ uint64_t line_window_bytes(const line_window *w) {
     g.size = (uint64_t)ceil((double)g.size * times);
     return bly_plan_check(&g) == BLY_OK ? bly_plan_bytes(&g) : 0;
 }
+
+bool line_window_of(const bly_filter *f, line_window *out) {
+    bly_window_info w = {.struct_size = sizeof w};
+    bly_filter_info info = {.struct_size = sizeof info};
+    const uint64_t keys = bly_filter_capacity(f);
+    *out = (line_window){0};
+    if (bly_window_get_info(f, &w) != BLY_OK ||
+        (w.span ? w.generations != LINE_WINDOW_GENERATIONS : keys <= LINE_WINDOW_SPARE))
+        return false;
+    bly_filter_get_info(f, &info);
+    if (w.span)
+        *out = (line_window){.span = w.span,
+                             .keys = keys / LINE_WINDOW_GENERATIONS,
+                             .rate = line_window_part(info.requested_fpr, w.generations)};
+    else
+        *out = (line_window){.lines = keys - LINE_WINDOW_SPARE, .rate = info.requested_fpr};
+    return true;
+}
+
+char *line_window_text(const line_window *w, char out[NUMBER_TEXT]) {
+    return w->span ? number_span(w->span / 1000, out) : number_grouped(w->lines, out);
+}

@@ -14,6 +14,8 @@
 #ifndef BLOOMERY_CLI_LINE_WINDOW_H
 #define BLOOMERY_CLI_LINE_WINDOW_H
 
+#include "text/numbers.h"
+
 #include <bloomery/bloomery.h>
 
 enum {
@@ -34,6 +36,11 @@ bly_spec line_window_spec(const line_window *w);
 
 /* About how many bytes it takes; 0: it cannot be created. */
 uint64_t line_window_bytes(const line_window *w);
+
+/* The window that a filter was created as. false: it is none, or not created by such a spec. */
+bool line_window_of(const bly_filter *f, line_window *out);
+/* As --window has it: "10,000", "15m". */
+char *line_window_text(const line_window *w, char out[NUMBER_TEXT]);
 
 /* The rate of one generation in a window that has so many besides the one being filled. */
 double line_window_part(double rate, uint32_t generations);

@@ -199,6 +199,13 @@ char *number_one_in(double rate, char out[NUMBER_TEXT]) {
     return out;
 }
 
+char *number_estimate(double value, char out[NUMBER_TEXT]) {
+    if (value >= 9.5 && value < 0x1p63)
+        return number_grouped((uint64_t)(value + 0.5), out);
+    (void)snprintf(out, NUMBER_TEXT, value < 0.005 ? "0" : "%.2g", value);
+    return out;
+}
+
 char *number_short(double value, char out[NUMBER_TEXT]) {
     static const char *const units[] = {"", "k", "M", "G", "T"};
     int unit = 0;

@@ -20,6 +20,7 @@ char *number_grouped(uint64_t value, char out[NUMBER_TEXT]); /* 12,345,678 */
 char *number_bytes(uint64_t value, char out[NUMBER_TEXT]);   /* 512 B, 9.8 MiB */
 char *number_percent(double rate, char out[NUMBER_TEXT]);    /* 0.1%, 0.00012% */
 char *number_one_in(double rate, char out[NUMBER_TEXT]);     /* 1 in 1,000 */
+char *number_estimate(double value, char out[NUMBER_TEXT]);  /* 0, 0.03, 1,450 */
 char *number_short(double value, char out[NUMBER_TEXT]);     /* 950, 12.3k, 4.5M, 1.2G */
 char *number_span(uint64_t seconds, char out[NUMBER_TEXT]);  /* 90s, 15m, 24h, 7d */
 char *number_time(double seconds, char out[NUMBER_TEXT]);    /* 0.42 s, 3:05, 1:02:03 */

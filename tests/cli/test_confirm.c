@@ -2,8 +2,8 @@
  * filter errs, across runs, after kills at any moment and when the disk is full. */
 #include "store_support.h"
 
-#include "dedup/confirm.h"
-#include "dedup/exact.h"
+#include "dedup/state_confirm.h"
+#include "dedup/state_exact.h"
 #include "io/fingerprint_file.h"
 #include "io/input.h"
 
@@ -41,7 +41,7 @@ static void settle_if_due(confirm *c) {
 }
 
 /* Feeds both the same, in batches of changing sizes, and wants the same answers. */
-static void compare_with_exact(confirm *c, exact *e, stream *s, size_t n) {
+static void compare_with_exact(confirm *c, fingerprint_set *e, stream *s, size_t n) {
     uint64_t batch[INPUT_BATCH];
     uint8_t a[INPUT_BATCH], b[INPUT_BATCH];
     while (n > 0) {
@@ -51,9 +51,9 @@ static void compare_with_exact(confirm *c, exact *e, stream *s, size_t n) {
             batch[i] = draw(s);
         memset(a, 7, sizeof a);
         assert_ok(confirm_add(c, batch, size, a));
-        assert_ok(exact_add(e, batch, size, b));
+        assert_ok(fingerprint_set_add(e, batch, size, b));
         assert_memory_equal(a, b, size);
-        assert_int_equal(confirm_count(c), exact_count(e));
+        assert_int_equal(confirm_count(c), fingerprint_set_count(e));
         settle_if_due(c);
         n -= size;
     }
@@ -80,22 +80,22 @@ static void add_keys_from(confirm *c, uint64_t from, uint64_t to, uint8_t want) 
 }
 
 static bly_status collect(void *ctx, const uint64_t *x, size_t n) {
-    return exact_add(ctx, x, n, NULL);
+    return fingerprint_set_add(ctx, x, n, NULL);
 }
 
 /* What the file holds, found by reading it, or NULL if it is not in order. */
-static exact *content(const char *name) {
+static fingerprint_set *content(const char *name) {
     pages p;
     if (!pages_open(&p, at(name)))
         return NULL;
     bool good = pages_scan(&p, NULL, NULL);
-    exact *e = exact_create(p.count + 1, 0);
+    fingerprint_set *e = fingerprint_set_create(p.count + 1, 0);
     assert_non_null(e);
     good = good && pages_scan(&p, collect, e);
-    assert_int_equal(exact_count(e) + p.shape.zero, p.count); /* none twice */
+    assert_int_equal(fingerprint_set_count(e) + p.shape.zero, p.count); /* none twice */
     pages_close(&p);
     if (!good) {
-        exact_destroy(e);
+        fingerprint_set_destroy(e);
         e = NULL;
     }
     return e;
@@ -108,13 +108,13 @@ static void test_as_exact_with_a_bad_filter(void **state) {
     size_t n = 700000 / BLYT_SLOW; /* half of them new: settled once because 2^18 wait */
     stream s = {1, 0};
     confirm *c = opened("f", n / 2, 0.3);
-    exact *e = exact_create(0, 0);
+    fingerprint_set *e = fingerprint_set_create(0, 0);
     compare_with_exact(c, e, &s, n);
     /* Of the new keys, about 30% looked seen at the end, and fewer before. */
     assert_true(confirm_saved(c) > n / 2 / 50);
     assert_true(confirm_saved(c) < n / 2 * 3 / 10);
     assert_true(confirm_lookups(c) >= confirm_saved(c));
-    exact_destroy(e);
+    fingerprint_set_destroy(e);
     confirm_close(c);
 }
 
@@ -124,14 +124,14 @@ static void test_as_exact_when_more_come(void **state) {
     (void)state;
     for (uint64_t expected = 0; expected <= 100; expected += 100) {
         stream s = {2 + expected, 0};
-        exact *e = exact_create(0, 0);
+        fingerprint_set *e = fingerprint_set_create(0, 0);
         confirm *c = opened(expected ? "f" : "g", expected, 0.01);
         for (int part = 0; part < 4; part++) {
             compare_with_exact(c, e, &s, 50000 / BLYT_SLOW);
             assert_true(confirm_settle(c));
         }
         confirm_close(c);
-        exact_destroy(e);
+        fingerprint_set_destroy(e);
     }
 }
 
@@ -169,11 +169,11 @@ static void test_goes_on_where_it_was(void **state) {
     (void)state;
     size_t n = 100000 / BLYT_SLOW;
     stream s = {4, 0};
-    exact *e = exact_create(0, 0);
+    fingerprint_set *e = fingerprint_set_create(0, 0);
     uint64_t seed = 0;
     for (int run = 0; run < 4; run++) {
         confirm *c = opened("f", run % 2 ? 0 : 1000, 0.1);
-        assert_int_equal(confirm_count(c), exact_count(e));
+        assert_int_equal(confirm_count(c), fingerprint_set_count(e));
         if (run > 0)
             assert_int_equal(confirm_hasher(c)->seed, seed);
         seed = confirm_hasher(c)->seed;
@@ -181,10 +181,10 @@ static void test_goes_on_where_it_was(void **state) {
         compare_with_exact(c, e, &s, n);
         assert_true(confirm_settle(c));
         assert_true(confirm_settle(c)); /* nothing to do */
-        assert_int_equal(confirm_count(c), exact_count(e));
+        assert_int_equal(confirm_count(c), fingerprint_set_count(e));
         confirm_close(c);
     }
-    exact_destroy(e);
+    fingerprint_set_destroy(e);
 }
 
 static void test_unsettled_is_forgotten(void **state) {
@@ -207,20 +207,20 @@ static void test_unsettled_is_forgotten(void **state) {
 /* The same file serves --exact, and what that writes serves here. */
 static void test_shares_its_format(void **state) {
     (void)state;
-    uint64_t seed, x = key(2000);
-    exact *e;
+    const uint64_t x = key(2000);
+    exact_file f;
     confirm *c = opened("f", 0, 0.01);
     add_keys_from(c, 0, 2000, 1);
     assert_true(confirm_settle(c));
     uint64_t want = confirm_hasher(c)->seed;
     confirm_close(c);
-    assert_true(exact_load(at("f"), 0, 0, &e, &seed));
-    assert_int_equal(seed, want);
-    assert_int_equal(exact_count(e), 2000);
-    assert_ok(exact_add(e, &x, 1, NULL));
-    assert_true(exact_save(e, at("f"), seed));
+    assert_true(exact_file_open(&f, at("f"), 0, 0));
+    assert_int_equal(f.pages.shape.seed, want);
+    assert_int_equal(fingerprint_set_count(f.set), 2000);
+    assert_ok(fingerprint_set_add(f.set, &x, 1, NULL));
+    assert_true(exact_file_save(&f));
     assert_null(confirm_open(at("f"), 0, 0.01)); /* still in use */
-    exact_destroy(e);
+    exact_file_close(&f);
     c = opened("f", 0, 0.01);
     assert_int_equal(confirm_hasher(c)->seed, want);
     add_keys_from(c, 0, 2001, 0);
@@ -355,11 +355,11 @@ static void look_after_a_kill(told *t, uint64_t doubtful) {
     uint64_t handed = t->handed, settled = t->settled, inside = 0, batch[1000];
     uint8_t fresh[1000];
     size_t n = 0;
-    exact *e = content("f");
+    fingerprint_set *e = content("f");
     assert_non_null(e);
     confirm *c = opened("f", 0, 0.05);
     for (uint64_t i = 0; i < handed; i++) {
-        bool has = exact_has(e, key(i));
+        bool has = fingerprint_set_contains(e, key(i));
         assert_true(has || i >= settled);
         inside += has;
         if (i >= doubtful || i % 16 == 0)
@@ -368,14 +368,14 @@ static void look_after_a_kill(told *t, uint64_t doubtful) {
             continue;
         assert_ok(confirm_add(c, batch, n, fresh));
         for (size_t k = 0; k < n; k++)
-            assert_int_equal(fresh[k], !exact_has(e, batch[k]));
+            assert_int_equal(fresh[k], !fingerprint_set_contains(e, batch[k]));
         n = 0;
     }
-    assert_int_equal(inside, exact_count(e));
+    assert_int_equal(inside, fingerprint_set_count(e));
     assert_true(confirm_settle(c));
     t->settled = handed;
     confirm_close(c);
-    exact_destroy(e);
+    fingerprint_set_destroy(e);
 }
 
 enum { LARGE = 40000 }; /* keys: 128 pages, twice as many as are read at once */
@@ -436,18 +436,17 @@ enum { PROCESSES = 4, TURNS = 5 };
 
 /* Waits for its turn, adds one key, and makes way; often the file has been replaced meanwhile. */
 static void take_turns(const char *path, uint64_t first) {
-    uint64_t seed;
     uint8_t fresh;
-    exact *e;
+    exact_file f;
     if (dup2(open("/dev/null", O_WRONLY), 2) != 2)
         _exit(1);
     for (uint64_t i = first; i < first + TURNS; i++) {
         uint64_t x = key(i);
-        while (!exact_load(path, 0, 0, &e, &seed))
+        while (!exact_file_open(&f, path, 0, 0))
             sleep_for(20000);
-        if (exact_add(e, &x, 1, &fresh) != BLY_OK || !fresh || !exact_save(e, path, seed))
+        if (fingerprint_set_add(f.set, &x, 1, &fresh) != BLY_OK || !fresh || !exact_file_save(&f))
             _exit(2);
-        exact_destroy(e);
+        exact_file_close(&f);
     }
     _exit(0);
 }
@@ -489,16 +488,16 @@ static void limit_files(rlim_t bytes) {
 
 /* The file has the first `settled` keys, and some of those up to `to`. Returns how many it has. */
 static uint64_t assert_partly_written(uint64_t settled, uint64_t to) {
-    exact *e = content("f");
+    fingerprint_set *e = content("f");
     uint64_t inside = 0;
     assert_non_null(e);
     for (uint64_t k = 0; k < settled; k++)
-        assert_true(exact_has(e, key(k)));
+        assert_true(fingerprint_set_contains(e, key(k)));
     for (uint64_t k = 0; k < to; k++)
-        inside += exact_has(e, key(k));
-    assert_int_equal(inside, exact_count(e));
+        inside += fingerprint_set_contains(e, key(k));
+    assert_int_equal(inside, fingerprint_set_count(e));
     assert_true(inside < to);
-    exact_destroy(e);
+    fingerprint_set_destroy(e);
     return inside;
 }
 

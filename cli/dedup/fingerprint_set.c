@@ -1,4 +1,4 @@
-/* The set in memory: a table of slots, one fingerprint each, 0 where empty (fingerprint 0 has a
+/* fingerprint_set.c - a table of slots, one fingerprint each, 0 where empty (fingerprint 0 has a
  * flag of its own). A fingerprint belongs into slot
  *
  *     home(x) = floor(x / 2^32) * slots / 2^32
@@ -13,19 +13,18 @@
  *  - Growing reads the old table and fills the new one from front to back. What has been read is
  *    given back at once, so that growing never takes more memory than the new table.
  *  - All fingerprints of a range lie in one piece of the table; sorting it takes hardly more than
- *    reading it. That is how a page of the file (pages.h) is put together.
+ *    reading it. That is how a page of the file (fingerprint_file.h) is put together.
  * And one trap: to add sorted fingerprints to a table too small for all of them crowds them at its
- * front, and takes quadratic time. exact_load therefore counts before it creates.
+ * front, and takes quadratic time. Who reads them from a file counts them before the table is
+ * created.
  *
  * 10 million adds, half of them new and the rest repeats of any earlier one, in batches of 4096:
  * 0.3 s of processor time and 64 MiB, or 0.2 s and 55 MiB when the number was told before (one core
  * of a virtual x86-64 server).
  */
-#include "dedup/exact.h"
+#include "dedup/fingerprint_set.h"
 
-#include "io/fingerprint_file.h"
 #include "io/input.h"
-#include "text/message.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -38,15 +37,13 @@ enum {
 };
 static const uint64_t huge_page = (uint64_t)1 << 21; /* and the piece that growing gives back */
 
-struct exact {
+struct fingerprint_set {
     uint64_t *slots;
     uint64_t slot_count, count; /* count: without fingerprint 0 */
     void *mapped;               /* what the slots lie in */
     size_t mapped_bytes;
     uint64_t most_slots;
     bool zero;
-    bly_key_rule rule;
-    pages *file; /* that it was loaded from, or NULL */
 };
 
 /* ---- memory ---------------------------------------------------------------------------------- */
@@ -60,7 +57,7 @@ static void advise_huge(void *at, uint64_t bytes) {
 }
 
 /* Empty slots, on a border of huge pages when they fill one. */
-static bool map_slots(exact *e, uint64_t slot_count) {
+static bool map_slots(fingerprint_set *e, uint64_t slot_count) {
     const uint64_t most = SIZE_MAX / sizeof *e->slots / 2;
     uint64_t bytes = slot_count * sizeof *e->slots;
     if (slot_count > most)
@@ -82,13 +79,13 @@ static bool map_slots(exact *e, uint64_t slot_count) {
 
 /* ---- slots ----------------------------------------------------------------------------------- */
 
-static inline uint64_t home_of(const exact *e, uint64_t x) {
+static inline uint64_t home_of(const fingerprint_set *e, uint64_t x) {
     uint64_t high = x >> 32;
     return high * (e->slot_count >> 32) + (high * (e->slot_count & UINT32_MAX) >> 32);
 }
 
 /* Where x is, or the free slot where it belongs. */
-static inline uint64_t *find(const exact *e, uint64_t x) {
+static inline uint64_t *find(const fingerprint_set *e, uint64_t x) {
     uint64_t i = home_of(e, x);
     while (e->slots[i] != 0 && e->slots[i] != x)
         i = i + 1 == e->slot_count ? 0 : i + 1;
@@ -107,7 +104,7 @@ static uint64_t slots_for(uint64_t count) {
 /* ---- growing --------------------------------------------------------------------------------- */
 
 /* Gives back what lies before `at`. */
-static void release(exact *e, const uint64_t *at) {
+static void release(fingerprint_set *e, const uint64_t *at) {
     size_t bytes = (size_t)((const char *)at - (const char *)e->mapped);
     if (bytes == 0 || munmap(e->mapped, bytes) != 0)
         return;
@@ -115,9 +112,9 @@ static void release(exact *e, const uint64_t *at) {
     e->mapped_bytes -= bytes;
 }
 
-static bly_status grow(exact *e, uint64_t slot_count) {
+static bly_status grow(fingerprint_set *e, uint64_t slot_count) {
     const uint64_t piece = huge_page / sizeof *e->slots;
-    exact old = *e;
+    fingerprint_set old = *e;
     if (!map_slots(e, slot_count)) {
         *e = old;
         return BLY_ENOMEM;
@@ -132,15 +129,15 @@ static bly_status grow(exact *e, uint64_t slot_count) {
     return BLY_OK;
 }
 
-static uint64_t count_missing(const exact *e, const uint64_t *x, size_t n) {
+static uint64_t count_missing(const fingerprint_set *e, const uint64_t *x, size_t n) {
     uint64_t missing = 0;
     for (size_t i = 0; i < n; i++)
-        missing += !exact_has(e, x[i]);
+        missing += !fingerprint_set_contains(e, x[i]);
     return missing;
 }
 
 /* Makes sure that all of x[0..n) can be added. */
-static bly_status reserve(exact *e, const uint64_t *x, size_t n) {
+static bly_status reserve(fingerprint_set *e, const uint64_t *x, size_t n) {
     if (n <= room_of(e->slot_count) - e->count)
         return BLY_OK;
     uint64_t missing = count_missing(e, x, n);
@@ -155,19 +152,21 @@ static bly_status reserve(exact *e, const uint64_t *x, size_t n) {
 
 /* ---- the set --------------------------------------------------------------------------------- */
 
-exact *exact_create(uint64_t expected, uint64_t most_bytes) {
+fingerprint_set *fingerprint_set_create(uint64_t expected, uint64_t most_bytes) {
     uint64_t most = UINT64_MAX, slots = FIRST_SLOTS;
     if (most_bytes)
-        most = most_bytes > sizeof(exact) ? (most_bytes - sizeof(exact)) / sizeof(uint64_t) : 0;
+        most = most_bytes > sizeof(fingerprint_set)
+                   ? (most_bytes - sizeof(fingerprint_set)) / sizeof(uint64_t)
+                   : 0;
     if (expected > UINT64_MAX / 16 || most < FEWEST_SLOTS || slots_for(expected) > most)
         return NULL;
     /* A batch that comes last must not make it grow. */
     if (expected)
         slots = slots_for(expected + INPUT_BATCH);
-    exact *e = malloc(sizeof *e);
+    fingerprint_set *e = malloc(sizeof *e);
     if (!e)
         return NULL;
-    *e = (exact){.most_slots = most};
+    *e = (fingerprint_set){.most_slots = most};
     if (!map_slots(e, slots < most ? slots : most)) {
         free(e);
         return NULL;
@@ -175,25 +174,22 @@ exact *exact_create(uint64_t expected, uint64_t most_bytes) {
     return e;
 }
 
-void exact_destroy(exact *e) {
+void fingerprint_set_destroy(fingerprint_set *e) {
     if (!e)
         return;
-    if (e->file) {
-        pages_close(e->file);
-        free(e->file);
-    }
     (void)munmap(e->mapped, e->mapped_bytes);
     free(e);
 }
 
-bly_status exact_add(exact *e, const uint64_t *fingerprints, size_t n, uint8_t *fresh) {
+bly_status fingerprint_set_add(fingerprint_set *e, const uint64_t *fingerprints, size_t n,
+                               uint8_t *fresh) {
     bly_status status = reserve(e, fingerprints, n);
     if (status != BLY_OK)
         return status;
     for (size_t i = 0; i < n; i++) {
         uint64_t x = fingerprints[i];
         if (n - i > AHEAD)
-            exact_prefetch(e, fingerprints[i + AHEAD]);
+            fingerprint_set_prefetch(e, fingerprints[i + AHEAD]);
         bool is_new;
         if (x != 0) {
             uint64_t *slot = find(e, x);
@@ -210,26 +206,26 @@ bly_status exact_add(exact *e, const uint64_t *fingerprints, size_t n, uint8_t *
     return BLY_OK;
 }
 
-bool exact_has(const exact *e, uint64_t fingerprint) {
+bool fingerprint_set_contains(const fingerprint_set *e, uint64_t fingerprint) {
     return fingerprint == 0 ? e->zero : *find(e, fingerprint) != 0;
 }
 
-void exact_prefetch(const exact *e, uint64_t fingerprint) {
+void fingerprint_set_prefetch(const fingerprint_set *e, uint64_t fingerprint) {
     __builtin_prefetch(e->slots + home_of(e, fingerprint), 1);
 }
 
-void exact_clear(exact *e) {
+void fingerprint_set_clear(fingerprint_set *e) {
     memset(e->slots, 0, (size_t)(e->slot_count * sizeof *e->slots));
     e->count = 0;
     e->zero = false;
 }
 
-uint64_t exact_count(const exact *e) {
+uint64_t fingerprint_set_count(const fingerprint_set *e) {
     return e->count + e->zero;
 }
 
-uint64_t exact_bytes(const exact *e) {
-    return sizeof *e + e->slot_count * sizeof *e->slots + (e->file ? pages_bytes() : 0);
+uint64_t fingerprint_set_bytes(const fingerprint_set *e) {
+    return sizeof *e + e->slot_count * sizeof *e->slots;
 }
 
 /* Puts x where it belongs in the sorted out[0..n). */
@@ -239,7 +235,8 @@ static void insert_sorted(uint64_t *out, size_t n, uint64_t x) {
     out[n] = x;
 }
 
-size_t exact_range(const exact *e, uint64_t first, uint64_t last, uint64_t *out, size_t room) {
+size_t fingerprint_set_range(const fingerprint_set *e, uint64_t first, uint64_t last, uint64_t *out,
+                             size_t room) {
     uint64_t at = home_of(e, first), homes = home_of(e, last) - at + 1;
     size_t n = 0;
     if (first == 0 && e->zero && n++ < room)
@@ -254,79 +251,4 @@ size_t exact_range(const exact *e, uint64_t first, uint64_t last, uint64_t *out,
         at = at + 1 == e->slot_count ? 0 : at + 1;
     }
     return n;
-}
-
-/* ---- in a file ------------------------------------------------------------------------------- */
-
-static bly_status add_from_file(void *ctx, const uint64_t *fingerprints, size_t n) {
-    return exact_add(ctx, fingerprints, n, NULL);
-}
-
-/* The set in the file, which is open. */
-static exact *take_in(pages *file, uint64_t expected, uint64_t most_bytes) {
-    if (!pages_scan(file, NULL, NULL))
-        return NULL;
-    if (most_bytes) /* it stays open, and so counts */
-        most_bytes = most_bytes > pages_bytes() ? most_bytes - pages_bytes() : 1;
-    uint64_t need = expected > file->count ? expected : file->count;
-    exact *e = exact_create(need, most_bytes);
-    if (!e)
-        (void)message_error("%s: there is not enough memory for %llu fingerprints", file->path,
-                            (unsigned long long)need);
-    else if (!pages_scan(file, add_from_file, e)) {
-        exact_destroy(e);
-        e = NULL;
-    }
-    if (e)
-        e->zero = file->shape.zero;
-    return e;
-}
-
-bool exact_load(const char *path, uint64_t expected, uint64_t most_bytes, exact **out,
-                uint64_t *seed) {
-    *out = NULL;
-    pages *file = malloc(sizeof *file);
-    if (!file)
-        (void)message_status(path, BLY_ENOMEM);
-    else if (pages_open(file, path)) {
-        *out = take_in(file, expected, most_bytes);
-        if (!*out)
-            pages_close(file);
-    }
-    if (!*out) {
-        free(file);
-        return false;
-    }
-    (*out)->file = file;
-    (*out)->rule = file->shape.rule;
-    *seed = file->shape.seed;
-    return true;
-}
-
-bly_key_rule exact_key_rule(const exact *e) {
-    return e->rule;
-}
-
-void exact_set_key_rule(exact *e, bly_key_rule rule) {
-    e->rule = rule;
-}
-
-static size_t fill_page(void *ctx, uint64_t first, uint64_t last, uint64_t *out, size_t room) {
-    return exact_range(ctx, first ? first : 1, last, out, room);
-}
-
-static bool save_to(const exact *e, pages *file, uint64_t seed) {
-    pages_shape shape = {.seed = seed, .zero = e->zero, .rule = e->rule};
-    return pages_replace(file, shape, e->count, fill_page, (void *)(uintptr_t)e);
-}
-
-bool exact_save(const exact *e, const char *path, uint64_t seed) {
-    pages other;
-    if (e->file && strcmp(e->file->path, path) == 0)
-        return save_to(e, e->file, seed);
-    if (!pages_open(&other, path))
-        return false;
-    bool good = save_to(e, &other, seed);
-    pages_close(&other);
-    return good;
 }

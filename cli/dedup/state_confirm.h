@@ -1,16 +1,16 @@
-/* confirm.h - fingerprints kept on disk, behind a filter in memory: what `dedup --confirm FILE`
- * uses.
+/* state_confirm.h - fingerprints kept on disk, behind a filter in memory: what `dedup --confirm
+ * FILE` uses.
  *
  * The filter answers for most new keys at once: "surely new". Only what it takes for seen is looked
  * up, first among the fingerprints still in memory, then in the file: one short read. So no new key
- * is lost (but for a collision of 64-bit fingerprints, as in exact.h), while memory stays at what
- * the filter and a few tables of fixed size (10 MB) take.
+ * is lost (but for a collision of 64-bit fingerprints, see fingerprint_set.h), while memory stays
+ * at what the filter and a few tables of fixed size (10 MB) take.
  *
  * Fingerprints reach the file only by confirm_settle. The caller first hands on (flushes) the lines
  * they stand for: after a kill at any moment the file knows no line that was not printed.
  */
-#ifndef BLOOMERY_CLI_CONFIRM_H
-#define BLOOMERY_CLI_CONFIRM_H
+#ifndef BLOOMERY_CLI_DEDUP_STATE_CONFIRM_H
+#define BLOOMERY_CLI_DEDUP_STATE_CONFIRM_H
 
 #include <bloomery/bloomery.h>
 
@@ -21,16 +21,12 @@ typedef struct confirm confirm;
  * at a time: the file is locked. On failure a message has been printed and the result is NULL. */
 confirm *confirm_open(const char *path, uint64_t expected, double fpr);
 
-/* What the fingerprints are of, as the file records it; and to record something else. false: a
- * message has been printed. */
-bly_key_rule confirm_key_rule(const confirm *c);
-bool confirm_set_key_rule(confirm *c, bly_key_rule rule);
-
 /* The hasher whose lo words are the fingerprints: seeded at random when the file was made. */
 const bly_hasher *confirm_hasher(const confirm *c);
 
-/* As exact_add, for n of at most INPUT_BATCH. BLY_EIO: reading the file failed (errno); BLY_ENOMEM:
- * no memory for the filter to grow. On failure nothing was added, and it may be tried again. */
+/* As fingerprint_set_add, for n of at most INPUT_BATCH. BLY_EIO: reading the file failed (errno);
+ * BLY_ENOMEM: no memory for the filter to grow. On failure nothing was added, and it may be tried
+ * again. */
 BLY_CHECKED bly_status confirm_add(confirm *c, const uint64_t *fingerprints, size_t n,
                                    uint8_t *fresh);
 

@@ -1,11 +1,10 @@
-/* test_seen_window.c - dedup's window by time, under a clock that the test sets: within the window
+/* test_dedup_window.c - dedup's window by time, under a clock that the test sets: within the window
  * a key is always known, a slice after it never; over silence, over runs, and when the clock goes
  * back.
  */
 #include "store_support.h"
 
-#include "dedup/seen.h"
-#include "dedup/seen_window.h"
+#include "dedup/state_filter.h"
 
 #include <time.h>
 
@@ -22,29 +21,28 @@ int __wrap_clock_gettime(clockid_t id, struct timespec *t) {
 
 enum { SPAN = 60000, SLICE = SPAN / 4, KEYS = 2000 };
 
-static const seen_wish minute = {
+static const state_request minute = {
     .window_span = SPAN, .keys = KEYS, .rate = 1e-9, .seed = 1, .rule = "a rule"};
 
-static seen *open_seen(const seen_wish *wish) {
-    seen *s = malloc(sizeof *s);
+static dedup_state *opened(const state_request *request) {
+    dedup_state *s = state_open(request);
     assert_non_null(s);
-    assert_true(seen_open(s, wish));
     return s;
 }
 
-static void close_seen(seen *s) {
-    seen_close(s);
-    free(s);
+static state_facts facts_of(dedup_state *s) {
+    state_facts facts;
+    state_get_facts(s, &facts);
+    return facts;
 }
 
 /* Whether the key is new at that time. */
-static bool fresh_at(seen *s, uint64_t time, unsigned key) {
+static bool fresh_at(dedup_state *s, uint64_t time, unsigned key) {
     char text[16];
     uint8_t fresh = 2;
     const int size = snprintf(text, sizeof text, "%u", key);
     now = time;
-    seen_tick(s);
-    assert_true(seen_keys(s, &(bly_bytes){text, (size_t)size}, 1, &fresh));
+    assert_true(state_add(s, &(bly_bytes){text, (size_t)size}, 1, &fresh));
     assert_true(fresh <= 1);
     return fresh;
 }
@@ -55,7 +53,7 @@ static bool fresh_at(seen *s, uint64_t time, unsigned key) {
 /* From many moments of a slice, and with many or few others between. */
 static void test_edges(void **state) {
     (void)state;
-    seen *s = open_seen(&minute);
+    dedup_state *s = opened(&minute);
     uint64_t time = UINT64_C(1700000000000);
     unsigned other = 1000000;
     for (unsigned i = 0; i < 200; i++, time += 3 * SPAN + 977 * i) {
@@ -67,7 +65,7 @@ static void test_edges(void **state) {
         assert_true(fresh_at(s, time + 3 * SPAN + SLICE + 1, i));
         time += SPAN;
     }
-    close_seen(s);
+    state_close(s);
 }
 
 /* A clock that stands still, runs on, or goes back by a little or a lot. */
@@ -75,46 +73,46 @@ static void test_clock_back(void **state) {
     (void)state;
     const uint64_t begin = UINT64_C(1700000000000);
     now = begin;
-    seen *s = open_seen(&minute);
+    dedup_state *s = opened(&minute);
     assert_true(fresh_at(s, begin, 1));
-    assert_false(s->clock_told);
     assert_false(fresh_at(s, begin - 1000000, 1));
-    assert_true(s->clock_told);
     assert_true(fresh_at(s, begin - 900000, 2));
     assert_false(fresh_at(s, begin + SPAN, 2)); /* kept too long rather than too short */
     assert_true(fresh_at(s, begin + 3 * SPAN, 1));
-    close_seen(s);
+    state_close(s);
 }
 
 /* ---- a state -----------------------------------------------------------------------------------
  */
 
-static seen_wish kept(void) {
-    seen_wish wish = minute;
-    wish.state = at("state");
-    return wish;
+static state_request kept(void) {
+    state_request request = minute;
+    request.file = at("state");
+    return request;
 }
 
 static void test_runs(void **state) {
     (void)state;
-    const seen_wish wish = kept();
+    const state_request request = kept();
     const uint64_t begin = UINT64_C(1700000000000);
+    char text[RULE_MARK];
+    const bly_bytes mark = {text, rule_mark_text("dedup", request.rule, text)};
     bool known = false;
     for (unsigned run = 0; run < 40; run++) {
         now = begin + run * (SPAN / 3);
-        seen *s = open_seen(&wish);
+        dedup_state *s = opened(&request);
         /* The mark is there as long as anything is, however many runs there have been. */
-        assert_true(seen_window_mark(s, s->mark, &known) && known);
+        assert_true(s->ops->add_mark(s, mark, &known) && known);
         assert_true(fresh_at(s, now, run));
         assert_true(run < 3 || !fresh_at(s, now, run - 3)); /* a minute ago */
         assert_true(run < 8 || fresh_at(s, now, 10000 + run));
-        assert_true(seen_save(s));
-        close_seen(s);
+        assert_true(state_save(s));
+        state_close(s);
     }
     now += 2 * SPAN;
-    seen *s = open_seen(&wish);
+    dedup_state *s = opened(&request);
     assert_true(fresh_at(s, now, 39));
-    close_seen(s);
+    state_close(s);
 }
 
 /* ---- the rate ----------------------------------------------------------------------------------
@@ -123,25 +121,26 @@ static void test_runs(void **state) {
 /* All keys at once are no more often wrong than was asked; twice as many are, and it is known. */
 static void test_bursts(void **state) {
     (void)state;
-    seen_wish wish = minute;
-    wish.keys = 20000;
-    wish.rate = 0.01;
+    state_request request = minute;
+    request.keys = 20000;
+    request.rate = 0.01;
     now = UINT64_C(1700000000000);
-    seen *s = open_seen(&wish);
-    unsigned lost = 0, key = 0;
+    dedup_state *s = opened(&request);
+    const filter_state *f = (const filter_state *)s;
+    unsigned dropped = 0, key = 0;
     for (; key < 20000; key++)
-        lost += !fresh_at(s, now, key);
-    assert_true(s->worst <= 0.0101 && s->worst > 0.009);
-    assert_true(fabs(lost - s->expected) < 5 * sqrt(s->expected + 1));
-    assert_true(fabs(seen_rate_promised(s) - 0.01) < 1e-9);
+        dropped += !fresh_at(s, now, key);
+    assert_true(f->worst <= 0.0101 && f->worst > 0.009);
+    assert_true(fabs(dropped - f->expected) < 5 * sqrt(f->expected + 1));
+    assert_true(fabs(facts_of(s).requested - 0.01) < 1e-9);
     for (; key < 40000; key++)
-        lost += !fresh_at(s, now, key);
-    assert_true(s->worst > 0.05);
-    assert_true(fabs(lost - s->expected) < 5 * sqrt(s->expected) + 0.05 * s->expected);
+        dropped += !fresh_at(s, now, key);
+    assert_true(f->worst > 0.05);
+    assert_true(fabs(dropped - f->expected) < 5 * sqrt(f->expected) + 0.05 * f->expected);
     now += 3 * SPAN;
-    seen_tick(s);
-    assert_true(seen_rate_now(s) < 1e-9);
-    close_seen(s);
+    assert_true(state_add(s, NULL, 0, NULL)); /* looks at the clock */
+    assert_true(facts_of(s).rate < 1e-9);
+    state_close(s);
 }
 
 int main(void) {

@@ -1,4 +1,4 @@
-/* A filter that is never believed when it says "seen".
+/* state_confirm.c - a state that is a filter which is never believed when it says "seen".
  *
  * The idea. A Bloom filter errs on one side only: "new" is always true, "seen" nearly always. A
  * crawler that trusts "seen" loses a page now and then, for good. Here every "seen" is checked
@@ -45,11 +45,13 @@
  * been lost. 24 MB of memory (17 MB when the number is known), 64 MiB of file; opening it again
  * takes 0.1 s.
  */
-#include "dedup/confirm.h"
+#include "dedup/state_confirm.h"
 
-#include "dedup/exact.h"
+#include "dedup/dedup_plan.h"
+#include "dedup/fingerprint_set.h"
+#include "dedup/state.h"
 #include "io/fingerprint_file.h"
-#include "io/input.h"
+#include "io/output.h"
 #include "text/message.h"
 
 #include <stdlib.h>
@@ -67,10 +69,10 @@ struct confirm {
     pages file;
     bly_hasher hasher;
     bly_filter *filter;
-    exact *batch;   /* of the call that is going on: a repeat within it is known at once */
-    exact *waiting; /* not yet in the file */
-    uint64_t *hot;  /* surely in the file; 0: nothing */
-    uint64_t *list; /* the waiting ones in order */
+    fingerprint_set *batch; /* of the call that is going on: a repeat within it is known at once */
+    fingerprint_set *waiting; /* not yet in the file */
+    uint64_t *hot;            /* surely in the file; 0: nothing */
+    uint64_t *list;           /* the waiting ones in order */
     size_t list_room;
     uint64_t lookups, saved;
     /* The distinct fingerprints of a call. */
@@ -101,8 +103,8 @@ static bool make_filter(confirm *c, uint64_t expected, double fpr) {
 }
 
 static bool make_tables(confirm *c) {
-    c->batch = exact_create(INPUT_BATCH, 0);
-    c->waiting = exact_create(DUE + INPUT_BATCH, 0);
+    c->batch = fingerprint_set_create(INPUT_BATCH, 0);
+    c->waiting = fingerprint_set_create(DUE + INPUT_BATCH, 0);
     c->hot = calloc(HOT, sizeof *c->hot);
     c->list_room = DUE + INPUT_BATCH;
     c->list = malloc(c->list_room * sizeof *c->list);
@@ -154,21 +156,13 @@ confirm *confirm_open(const char *path, uint64_t expected, double fpr) {
     return c;
 }
 
-bly_key_rule confirm_key_rule(const confirm *c) {
-    return c->file.shape.rule;
-}
-
-bool confirm_set_key_rule(confirm *c, bly_key_rule rule) {
-    return pages_set_rule(&c->file, rule);
-}
-
 void confirm_close(confirm *c) {
     if (!c)
         return;
     pages_close(&c->file);
     bly_filter_destroy(c->filter);
-    exact_destroy(c->batch);
-    exact_destroy(c->waiting);
+    fingerprint_set_destroy(c->batch);
+    fingerprint_set_destroy(c->waiting);
     free(c->hot);
     free(c->list);
     free(c);
@@ -182,7 +176,7 @@ static uint64_t *hot_entry(const confirm *c, uint64_t x) {
 
 /* Whether x, which the filter takes for seen, was seen. */
 static bly_status look(confirm *c, uint64_t x, bool *seen) {
-    *seen = (*hot_entry(c, x) == x && x != 0) || exact_has(c->waiting, x);
+    *seen = (*hot_entry(c, x) == x && x != 0) || fingerprint_set_contains(c->waiting, x);
     if (*seen)
         return BLY_OK;
     c->lookups++;
@@ -200,7 +194,7 @@ static size_t sift(confirm *c, size_t n, bly_status *status) {
         bool seen = false;
         if (n - i > AHEAD) {
             __builtin_prefetch(hot_entry(c, c->once[i + AHEAD]));
-            exact_prefetch(c->waiting, c->once[i + AHEAD]);
+            fingerprint_set_prefetch(c->waiting, c->once[i + AHEAD]);
         }
         if (!c->flags[i])
             *status = look(c, c->once[i], &seen);
@@ -216,8 +210,8 @@ static size_t sift(confirm *c, size_t n, bly_status *status) {
 
 bly_status confirm_add(confirm *c, const uint64_t *fingerprints, size_t n, uint8_t *fresh) {
     size_t distinct = 0;
-    exact_clear(c->batch);
-    bly_status status = exact_add(c->batch, fingerprints, n, fresh);
+    fingerprint_set_clear(c->batch);
+    bly_status status = fingerprint_set_add(c->batch, fingerprints, n, fresh);
     if (status != BLY_OK)
         return status;
     for (size_t i = 0; i < n; i++) {
@@ -230,7 +224,7 @@ bly_status confirm_add(confirm *c, const uint64_t *fingerprints, size_t n, uint8
         return status;
     size_t left = sift(c, distinct, &status);
     if (status == BLY_OK)
-        status = exact_add(c->waiting, c->once, left, NULL);
+        status = fingerprint_set_add(c->waiting, c->once, left, NULL);
     if (status != BLY_OK)
         return status;
     memset(fresh, 0, n);
@@ -244,7 +238,7 @@ bly_status confirm_add(confirm *c, const uint64_t *fingerprints, size_t n, uint8
 /* ---- settling -------------------------------------------------------------------------------- */
 
 bool confirm_is_due(const confirm *c) {
-    return exact_count(c->waiting) >= DUE;
+    return fingerprint_set_count(c->waiting) >= DUE;
 }
 
 static bool list_waiting(confirm *c, size_t n) {
@@ -257,12 +251,12 @@ static bool list_waiting(confirm *c, size_t n) {
         c->list = more;
         c->list_room = n;
     }
-    (void)exact_range(c->waiting, 0, UINT64_MAX, c->list, n);
+    (void)fingerprint_set_range(c->waiting, 0, UINT64_MAX, c->list, n);
     return true;
 }
 
 bool confirm_settle(confirm *c) {
-    size_t n = (size_t)exact_count(c->waiting), done;
+    size_t n = (size_t)fingerprint_set_count(c->waiting), done;
     if (n == 0)
         return true;
     if (!list_waiting(c, n))
@@ -271,8 +265,8 @@ bool confirm_settle(confirm *c) {
     for (size_t i = 0; i < done; i++)
         *hot_entry(c, c->list[i]) = c->list[i];
     /* What is left, when the disk was full, goes on waiting: there is room, as there was before. */
-    exact_clear(c->waiting);
-    return exact_add(c->waiting, c->list + done, n - done, NULL) == BLY_OK && good;
+    fingerprint_set_clear(c->waiting);
+    return fingerprint_set_add(c->waiting, c->list + done, n - done, NULL) == BLY_OK && good;
 }
 
 /* ---- what is known --------------------------------------------------------------------------- */
@@ -282,13 +276,14 @@ const bly_hasher *confirm_hasher(const confirm *c) {
 }
 
 uint64_t confirm_count(const confirm *c) {
-    return c->file.count + exact_count(c->waiting);
+    return c->file.count + fingerprint_set_count(c->waiting);
 }
 
 uint64_t confirm_bytes(const confirm *c) {
     bly_geometry g = bly_filter_geometry(c->filter);
-    return sizeof *c + pages_bytes() - sizeof c->file + bly_plan_bytes(&g) + exact_bytes(c->batch) +
-           exact_bytes(c->waiting) + HOT * sizeof *c->hot + c->list_room * sizeof *c->list;
+    return sizeof *c + pages_bytes() - sizeof c->file + bly_plan_bytes(&g) +
+           fingerprint_set_bytes(c->batch) + fingerprint_set_bytes(c->waiting) +
+           HOT * sizeof *c->hot + c->list_room * sizeof *c->list;
 }
 
 uint64_t confirm_lookups(const confirm *c) {
@@ -298,3 +293,96 @@ uint64_t confirm_lookups(const confirm *c) {
 uint64_t confirm_saved(const confirm *c) {
     return c->saved;
 }
+
+/* ---- the state ------------------------------------------------------------------------------- */
+
+typedef struct confirm_state {
+    dedup_state base;
+    confirm *confirm;
+    bly_hash hashes[INPUT_BATCH];
+    uint64_t fingerprints[INPUT_BATCH];
+} confirm_state;
+
+static confirm *confirm_of(const dedup_state *base) {
+    return ((const confirm_state *)base)->confirm;
+}
+
+static bool open_confirm(dedup_state *base) {
+    static const double usual_rate = 0.01; /* an error costs a page read, not a line */
+    const state_request *r = &base->request;
+    const uint64_t estimate = r->estimate < dedup_max_estimate ? r->estimate : dedup_max_estimate;
+    if (!output_may_replace(r->confirm, true))
+        return false;
+    ((confirm_state *)base)->confirm =
+        confirm_open(r->confirm, r->keys ? r->keys : estimate, r->rate != 0 ? r->rate : usual_rate);
+    return confirm_of(base) != NULL;
+}
+
+static void close_confirm(dedup_state *base) {
+    confirm_close(confirm_of(base));
+}
+
+static bool get_rule(dedup_state *base, bly_key_rule *rule, uint64_t *keys) {
+    *rule = confirm_of(base)->file.shape.rule;
+    *keys = confirm_count(confirm_of(base));
+    return true;
+}
+
+static bool set_rule(dedup_state *base, bly_key_rule rule) {
+    return pages_set_rule(&confirm_of(base)->file, rule);
+}
+
+static bool add(dedup_state *base, const bly_bytes *keys, size_t n, uint8_t *fresh) {
+    confirm_state *s = (confirm_state *)base;
+    const uint64_t before = confirm_count(s->confirm);
+    bly_hash_keys(&s->confirm->hasher, keys, n, s->hashes);
+    for (size_t i = 0; i < n; i++)
+        s->fingerprints[i] = s->hashes[i].lo;
+    const bly_status status = confirm_add(s->confirm, s->fingerprints, n, fresh);
+    if (status == BLY_ENOMEM)
+        (void)message_error("out of memory; --memory SIZE sets a limit");
+    else if (status != BLY_OK)
+        (void)message_status("the file of --confirm", status);
+    base->unique += confirm_count(s->confirm) - before;
+    return status == BLY_OK;
+}
+
+static bool add_mark(dedup_state *base, bly_bytes mark, bool *known) {
+    uint8_t fresh = 0;
+    const bool good = add(base, &mark, 1, &fresh);
+    *known = !fresh;
+    base->unique = 0;
+    return good;
+}
+
+static bool save_due(const dedup_state *base) {
+    return confirm_is_due(confirm_of(base));
+}
+
+static bool save(dedup_state *base) {
+    return confirm_settle(confirm_of(base));
+}
+
+static void get_facts(dedup_state *base, state_facts *out) {
+    const confirm *c = confirm_of(base);
+    out->method = "confirm";
+    out->description = "filter, confirmed on disk";
+    out->bytes = confirm_bytes(c);
+    out->confirms = true;
+    out->confirmed = c->saved;
+    out->pages_read = c->lookups;
+}
+
+const state_ops state_confirm_ops = {
+    .size = sizeof(confirm_state),
+    .records_rule = true,
+    .open = open_confirm,
+    .close = close_confirm,
+    .get_rule = get_rule,
+    .set_rule = set_rule,
+    .add_mark = add_mark,
+    .add = add,
+    .save_due = save_due,
+    .save = save,
+    .get_facts = get_facts,
+};

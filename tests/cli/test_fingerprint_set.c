@@ -1,8 +1,8 @@
-/* test_exact.c - the set of fingerprints in memory: the same answers as a sorted list, within its
- * limit, unchanged when it cannot grow; and the same again from a file. */
+/* test_fingerprint_set.c - the set of fingerprints in memory: the same answers as a sorted list,
+ * within its limit, unchanged when it cannot grow; and the same again from a file. */
 #include "store_support.h"
 
-#include "dedup/exact.h"
+#include "dedup/state_exact.h"
 
 #include <sys/resource.h>
 
@@ -60,11 +60,11 @@ static uint64_t draw(source from, uint64_t *rng) {
     return r;
 }
 
-static void assert_same_set(const exact *e, const list *l) {
+static void assert_same_set(const fingerprint_set *e, const list *l) {
     uint64_t *all = malloc((l->n + 1) * sizeof *all);
     assert_non_null(all);
-    assert_int_equal(exact_count(e), l->n);
-    assert_int_equal(exact_range(e, 0, UINT64_MAX, all, l->n), l->n);
+    assert_int_equal(fingerprint_set_count(e), l->n);
+    assert_int_equal(fingerprint_set_range(e, 0, UINT64_MAX, all, l->n), l->n);
     if (l->n > 0)
         assert_memory_equal(all, l->at, l->n * sizeof *all);
     free(all);
@@ -79,7 +79,7 @@ static void test_answers_as_a_list_does(void **state) {
     for (int trial = 0; trial < (blyt_large() ? 60 : 30) / BLYT_SLOW + 6; trial++) {
         source from = (source)(trial % SOURCES);
         list l = {0};
-        exact *e = exact_create(trial % 2 ? 0 : blyt_next(&rng) % 2000, 0);
+        fingerprint_set *e = fingerprint_set_create(trial % 2 ? 0 : blyt_next(&rng) % 2000, 0);
         assert_non_null(e);
         for (int step = 0; step < (from == AT_THE_END ? 6 : 40); step++) {
             size_t n = blyt_next(&rng) % 700;
@@ -87,7 +87,7 @@ static void test_answers_as_a_list_does(void **state) {
                 batch[i] = i > 0 && blyt_next(&rng) % 4 == 0 ? batch[blyt_next(&rng) % i]
                                                              : draw(from, &rng);
             bool ask = blyt_next(&rng) % 8 != 0;
-            assert_ok(exact_add(e, batch, n, ask ? fresh : NULL));
+            assert_ok(fingerprint_set_add(e, batch, n, ask ? fresh : NULL));
             for (size_t i = 0; i < n; i++) {
                 bool added = list_add(&l, batch[i]);
                 if (ask)
@@ -95,16 +95,16 @@ static void test_answers_as_a_list_does(void **state) {
             }
             for (size_t i = 0; i < n; i++) {
                 uint64_t other = draw(from, &rng);
-                assert_true(exact_has(e, batch[i]));
-                assert_int_equal(exact_has(e, other), list_has(&l, other));
+                assert_true(fingerprint_set_contains(e, batch[i]));
+                assert_int_equal(fingerprint_set_contains(e, other), list_has(&l, other));
             }
         }
         assert_same_set(e, &l);
-        exact_clear(e);
-        assert_int_equal(exact_count(e), 0);
+        fingerprint_set_clear(e);
+        assert_int_equal(fingerprint_set_count(e), 0);
         for (size_t i = 0; i < l.n; i++)
-            assert_false(exact_has(e, l.at[i]));
-        exact_destroy(e);
+            assert_false(fingerprint_set_contains(e, l.at[i]));
+        fingerprint_set_destroy(e);
         free(l.at);
     }
 }
@@ -114,14 +114,14 @@ static void test_repeats_within_a_batch(void **state) {
     const uint64_t batch[] = {7, 0, 7, 0, UINT64_MAX, 8, UINT64_MAX, 7};
     const uint8_t want[] = {1, 1, 0, 0, 1, 1, 0, 0};
     uint8_t fresh[8];
-    exact *e = exact_create(0, 0);
-    assert_ok(exact_add(e, batch, 8, fresh));
+    fingerprint_set *e = fingerprint_set_create(0, 0);
+    assert_ok(fingerprint_set_add(e, batch, 8, fresh));
     assert_memory_equal(fresh, want, 8);
-    assert_int_equal(exact_count(e), 4);
-    assert_ok(exact_add(e, batch, 8, fresh));
+    assert_int_equal(fingerprint_set_count(e), 4);
+    assert_ok(fingerprint_set_add(e, batch, 8, fresh));
     for (int i = 0; i < 8; i++)
         assert_int_equal(fresh[i], 0);
-    exact_destroy(e);
+    fingerprint_set_destroy(e);
 }
 
 static void test_ranges(void **state) {
@@ -130,11 +130,11 @@ static void test_ranges(void **state) {
     for (int trial = 0; trial < 12; trial++) {
         source from = (source)(trial % SOURCES);
         list l = {0};
-        exact *e = exact_create(0, 0);
+        fingerprint_set *e = fingerprint_set_create(0, 0);
         for (int i = 0; i < 4000; i++) {
             uint64_t x = draw(from, &rng);
             (void)list_add(&l, x);
-            assert_ok(exact_add(e, &x, 1, NULL));
+            assert_ok(fingerprint_set_add(e, &x, 1, NULL));
         }
         for (int i = 0; i < (blyt_large() ? 300 : 120); i++) {
             uint64_t a = draw(from, &rng),
@@ -144,13 +144,13 @@ static void test_ranges(void **state) {
             end += end < l.n && l.at[end] == last;
             size_t n = end - begin, room = i % 2 ? 4000 : n / 2;
             out[room < 4000 ? room : 0] = 99;
-            assert_int_equal(exact_range(e, first, last, out, room), n);
+            assert_int_equal(fingerprint_set_range(e, first, last, out, room), n);
             if (room < n)
                 assert_int_equal(out[room], 99);
             else if (n > 0)
                 assert_memory_equal(out, l.at + begin, n * sizeof *out);
         }
-        exact_destroy(e);
+        fingerprint_set_destroy(e);
         free(l.at);
     }
 }
@@ -158,63 +158,63 @@ static void test_ranges(void **state) {
 /* ---- limits ---------------------------------------------------------------------------------- */
 
 /* Adds batches of new fingerprints until one is refused, with `want`; returns how many went in. */
-static uint64_t fill_up(exact *e, bly_status want) {
+static uint64_t fill_up(fingerprint_set *e, bly_status want) {
     uint64_t rng = 3, batch[500];
     uint8_t fresh[500];
     bly_status status = BLY_OK;
     while (status == BLY_OK) {
         for (int i = 0; i < 500; i++)
             batch[i] = blyt_next(&rng);
-        uint64_t before = exact_count(e);
-        status = exact_add(e, batch, 500, fresh);
-        assert_int_equal(exact_count(e), before + (status == BLY_OK ? 500 : 0));
+        uint64_t before = fingerprint_set_count(e);
+        status = fingerprint_set_add(e, batch, 500, fresh);
+        assert_int_equal(fingerprint_set_count(e), before + (status == BLY_OK ? 500 : 0));
     }
     assert_int_equal(status, want);
     for (int i = 0; i < 500; i++)
-        assert_false(exact_has(e, batch[i]));
-    return exact_count(e);
+        assert_false(fingerprint_set_contains(e, batch[i]));
+    return fingerprint_set_count(e);
 }
 
 /* All n are there, and no room is needed to say so. */
-static void assert_still_whole(exact *e, uint64_t n) {
+static void assert_still_whole(fingerprint_set *e, uint64_t n) {
     uint64_t rng = 3, batch[500];
     uint8_t fresh[500];
     for (uint64_t i = 0; i < n; i += 500) {
         for (int k = 0; k < 500; k++)
             batch[k] = blyt_next(&rng);
-        assert_ok(exact_add(e, batch, 500, fresh));
+        assert_ok(fingerprint_set_add(e, batch, 500, fresh));
         for (int k = 0; k < 500; k++)
             assert_int_equal(fresh[k], 0);
     }
-    assert_int_equal(exact_count(e), n);
+    assert_int_equal(fingerprint_set_count(e), n);
 }
 
 static void test_limit(void **state) {
     (void)state;
     for (uint64_t limit = 20000; limit < 3000000; limit += limit / 3) {
-        exact *e = exact_create(0, limit);
+        fingerprint_set *e = fingerprint_set_create(0, limit);
         assert_non_null(e);
         uint64_t n = fill_up(e, BLY_EFULL);
-        assert_true(exact_bytes(e) <= limit);
+        assert_true(fingerprint_set_bytes(e) <= limit);
         /* All but a batch of the 70% that may be used of it. */
         assert_true(n + 500 >= (limit - 200) / 8 * 7 / 10);
         assert_still_whole(e, n);
-        exact_destroy(e);
+        fingerprint_set_destroy(e);
     }
 }
 
 static void test_limit_too_small(void **state) {
     (void)state;
-    assert_null(exact_create(0, 1));
-    assert_null(exact_create(0, 300));
-    assert_null(exact_create(10000, 80000));
-    assert_null(exact_create(UINT64_MAX, 0));
-    assert_null(exact_create((uint64_t)1 << 59, 0));
-    exact *e = exact_create(10000, 120000);
+    assert_null(fingerprint_set_create(0, 1));
+    assert_null(fingerprint_set_create(0, 300));
+    assert_null(fingerprint_set_create(10000, 80000));
+    assert_null(fingerprint_set_create(UINT64_MAX, 0));
+    assert_null(fingerprint_set_create((uint64_t)1 << 59, 0));
+    fingerprint_set *e = fingerprint_set_create(10000, 120000);
     assert_non_null(e);
-    assert_true(exact_bytes(e) <= 120000);
-    exact_destroy(e);
-    exact_destroy(NULL);
+    assert_true(fingerprint_set_bytes(e) <= 120000);
+    fingerprint_set_destroy(e);
+    fingerprint_set_destroy(NULL);
 }
 
 /* The system refuses more memory. */
@@ -223,42 +223,45 @@ static void test_out_of_memory(void **state) {
     if (BLYT_SLOW > 1)
         skip(); /* sanitizers need memory too */
     struct rlimit usual, none;
-    exact *e = exact_create(400000, 0);
+    fingerprint_set *e = fingerprint_set_create(400000, 0);
     assert_non_null(e);
     assert_int_equal(getrlimit(RLIMIT_AS, &usual), 0);
     none = usual;
     none.rlim_cur = 0;
     assert_int_equal(setrlimit(RLIMIT_AS, &none), 0);
     uint64_t n = fill_up(e, BLY_ENOMEM);
-    assert_null(exact_create(400000, 0));
+    assert_null(fingerprint_set_create(400000, 0));
     assert_int_equal(setrlimit(RLIMIT_AS, &usual), 0);
     assert_true(n >= 400000);
     assert_still_whole(e, n);
-    exact_destroy(e);
+    fingerprint_set_destroy(e);
 }
 
 /* ---- in a file ------------------------------------------------------------------------------- */
 
-static exact *made_of(uint64_t seed, size_t n, bool zero) {
+static void add_random(fingerprint_set *set, uint64_t seed, size_t n, bool zero) {
     uint64_t x;
-    exact *e = exact_create(0, 0);
-    assert_non_null(e);
     for (size_t i = 0; i < n; i++) {
         x = blyt_next(&seed);
-        assert_ok(exact_add(e, &x, 1, NULL));
+        assert_ok(fingerprint_set_add(set, &x, 1, NULL));
     }
     x = 0;
     if (zero)
-        assert_ok(exact_add(e, &x, 1, NULL));
-    return e;
+        assert_ok(fingerprint_set_add(set, &x, 1, NULL));
 }
 
-static void assert_equal_sets(const exact *a, const exact *b) {
-    size_t n = (size_t)exact_count(a);
+static exact_file opened(const char *name) {
+    exact_file f;
+    assert_true(exact_file_open(&f, at(name), 0, 0));
+    return f;
+}
+
+static void assert_equal_sets(const fingerprint_set *a, const fingerprint_set *b) {
+    size_t n = (size_t)fingerprint_set_count(a);
     uint64_t *x = malloc((n + 1) * sizeof *x), *y = malloc((n + 1) * sizeof *y);
-    assert_int_equal(exact_count(b), n);
-    assert_int_equal(exact_range(a, 0, UINT64_MAX, x, n), n);
-    assert_int_equal(exact_range(b, 0, UINT64_MAX, y, n), n);
+    assert_int_equal(fingerprint_set_count(b), n);
+    assert_int_equal(fingerprint_set_range(a, 0, UINT64_MAX, x, n), n);
+    assert_int_equal(fingerprint_set_range(b, 0, UINT64_MAX, y, n), n);
     assert_memory_equal(x, y, n * sizeof *x);
     free(x);
     free(y);
@@ -269,78 +272,74 @@ static void test_saved_and_loaded(void **state) {
     const size_t large = (blyt_large() ? 1000000U : 400000U) / BLYT_SLOW;
     const size_t sizes[] = {0, 1, 383, 384, 385, 513, 5000, 100000, large};
     for (size_t i = 0; i < COUNT_OF(sizes); i++) {
-        uint64_t seed = 0;
-        exact *e = made_of(i, sizes[i], i % 2), *f;
-        assert_true(exact_save(e, at("set"), 1000 + i));
-        assert_true(exact_load(at("set"), 0, 0, &f, &seed));
-        assert_int_equal(seed, 1000 + i);
-        assert_equal_sets(e, f);
-        exact_destroy(e);
-        exact_destroy(f);
+        fingerprint_set *wanted = fingerprint_set_create(0, 0);
+        char name[8];
+        (void)snprintf(name, sizeof name, "%u", (unsigned)i);
+        assert_non_null(wanted);
+        add_random(wanted, i, sizes[i], i % 2);
+        exact_file f = opened(name);
+        const uint64_t seed = f.pages.shape.seed;
+        add_random(f.set, i, sizes[i], i % 2);
+        assert_true(exact_file_save(&f));
+        exact_file_close(&f);
+        f = opened(name);
+        assert_int_equal(f.pages.shape.seed, seed);
+        assert_equal_sets(wanted, f.set);
+        exact_file_close(&f);
+        fingerprint_set_destroy(wanted);
     }
 }
 
 static void test_saved_again(void **state) {
     (void)state;
-    uint64_t seed, again, x = 0;
-    exact *e, *f;
-    assert_true(exact_load(at("set"), 100, 0, &e, &seed));
-    assert_int_equal(exact_count(e), 0);
+    uint64_t x = 0;
+    exact_file e, f;
+    assert_true(exact_file_open(&e, at("set"), 100, 0));
+    assert_int_equal(fingerprint_set_count(e.set), 0);
+    const uint64_t seed = e.pages.shape.seed;
     for (int round = 0; round < 5; round++) {
         for (int i = 0; i < 1000; i++) {
-            assert_ok(exact_add(e, &x, 1, NULL));
+            assert_ok(fingerprint_set_add(e.set, &x, 1, NULL));
             x = blyt_next(&x);
         }
-        assert_true(exact_save(e, at("set"), seed));
-        assert_false(exact_load(at("set"), 0, 0, &f, &again)); /* locked */
-        assert_null(f);
+        assert_true(exact_file_save(&e));
+        assert_false(exact_file_open(&f, at("set"), 0, 0)); /* locked */
     }
-    assert_true(exact_save(e, at("copy"), seed));
-    exact_destroy(e);
-    assert_true(exact_load(at("copy"), 0, 0, &e, &again));
-    assert_true(exact_load(at("set"), 0, 0, &f, &again));
-    assert_int_equal(again, seed);
-    assert_int_equal(exact_count(e), 5000);
-    assert_equal_sets(e, f);
-    exact_destroy(e);
-    exact_destroy(f);
+    exact_file_close(&e);
+    f = opened("set");
+    assert_int_equal(f.pages.shape.seed, seed);
+    assert_int_equal(fingerprint_set_count(f.set), 5000);
+    exact_file_close(&f);
 }
 
 static void test_seeds_differ(void **state) {
     (void)state;
-    uint64_t a, b;
-    exact *e, *f;
-    assert_true(exact_load(at("one"), 0, 0, &e, &a));
-    assert_true(exact_load(at("two"), 0, 0, &f, &b));
-    assert_true(a != b);
-    exact_destroy(e);
-    exact_destroy(f);
+    exact_file e = opened("one"), f = opened("two");
+    assert_true(e.pages.shape.seed != f.pages.shape.seed);
+    exact_file_close(&e);
+    exact_file_close(&f);
     assert_int_equal(access(at("one"), F_OK), -1); /* never saved: no trace */
 }
 
 static void test_loaded_within_a_limit(void **state) {
     (void)state;
-    uint64_t seed;
-    exact *e = made_of(5, 100000, true), *f;
-    assert_true(exact_save(e, at("set"), 1));
-    exact_destroy(e);
-    assert_false(exact_load(at("set"), 0, 1000000, &f, &seed));
-    assert_null(f);
-    assert_true(exact_load(at("set"), 0, 1600000, &f, &seed));
-    assert_int_equal(exact_count(f), 100001);
-    assert_true(exact_bytes(f) <= 1600000);
-    exact_destroy(f);
+    exact_file f = opened("set");
+    add_random(f.set, 5, 100000, true);
+    assert_true(exact_file_save(&f));
+    exact_file_close(&f);
+    assert_false(exact_file_open(&f, at("set"), 0, 1000000));
+    assert_true(exact_file_open(&f, at("set"), 0, 1600000));
+    assert_int_equal(fingerprint_set_count(f.set), 100001);
+    assert_true(exact_file_bytes(&f) <= 1600000);
+    exact_file_close(&f);
 }
 
 static void test_no_such_place(void **state) {
     (void)state;
-    uint64_t seed;
-    exact *e = made_of(5, 10, false), *f;
-    assert_false(exact_load(at("none/set"), 0, 0, &f, &seed));
-    assert_false(exact_load(scratch, 0, 0, &f, &seed));
-    assert_false(exact_save(e, at("none/set"), 1));
-    assert_false(exact_save(e, "/dev/null", 1));
-    exact_destroy(e);
+    exact_file f;
+    assert_false(exact_file_open(&f, at("none/set"), 0, 0));
+    assert_false(exact_file_open(&f, scratch, 0, 0));
+    assert_false(exact_file_open(&f, "/dev/null", 0, 0));
 }
 
 #define FILED(test) cmocka_unit_test_setup_teardown(test, fresh_scratch, drop_scratch)

@@ -1,4 +1,4 @@
-/* Which filter for dedup.
+/* dedup_plan.c - which filter for dedup.
  *
  *   keys known               a blocked filter for that many keys at the rate asked
  *   a limit on memory        the best rate that fits: for the keys known or estimated the layout
@@ -10,7 +10,7 @@
  *                            level gets most of the rate (0.8), and is capped: lines may be repeats
  *   a pipe                   a growing filter, from two million keys on: five megabytes
  */
-#include "dedup/seen_plan.h"
+#include "dedup/dedup_plan.h"
 
 #include "text/message.h"
 #include "text/numbers.h"
@@ -50,34 +50,34 @@ static bly_geometry best_shape(uint64_t bytes, uint64_t keys, double *rate) {
 
 static const double hopeless = 0.5;
 
-static bool within_memory(const seen_wish *wish, bly_spec *out) {
+static bool within_memory(const state_request *r, bly_spec *out) {
     char size[NUMBER_TEXT], keys[NUMBER_TEXT], percent[NUMBER_TEXT];
-    const uint64_t least = wish->overhead + (1u << 20);
-    uint64_t n = wish->keys ? wish->keys : wish->estimate;
+    const uint64_t least = r->overhead + (1u << 20);
+    uint64_t n = r->keys ? r->keys : r->estimate;
     double rate;
-    if (wish->memory < least) {
+    if (r->memory < least) {
         (void)message_error("--memory must be at least %s", number_bytes(least, size));
         return false;
     }
-    bly_geometry g = best_shape(wish->memory - wish->overhead, n, &rate);
-    if (n && rate > hopeless && wish->keys) {
+    bly_geometry g = best_shape(r->memory - r->overhead, n, &rate);
+    if (n && rate > hopeless && r->keys) {
         (void)message_error("--memory is too little: with %s keys in it, the filter would lose %s "
                             "of all new lines",
                             number_grouped(n, keys), number_percent(rate, percent));
         return false;
     }
     if (!n || rate > hopeless) { /* no number to go by: as good as usual for as long as it lasts */
-        rate = wish->rate != 0 ? wish->rate : seen_default_rate;
+        rate = r->rate != 0 ? r->rate : state_default_rate;
         n = bly_plan_capacity(&g, rate, 64);
     }
     *out = (bly_spec){.struct_size = sizeof(bly_spec),
                       .geometry = g,
                       .capacity = n,
-                      .fpr = rate > seen_best_rate ? rate : seen_best_rate};
+                      .fpr = rate > state_min_rate ? rate : state_min_rate};
     return true;
 }
 
-void seen_plan_note(const seen_wish *wish, const bly_filter *f) {
+void dedup_plan_note(const state_request *r, const bly_filter *f) {
     char size[NUMBER_TEXT], keys[NUMBER_TEXT], percent[NUMBER_TEXT];
     bly_geometry g = bly_filter_geometry(f);
     uint64_t n = bly_filter_capacity(f);
@@ -87,39 +87,39 @@ void seen_plan_note(const seen_wish *wish, const bly_filter *f) {
         "the filter has %s (%s): new lines are lost at a rate of %s once it holds %s keys",
         number_bytes(bly_plan_bytes(&g), size), bly_kind_name(g.kind),
         number_percent(rate, percent), number_grouped(n, keys));
-    if (wish->rate != 0 && rate > wish->rate * 1.001)
-        message_warn("the rate asked, %g, does not fit into --memory", wish->rate);
+    if (r->rate != 0 && rate > r->rate * 1.001)
+        message_warn("the rate asked, %g, does not fit into --memory", r->rate);
 }
 
 /* Whether the rate asked for fits, so that less than the memory allowed will do. */
-static bool fits_memory(const seen_wish *wish, double rate) {
+static bool fits_memory(const state_request *r, double rate) {
     bly_geometry g;
-    return wish->keys && wish->rate != 0 &&
-           bly_plan(bly_plan_kind(rate), wish->keys, rate, 0, 64, &g) == BLY_OK &&
-           bly_plan_bytes(&g) + wish->overhead <= wish->memory;
+    return r->keys && r->rate != 0 &&
+           bly_plan(bly_plan_kind(rate), r->keys, rate, 0, 64, &g) == BLY_OK &&
+           bly_plan_bytes(&g) + r->overhead <= r->memory;
 }
 
-uint64_t seen_decoder_memory(uint64_t memory) {
+uint64_t dedup_decoder_memory(uint64_t memory) {
     static const uint64_t least = 3u << 20;
     return memory / 8 > least ? memory / 8 : least;
 }
 
 /* ---- all cases ------------------------------------------------------------------------------- */
 
-bool seen_plan(const seen_wish *wish, bly_spec *out) {
-    double rate = wish->rate != 0 ? wish->rate : seen_default_rate;
+bool dedup_plan(const state_request *r, bly_spec *out) {
+    double rate = r->rate != 0 ? r->rate : state_default_rate;
     /* A rate that no filter can be told to have fits into no memory; making the filter says so. */
-    if (wish->memory && rate >= seen_best_rate && !fits_memory(wish, rate))
-        return within_memory(wish, out);
-    if (wish->keys) {
-        *out = bly_spec_for(bly_plan_kind(rate), wish->keys, rate);
+    if (r->memory && rate >= state_min_rate && !fits_memory(r, rate))
+        return within_memory(r, out);
+    if (r->keys) {
+        *out = bly_spec_for(bly_plan_kind(rate), r->keys, rate);
         return true;
     }
-    uint64_t hint = wish->estimate ? wish->estimate : first_keys;
-    if (hint > seen_most_estimate)
-        hint = seen_most_estimate;
+    uint64_t hint = r->estimate ? r->estimate : first_keys;
+    if (hint > dedup_max_estimate)
+        hint = dedup_max_estimate;
     *out = bly_spec_for(BLY_SCALABLE, hint < least_keys ? least_keys : hint, rate);
-    if (wish->estimate)
+    if (r->estimate)
         out->scalable.first_share = hinted_share;
     return true;
 }

@@ -1,0 +1,27 @@
+/* dedup_options.h - the options of `dedup`. */
+#ifndef BLOOMERY_CLI_DEDUP_OPTIONS_H
+#define BLOOMERY_CLI_DEDUP_OPTIONS_H
+
+#include "dedup/state.h"
+#include "io/key_options.h"
+
+typedef struct dedup_options {
+    key_options keys;
+    uint64_t expect, memory, seed;
+    double rate;
+    bool repeated, count, force, exact, print_canonical, stats, json;
+    const char *output, *confirm, *state, *window, *redis;
+    uint64_t shards, expire, replicas;
+    unsigned on_error; /* 0, or a state_policy */
+} dedup_options;
+
+extern const cli_option dedup_option_table[];
+
+/* NULL, or why these options cannot go together. */
+const char *dedup_conflict(const dedup_options *o);
+
+/* The state that they request, as far as it is known before a line has been read. `rule` must
+ * outlive it. */
+state_request dedup_request(const dedup_options *o, char rule[KEY_OPTIONS_WORDS]);
+
+#endif

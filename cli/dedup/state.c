@@ -1,0 +1,155 @@
+/* state.c - what all states have in common: which of them is meant, and how they know by which rule
+ * their keys were made.
+ *
+ * What outlives a run records the rule (bly_key_rule). One key more, the mark, says it in words,
+ * for rules that have no code of their own. That it is found may be an error, as with any key; that
+ * it is not is certain, unless the filter comes from elsewhere.
+ */
+#include "dedup/state.h"
+
+#include "filters/state_rule.h"
+#include "text/message.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- opening --------------------------------------------------------------------------------- */
+
+static const state_ops *ops_for(const state_request *r) {
+    return r->address                          ? &state_redis_ops
+           : r->confirm                        ? &state_confirm_ops
+           : r->exact                          ? &state_exact_ops
+           : r->window_lines || r->window_span ? &state_window_ops
+                                               : &state_filter_ops;
+}
+
+bool state_opens_first(const state_request *r) {
+    return ops_for(r)->opens_first;
+}
+
+bool state_outlives(const state_request *r) {
+    return r->file || r->confirm || r->address;
+}
+
+bool state_random_seed(uint64_t *out) {
+    uint8_t key[16];
+    const bly_status status = bly_random_key(key);
+    if (status != BLY_OK)
+        (void)message_status("random numbers", status);
+    memcpy(out, key, sizeof *out);
+    return status == BLY_OK;
+}
+
+static void warn_of_rule(const dedup_state *s) {
+    if (s->keeps_return && s->request.key_rule == BLY_KEYS_RECORD)
+        message_warn("%s: does not record how its keys were made; they are taken for whole lines",
+                     s->name);
+    else
+        message_warn("%s: was not made with these options (--url, --field, --ignore-case, "
+                     "--extract-urls): lines it knows may be printed again",
+                     s->name);
+}
+
+/* The state must be of the rule of this run; an empty one becomes so. */
+static bool agree_on_rule(dedup_state *s, const char *words) {
+    char text[RULE_MARK];
+    const bly_bytes mark = {text, rule_mark_text("dedup", words, text)};
+    bly_key_rule there;
+    uint64_t keys;
+    bool known = false;
+    if (!s->ops->get_rule(s, &there, &keys))
+        return false;
+    const key_state fit =
+        key_state_of(s->name, there, s->request.key_rule, s->ops->records_rule && keys == 0);
+    if (fit == KEY_STATE_REFUSED || (fit == KEY_STATE_FITS && s->ops->records_rule &&
+                                     !s->ops->set_rule(s, s->request.key_rule)))
+        return false;
+    s->keeps_return = fit == KEY_STATE_OLD;
+    if (!s->ops->add_mark(s, mark, &known))
+        return false;
+    if (!known && keys > 0 && (s->keeps_return || s->request.key_rule == BLY_KEYS_OTHER))
+        warn_of_rule(s);
+    return true;
+}
+
+dedup_state *state_open(const state_request *r) {
+    const state_ops *ops = ops_for(r);
+    dedup_state *s = calloc(1, ops->size);
+    if (!s) {
+        (void)message_error("out of memory");
+        return NULL;
+    }
+    s->ops = ops;
+    s->request = *r;
+    s->request.rule = NULL;
+    s->name = r->file ? r->file : r->confirm;
+    s->autosave = autosave_start();
+    if (ops->open(s) && (!s->name || agree_on_rule(s, r->rule)))
+        return s;
+    state_close(s);
+    return NULL;
+}
+
+void state_close(dedup_state *s) {
+    if (s)
+        s->ops->close(s);
+    free(s);
+}
+
+/* ---- use ------------------------------------------------------------------------------------- */
+
+bool state_add(dedup_state *s, const bly_bytes *keys, size_t n, uint8_t *fresh) {
+    if (!s->ops->add(s, keys, n, fresh))
+        return false;
+    s->records += n;
+    return true;
+}
+
+bool state_is_shared(const dedup_state *s) {
+    return s->ops->shared;
+}
+
+bool state_printed(dedup_state *s, const state_lines *lines, bool printed) {
+    return s->ops->printed ? s->ops->printed(s, lines, printed) : printed;
+}
+
+bool state_save_due(const dedup_state *s) {
+    if (!s->name || !s->ops->save)
+        return false;
+    return (s->ops->save_due && s->ops->save_due(s)) || autosave_due(&s->autosave);
+}
+
+bool state_save(dedup_state *s) {
+    if (!s->name || !s->ops->save)
+        return true;
+    autosave_begin(&s->autosave);
+    const bool good = s->ops->save(s);
+    autosave_end(&s->autosave);
+    return good;
+}
+
+/* ---- at the end ------------------------------------------------------------------------------ */
+
+void state_get_facts(dedup_state *s, state_facts *out) {
+    *out = (state_facts){.worst = -1, .dropped_scope = ""};
+    s->ops->get_facts(s, out);
+}
+
+bool state_is_overfull(const state_facts *facts) {
+    return facts->rate > 1.1 * facts->requested;
+}
+
+char *state_dropped_text(double dropped, char out[NUMBER_TEXT]) {
+    char number[NUMBER_TEXT];
+    if (isnan(dropped))
+        (void)snprintf(out, NUMBER_TEXT, "most");
+    else
+        (void)snprintf(out, NUMBER_TEXT, "about %.24s", number_estimate(dropped, number));
+    return out;
+}
+
+bool state_judge(const dedup_state *s, const state_facts *facts) {
+    return !s->ops->judge || s->ops->judge(s, facts);
+}

@@ -1,0 +1,325 @@
+/* state_filter.c - a state that is a filter: which one it is, or is to be, and how many new keys it
+ * is expected to have taken for known ones.
+ *
+ * Of n keys x came out new. A share r / (1 - r) as many were new and did not, at the rate r that
+ * held when they came; at most all the others, over the whole run (in one batch chance may make
+ * them fewer). The rate follows from a formula as long as the filter has no more keys than planned.
+ * Past that, keys that were taken for known ones are in no count, and the bits must tell: a pass
+ * over all of them, which is made so rarely that it costs less than the adding did.
+ */
+#include "dedup/state_filter.h"
+
+#include "dedup/dedup_plan.h"
+#include "filters/filter_file.h"
+#include "filters/kind_words.h"
+#include "filters/line_window.h"
+#include "filters/state_file.h"
+#include "io/fingerprint_file.h"
+#include "io/output.h"
+#include "text/message.h"
+#include "text/numbers.h"
+
+#include <math.h>
+#include <stdio.h>
+
+static bly_filter_info info_of(const filter_state *s) {
+    bly_filter_info info = {.struct_size = sizeof info};
+    bly_filter_get_info(s->filter, &info);
+    return info;
+}
+
+/* ---- a file ---------------------------------------------------------------------------------- */
+
+static const char *unfit_reason(uint32_t can) {
+    return can & BLY_CARDINALITY_ONLY ? "it does not tell which lines it was given "
+                                        "(bloomery distinct goes on counting)"
+           : can & BLY_CAN_COUNT      ? "it would hold every repeat once more"
+           : can & BLY_CAN_REMOVE     ? "it is changed by bloomery add and remove"
+                                      : "nothing can be added to it";
+}
+
+static bool refuse_kind(const filter_state *s) {
+    const bly_kind kind = bly_filter_geometry(s->filter).kind;
+    const uint32_t can = bly_kind_capabilities(kind);
+    const uint32_t unfit = BLY_CAN_REMOVE | BLY_CARDINALITY_ONLY | BLY_CAN_COUNT;
+    if (can & BLY_CAN_ADD && !(can & unfit))
+        return false;
+    (void)message_error("%s: is %s %s filter: %s; begin a new state", s->base.name,
+                        kinds_article(kind), bly_kind_name(kind), unfit_reason(can));
+    return true;
+}
+
+bool filter_state_load(filter_state *s) {
+    const char *path = s->base.name;
+    if (!path)
+        return true;
+    if (!output_may_replace(path, true) || !lock_take(&s->lock, path, false))
+        return false;
+    if (!state_file_begun(path))
+        return true;
+    const bly_status status = bly_filter_load(path, NULL, &s->filter);
+    s->loaded = status == BLY_OK;
+    if (s->loaded)
+        return !refuse_kind(s);
+    if (status == BLY_ECORRUPT && pages_recognise(path))
+        (void)message_error("%s: holds fingerprints; use it with --exact, or with --confirm", path);
+    else if (status == BLY_EUNSUPPORTED)
+        (void)open_refuse_unsupported(path);
+    else
+        (void)message_status(path, status);
+    return false;
+}
+
+bool filter_state_fits_seed(const filter_state *s) {
+    const uint64_t seed = s->base.request.seed;
+    if (!seed || seed == bly_filter_hasher(s->filter)->seed)
+        return true;
+    (void)message_error("%s: has another seed; leave out --seed, or begin a new state",
+                        s->base.name);
+    return false;
+}
+
+void filter_state_refuse_rate(const filter_state *s, double rate) {
+    (void)message_error("%s: was made for a rate of %g, not %g; leave out -p, or begin a new state",
+                        s->base.name, rate, s->base.request.rate);
+}
+
+void filter_state_refuse_keys(const filter_state *s, uint64_t keys) {
+    (void)message_error("%s: was made for %llu keys, not %llu; leave out -n, or begin a new state",
+                        s->base.name, (unsigned long long)keys,
+                        (unsigned long long)s->base.request.keys);
+}
+
+static bool fits_window(const filter_state *s) {
+    bly_window_info w = {.struct_size = sizeof w};
+    line_window window;
+    char text[NUMBER_TEXT];
+    if (bly_window_get_info(s->filter, &w) != BLY_OK)
+        return true;
+    if (line_window_of(s->filter, &window))
+        (void)message_error("%s: was made with --window %s; give it, or begin a new state",
+                            s->base.name, line_window_text(&window, text));
+    else
+        (void)message_error("%s: is a window, but not made by dedup; begin a new state",
+                            s->base.name);
+    return false;
+}
+
+/* What the user requests must be what the state is. */
+static bool fits_request(const filter_state *s) {
+    const state_request *r = &s->base.request;
+    const bly_filter_info info = info_of(s);
+    if (r->rate != 0 && !r->memory && r->rate != info.requested_fpr)
+        filter_state_refuse_rate(s, info.requested_fpr);
+    else if (r->keys && r->keys != info.capacity)
+        filter_state_refuse_keys(s, info.capacity);
+    else if (r->memory && info.kind == BLY_SCALABLE)
+        (void)message_error("%s: grows as it must; leave out --memory, or begin a new state",
+                            s->base.name);
+    else if (r->memory && info.bytes + r->overhead > r->memory)
+        (void)message_error("%s: needs more memory than --memory allows", s->base.name);
+    else
+        return true;
+    return false;
+}
+
+bool filter_state_save(dedup_state *base) {
+    const bly_status status = bly_filter_save(((filter_state *)base)->filter, base->name);
+    if (status != BLY_OK)
+        (void)message_status(base->name, status);
+    return status == BLY_OK;
+}
+
+bool filter_state_get_rule(dedup_state *base, bly_key_rule *rule, uint64_t *keys) {
+    const filter_state *s = (filter_state *)base;
+    bly_list_levels levels;
+    *keys = bly_filter_count(s->filter);
+    *rule = bly_filter_key_rule(s->filter);
+    if (*rule != BLY_KEYS_UNRECORDED)
+        return true;
+    /* A list that records nothing may have marks that tell its type. */
+    const bly_list_type type = bly_list_recognise(s->filter, &levels);
+    if (bly_list_is_typed(type))
+        *rule = bly_list_key_rule(type);
+    return true;
+}
+
+bool filter_state_set_rule(dedup_state *base, bly_key_rule rule) {
+    const bly_status status = bly_filter_set_key_rule(((filter_state *)base)->filter, rule);
+    if (status != BLY_OK)
+        (void)message_status(base->name, status);
+    return status == BLY_OK;
+}
+
+void filter_state_close(dedup_state *base) {
+    filter_state *s = (filter_state *)base;
+    bly_filter_destroy(s->filter);
+    lock_release(&s->lock);
+}
+
+/* ---- a new filter ---------------------------------------------------------------------------- */
+
+bool filter_state_create(filter_state *s, bly_spec spec) {
+    const state_request *r = &s->base.request;
+    spec.seed = r->seed;
+    if (!spec.seed && !state_random_seed(&spec.seed))
+        return false;
+    const bly_status status = bly_filter_create(&spec, &s->filter);
+    if (status == BLY_ERATE && kinds_grow(spec.geometry.kind) && spec.fpr >= state_min_rate)
+        (void)message_error("-p %g is too low for a filter that grows, whose levels share the "
+                            "rate; say how many different lines there are by -n (then -p can be "
+                            "as low as %.2g), or lose none with --exact",
+                            spec.fpr, state_min_rate);
+    else if (status != BLY_OK)
+        (void)message_error("no such filter can be made: %s", bly_strerror(status));
+    else if (r->memory)
+        dedup_plan_note(r, s->filter);
+    return status == BLY_OK;
+}
+
+static bool open_filter(dedup_state *base) {
+    filter_state *s = (filter_state *)base;
+    bly_spec spec;
+    if (!filter_state_load(s))
+        return false;
+    if (s->loaded)
+        return fits_window(s) && filter_state_fits_seed(s) && fits_request(s);
+    return dedup_plan(&base->request, &spec) && filter_state_create(s, spec);
+}
+
+/* ---- adding ---------------------------------------------------------------------------------- */
+
+static bool report(const filter_state *s, bly_status status) {
+    if (status == BLY_EFULL)
+        (void)message_error("the filter cannot grow any more at so low a rate; say how many "
+                            "different lines there are by -n, or lose none with --exact");
+    else if (status == BLY_EGROWTH)
+        (void)message_error("%s: is full, and would grow by more than 64 times its size and 64 "
+                            "MiB, as its file says; begin a new state",
+                            s->base.name);
+    else if (status == BLY_ENOMEM)
+        (void)message_error("out of memory; --memory SIZE sets a limit");
+    else if (status != BLY_OK)
+        (void)message_status("dedup", status);
+    return status == BLY_OK;
+}
+
+bool filter_state_add(filter_state *s, const bly_bytes *keys, size_t n, uint8_t *fresh,
+                      size_t *unique) {
+    bly_batch_result result = {0};
+    const bool good = report(s, bly_filter_add_many(s->filter, keys, n, fresh, &result));
+    *unique = result.changed;
+    return good;
+}
+
+void filter_state_expect(filter_state *s, size_t n, size_t unique) {
+    const double others = (double)(n - unique);
+    s->base.unique += unique;
+    s->worst = fmax(s->worst, s->rate);
+    s->repeats += others;
+    s->expected += s->rate < 1 ? (double)unique * s->rate / (1 - s->rate) : others;
+}
+
+/* By formula, from the keys in each level, without a pass over the bits. `more` keys are taken to
+ * be in already. */
+static double rate_of(const bly_filter *f, uint64_t more) {
+    double miss = 1;
+    bly_filter_info info = {.struct_size = sizeof info};
+    if (bly_filter_count(f) > bly_filter_capacity(f)) {
+        bly_filter_get_info(f, &info);
+        return info.current_fpr;
+    }
+    for (size_t i = 0; i < bly_filter_level_count(f); i++) {
+        const bly_filter *level = bly_filter_level(f, i);
+        const bly_geometry g = bly_filter_geometry(level);
+        const bool last = i + 1 == bly_filter_level_count(f);
+        miss *= 1 - bly_plan_fpr(&g, bly_filter_count(level) + (last ? more : 0),
+                                 bly_filter_hasher(f)->bits);
+    }
+    return 1 - miss;
+}
+
+/* Whether enough has happened that the rate must have changed: the filter has grown by a 64th, or,
+ * when it is overfull, as many keys have come as an eighth of its capacity. */
+static bool rate_is_old(const filter_state *s) {
+    const uint64_t keys = bly_filter_count(s->filter), capacity = bly_filter_capacity(s->filter);
+    const bool grown = keys > s->rate_keys + s->rate_keys / 64;
+    if (keys <= capacity)
+        return grown;
+    const bly_geometry g = bly_filter_geometry(s->filter);
+    const uint64_t since = s->added - s->rate_added;
+    return (grown || since > capacity / 8 + INPUT_BATCH) && since > bly_plan_bytes(&g) / 64;
+}
+
+static bool add(dedup_state *base, const bly_bytes *keys, size_t n, uint8_t *fresh) {
+    filter_state *s = (filter_state *)base;
+    size_t unique;
+    if (!filter_state_add(s, keys, n, fresh, &unique))
+        return false;
+    s->added += n;
+    if (rate_is_old(s)) {
+        s->rate_keys = bly_filter_count(s->filter);
+        s->rate = rate_of(s->filter, s->rate_keys / 128); /* of the middle of the next step */
+        s->rate_added = s->added;
+    }
+    filter_state_expect(s, n, unique);
+    return true;
+}
+
+static bool add_mark(dedup_state *base, bly_bytes mark, bool *known) {
+    uint8_t fresh = 0;
+    size_t unique;
+    const bool good = filter_state_add((filter_state *)base, &mark, 1, &fresh, &unique);
+    *known = !fresh;
+    return good;
+}
+
+/* ---- at the end ------------------------------------------------------------------------------ */
+
+void filter_state_get_facts(const filter_state *s, state_facts *out) {
+    const bly_filter_info info = info_of(s);
+    out->method = out->description = bly_kind_name(info.kind);
+    out->bytes = info.bytes;
+    out->approximate = true;
+    out->dropped = fmin(s->expected, s->repeats);
+    out->rate = info.current_fpr;
+    out->requested = info.requested_fpr;
+}
+
+static void get_facts(dedup_state *base, state_facts *out) {
+    const filter_state *s = (filter_state *)base;
+    filter_state_get_facts(s, out);
+    out->rate = rate_of(s->filter, 0);
+}
+
+/* A filter that cannot grow may be overfull by now. */
+static bool judge(const dedup_state *base, const state_facts *facts) {
+    const state_request *r = &base->request;
+    char lines[NUMBER_TEXT], dropped[NUMBER_TEXT], rate[NUMBER_TEXT], advice[128];
+    if (kinds_grow(bly_filter_geometry(((const filter_state *)base)->filter).kind) ||
+        !state_is_overfull(facts))
+        return true;
+    (void)snprintf(advice, sizeof advice, "-n %s is surely enough, and without -n it grows",
+                   number_grouped(base->records, lines));
+    message_warn("more keys came than the filter was made for: %s new lines were lost, and now "
+                 "%s of them are; %s",
+                 state_dropped_text(facts->dropped, dropped), number_percent(facts->rate, rate),
+                 r->memory ? "give it more --memory, or use --confirm FILE"
+                 : r->file ? "begin a new state, without -n"
+                           : advice);
+    return facts->rate <= state_useless_rate;
+}
+
+const state_ops state_filter_ops = {
+    .size = sizeof(filter_state),
+    .records_rule = true,
+    .open = open_filter,
+    .close = filter_state_close,
+    .get_rule = filter_state_get_rule,
+    .set_rule = filter_state_set_rule,
+    .add_mark = add_mark,
+    .add = add,
+    .save = filter_state_save,
+    .get_facts = get_facts,
+    .judge = judge,
+};

@@ -1,0 +1,408 @@
+/* state_redis.c - a state that is a filter on a plain Redis or Valkey, which any number of machines
+ * share.
+ *
+ * Of every key exactly one of those who add it is told that it is new. Where the server could not
+ * say, because it is away or because an answer was lost on the way, the user has chosen what
+ * becomes of the line: that ends the run, or such lines are printed, or left out.
+ *
+ * Joining. The first machine makes the filter, the others join it. Its seed is random, as that of
+ * every filter whose lines attackers can choose, so two that make it at the same moment want
+ * different ones. The later one is told so, and looks at what the earlier one has begun: making
+ * just that joins it, or helps to complete it, even if the earlier one has died.
+ *
+ * What is dropped. The server counts keys that came out new, and bly_bitmap_keys tells how many
+ * have come, in all; what lies between was dropped. The part of it that this run has dropped is
+ * taken to be its part of what was new meanwhile.
+ */
+#include "dedup/state.h"
+
+#include "cli.h"
+#include "filters/server_facts.h"
+#include "io/interrupt.h"
+#include "text/message.h"
+#include "text/numbers.h"
+#include "text/progress.h"
+
+#include <bloomery/redis/filter.h>
+#include <math.h>
+#include <string.h>
+
+typedef struct redis_state {
+    dedup_state base;
+    remote remote;
+    bly_redis_filter_options options;
+    uint64_t keys_before;        /* in the filter, when it was opened */
+    bly_redis_filter_info facts; /* as of opening, then of get_facts */
+    uint64_t unsure, unknown;    /* lines without an answer, as in bly_answer */
+    uint64_t trips;              /* times that a server was waited for */
+    /* Of the last batch: */
+    bly_status status;
+    size_t doubtful;    /* lines without an answer, */
+    size_t first, last; /* and where they begin and end in it */
+    bool away;          /* the server was, and that has been said; */
+    double retry_at;    /* when to ask it again */
+    uint8_t answers[INPUT_BATCH];
+} redis_state;
+
+/* ---- opening --------------------------------------------------------------------------------- */
+
+/* What the user asks for must be what is there. */
+static bool fits(const redis_state *s, const state_request *r) {
+    const bly_bitmap *b = bly_redis_filter_bitmap(s->remote.filter);
+    const char *name = s->remote.at.name;
+    char is[NUMBER_TEXT], asked[NUMBER_TEXT];
+    if (r->keys && r->keys != b->capacity)
+        (void)message_error("%s: was made for %s keys, not %s; leave out -n to join it, or name "
+                            "another key",
+                            name, number_grouped(b->capacity, is), number_grouped(r->keys, asked));
+    else if (r->rate != 0 && r->rate != b->fpr)
+        (void)message_error("%s: was made for a rate of %g, not %g; leave out -p to join it, or "
+                            "name another key",
+                            name, b->fpr, r->rate);
+    else if (r->seed && r->seed != b->hasher.seed)
+        (void)message_error("%s: has another seed; leave out --seed to join it, or name another "
+                            "key",
+                            name);
+    else if (r->shards && r->shards != b->shards)
+        (void)message_error("%s: has %u shard%s, not %s; leave out --shards to join it, or name "
+                            "another key",
+                            name, b->shards, b->shards == 1 ? "" : "s",
+                            number_grouped(r->shards, asked));
+    else
+        return true;
+    return false;
+}
+
+static bool plan(const state_request *r, bly_bitmap_spec *out) {
+    *out = (bly_bitmap_spec){.struct_size = sizeof(bly_bitmap_spec),
+                             .capacity = r->keys,
+                             .fpr = r->rate != 0 ? r->rate : state_default_rate,
+                             .seed = r->seed,
+                             .shards = (uint32_t)r->shards,
+                             .key_rule = r->key_rule,
+                             .expire_ms = r->expire_seconds * 1000};
+    return r->seed || state_random_seed(&out->seed);
+}
+
+/* What somebody has begun to make there becomes what is to be made. false: reported. */
+static bool adopt(redis_state *s, bly_bitmap_spec *spec) {
+    server_key *t = &s->remote.at;
+    bly_bitmap_command *look;
+    bly_redis_reason why = {""};
+    bly_bitmap_head head;
+    if (!server_connect(t))
+        return false;
+    bly_status status = bly_bitmap_head_command(t->url.key, &look);
+    if (status != BLY_OK)
+        return message_status(t->name, status) == CLI_OK;
+    bly_redis_reply *answer = server_command(t, look->args, look->count, "");
+    bly_bitmap_command_free(look);
+    if (!answer)
+        return false;
+    const bly_redis_value value = bly_redis_reply_value(answer);
+    status = bly_bitmap_head_parse(&value, NULL, &head, &why);
+    bly_redis_reply_free(answer);
+    if (status != BLY_OK)
+        return message_error("%s: %s", t->name, why.text) == CLI_OK;
+    spec->capacity = head.bitmap.capacity;
+    spec->fpr = head.bitmap.fpr;
+    spec->kind = head.bitmap.geometry.kind;
+    spec->seed = head.bitmap.hasher.seed;
+    spec->shards = head.bitmap.shards;
+    spec->key_rule = head.bitmap.key_rule;
+    return true;
+}
+
+static bool refuse(const redis_state *s, const state_request *r, bly_status status,
+                   const char *why) {
+    const char *name = s->remote.at.name;
+    if (status == BLY_EKEY)
+        (void)message_error("%s: is keyed, and dedup has no key for it; name another key", name);
+    else if (status == BLY_EMISSING && !r->keys)
+        (void)message_error("%s: %s; -n N makes one for the N different keys that all machines "
+                            "together will bring",
+                            name, why);
+    else
+        (void)message_error("%s: %s", name, *why ? why : bly_strerror(status));
+    return false;
+}
+
+static bool join_or_make(redis_state *s, const state_request *r) {
+    const bly_redis_url *url = &s->remote.at.url;
+    bly_redis_filter **to = &s->remote.filter;
+    bly_bitmap_spec spec = {.struct_size = sizeof spec};
+    bly_redis_reason why = {""};
+    bly_status status = bly_redis_filter_open(url, NULL, &s->options, &why, to);
+    if (status == BLY_EMISSING && r->keys) {
+        if (!plan(r, &spec))
+            return false;
+        status = bly_redis_filter_create(url, &spec, &s->options, &why, to);
+        if (status == BLY_EMISMATCH) {
+            if (!adopt(s, &spec))
+                return false;
+            status = bly_redis_filter_create(url, &spec, &s->options, &why, to);
+        }
+    }
+    return status == BLY_OK ? fits(s, r) : refuse(s, r, status, why.text);
+}
+
+/* What the filter records; of one that records nothing, the type that its marks tell. */
+static bool rule_there(const redis_state *s, bly_key_rule *out) {
+    bly_list_type type;
+    bly_list_levels levels;
+    *out = bly_redis_filter_bitmap(s->remote.filter)->key_rule;
+    if (*out != BLY_KEYS_UNRECORDED)
+        return true;
+    if (!live_facts_type(&s->remote, &type, &levels))
+        return false;
+    if (bly_list_is_typed(type))
+        *out = bly_list_key_rule(type);
+    return true;
+}
+
+static bool get_rule(dedup_state *base, bly_key_rule *rule, uint64_t *keys) {
+    redis_state *s = (redis_state *)base;
+    BLY_INIT(s->facts);
+    if (!rule_there(s, rule))
+        return false;
+    const bly_status status = bly_redis_filter_get_info(s->remote.filter, &s->facts);
+    *keys = s->facts.count;
+    return status == BLY_OK || remote_failed(&s->remote, status) == CLI_OK;
+}
+
+static bool add_mark(dedup_state *base, bly_bytes mark, bool *known) {
+    redis_state *s = (redis_state *)base;
+    bly_answer answer = BLY_UNKNOWN;
+    const bly_status status =
+        bly_redis_filter_add(s->remote.filter, mark.data, mark.size, BLY_UNKNOWN, &answer);
+    *known = answer != BLY_YES;
+    s->keys_before = s->facts.count + (answer == BLY_YES);
+    return status == BLY_OK || remote_failed(&s->remote, status) == CLI_OK;
+}
+
+static bool open_redis(dedup_state *base) {
+    redis_state *s = (redis_state *)base;
+    const state_request *r = &base->request;
+    BLY_INIT(s->options);
+    s->options.replicas = (uint32_t)r->replicas;
+    if (!remote_to(&s->remote, r->address) || !join_or_make(s, r))
+        return false;
+    base->name = s->remote.at.name;
+    return true;
+}
+
+static void close_redis(dedup_state *base) {
+    remote_close(&((redis_state *)base)->remote);
+}
+
+/* ---- a batch --------------------------------------------------------------------------------- */
+
+static const double rest = 5; /* seconds between two questions to a server that is away */
+
+/* It was waited for in vain once. From then on lines are not held up: in between they get no
+ * answer, and now and then somebody looks whether it is back, with the same filter. */
+static bool still_away(redis_state *s) {
+    bly_redis_filter *anew;
+    if (!s->away || s->status != BLY_EIO)
+        return false;
+    if (progress_clock() < s->retry_at)
+        return true;
+    s->retry_at = progress_clock() + rest;
+    const bly_status status =
+        bly_redis_filter_open(&s->remote.at.url, NULL, &s->options, NULL, &anew);
+    if (status != BLY_OK)
+        return status == BLY_EIO; /* of anything else the next question tells why */
+    const bool same =
+        bly_redis_filter_bitmap(anew)->stamp == bly_redis_filter_bitmap(s->remote.filter)->stamp;
+    if (same) {
+        bly_redis_filter_close(s->remote.filter);
+        s->remote.filter = anew;
+    } else
+        bly_redis_filter_close(anew);
+    return false;
+}
+
+/* Lines without an answer are as if they were new, or not, by the policy. */
+static void judge_answers(redis_state *s, size_t n, uint8_t *fresh) {
+    const state_request *r = &s->base.request;
+    const uint8_t printed = !r->print_repeats;
+    const uint8_t doubtful = r->policy == STATE_PRINT ? printed : !printed;
+    s->first = n;
+    s->last = n - 1;
+    for (size_t i = 0; i < n; i++) {
+        const bool known = s->answers[i] <= BLY_YES;
+        fresh[i] = known ? s->answers[i] : doubtful;
+        if (!known)
+            s->last = i;
+        if (!known && s->first == n)
+            s->first = i;
+    }
+}
+
+static bool add(dedup_state *base, const bly_bytes *keys, size_t n, uint8_t *fresh) {
+    redis_state *s = (redis_state *)base;
+    bly_redis_batch_result result = {0};
+    if (still_away(s)) {
+        memset(s->answers, BLY_UNKNOWN, n);
+        result.unknown = n;
+    } else
+        s->status =
+            bly_redis_filter_add_many(s->remote.filter, keys, n, BLY_UNKNOWN, s->answers, &result);
+    judge_answers(s, n, fresh);
+    s->doubtful = result.unsure + result.unknown;
+    base->unanswered += s->doubtful;
+    base->unique += result.yes;
+    s->unsure += result.unsure;
+    s->unknown += result.unknown;
+    s->trips += result.round_trips;
+    return true;
+}
+
+/* ---- lines in doubt -------------------------------------------------------------------------- */
+
+/* With which words the last batch ended. */
+static const char *reason(const redis_state *s) {
+    return s->status == BLY_OK ? "an answer was lost, with the connection"
+                               : bly_redis_filter_error(s->remote.filter);
+}
+
+static bool stop(const redis_state *s, const state_lines *at) {
+    char lines[NUMBER_TEXT];
+    (void)message_error(
+        "%s: %s; %s of the lines %llu to %llu of %s got no answer, and were not printed. The "
+        "filter may have them all the same, and would take them for repeats. To lose none, take "
+        "those lines for new, and go on from line %llu; --on-error print does so by itself",
+        s->base.name, reason(s), number_grouped(s->doubtful, lines), (unsigned long long)at->first,
+        (unsigned long long)at->last, at->path, (unsigned long long)at->last + 1);
+    return false;
+}
+
+/* A server that is away may come back. One that answers, but not as it should, will go on so. */
+static bool go_on(redis_state *s, const state_lines *at) {
+    const bool hopeless = s->status != BLY_OK && s->status != BLY_EIO;
+    const bool print = s->base.request.policy == STATE_PRINT;
+    char lines[NUMBER_TEXT];
+    if (s->doubtful && s->base.request.policy == STATE_STOP)
+        return stop(s, at);
+    if (hopeless) {
+        (void)message_error("%s: %s; the last %s lines that got no answer, up to line %llu of %s, "
+                            "were %s",
+                            s->base.name, reason(s), number_grouped(s->doubtful, lines),
+                            (unsigned long long)at->last, at->path, print ? "printed" : "left out");
+        return false;
+    }
+    if (s->doubtful && !s->away) {
+        message_warn("%s: %s; lines that get no answer are %s", s->base.name, reason(s),
+                     print ? "printed, though they may be repeats"
+                           : "left out, though they may be new");
+        s->retry_at = progress_clock() + rest;
+    }
+    s->away = s->doubtful != 0;
+    return true;
+}
+
+/* What is in the filter is everybody's. */
+static bool printed(dedup_state *base, const state_lines *at, bool good) {
+    redis_state *s = (redis_state *)base;
+    state_lines doubtful = *at;
+    if (!good && !interrupt_reader_gone())
+        message_note("%s: the filter has the lines %llu to %llu of %s now, and takes them for "
+                     "repeats; those of them that were new were not all printed",
+                     base->name, (unsigned long long)at->first, (unsigned long long)at->last,
+                     at->path);
+    /* A link is in one of the batch's lines; which, nobody has kept. */
+    if (at->exact) {
+        doubtful.first = at->first + s->first;
+        doubtful.last = at->first + s->last;
+    }
+    return good && go_on(s, &doubtful);
+}
+
+/* ---- at the end ------------------------------------------------------------------------------ */
+
+/* Where the server does not tell, only the keys of this run are known to be in the filter. */
+static void look_again(redis_state *s) {
+    bly_redis_filter_info facts = {.struct_size = sizeof facts};
+    const bool away = s->status == BLY_EIO; /* it was waited for, and that has been said */
+    if (!away && bly_redis_filter_get_info(s->remote.filter, &facts) == BLY_OK) {
+        s->facts = facts;
+        return;
+    }
+    if (!away)
+        message_warn("%s: %s; what is told of the filter counts the keys of this run alone",
+                     s->base.name, bly_redis_filter_error(s->remote.filter));
+    s->facts.count = s->keys_before + s->base.unique;
+}
+
+/* How many new keys this run is expected to have taken for known ones, at that rate now. */
+static double expect_dropped(const redis_state *s, double came, double rate) {
+    static const double hardly_any = 0.9; /* come out new, and tell nothing of the others */
+    const bly_bitmap *b = bly_redis_filter_bitmap(s->remote.filter);
+    const dedup_state *base = &s->base;
+    const double repeats = (double)(base->records - base->unique - base->unanswered);
+    const double fresh = (double)s->facts.count - (double)s->keys_before;
+    const double dropped = came - bly_bitmap_keys(b, s->keys_before) - fresh;
+    if (rate > hardly_any)
+        return NAN;
+    return base->unique ? fmin(repeats, fmax(0, dropped * fmin(1, (double)base->unique / fresh)))
+                        : 0;
+}
+
+static void get_facts(dedup_state *base, state_facts *out) {
+    redis_state *s = (redis_state *)base;
+    look_again(s);
+    const bly_bitmap *b = bly_redis_filter_bitmap(s->remote.filter);
+    const double came = bly_bitmap_keys(b, s->facts.count);
+    out->method = "redis";
+    out->approximate = true;
+    out->rate = bly_plan_fpr(&b->geometry, (uint64_t)came, b->hasher.bits);
+    out->requested = b->fpr;
+    out->dropped = expect_dropped(s, came, out->rate);
+    out->on_server = true;
+    out->server = (state_server){
+        .name = base->name,
+        .url = &s->remote.at.url,
+        .kind = bly_kind_name(b->geometry.kind),
+        .keys = s->facts.count,
+        .capacity = b->capacity,
+        .bytes = s->facts.bytes,
+        .trips = s->trips,
+        .shards = b->shards,
+        .servers = s->facts.nodes,
+        .expires_seconds = (double)s->facts.expires_ms / 1000,
+        .unsure = s->unsure,
+        .unknown = s->unknown,
+    };
+}
+
+/* Lines without an answer were told of when they came, but that may be long ago. */
+static bool judge(const dedup_state *base, const state_facts *facts) {
+    char count[NUMBER_TEXT], dropped[NUMBER_TEXT], rate[NUMBER_TEXT];
+    if (base->unanswered)
+        message_warn("%s line%s got no answer, and %s", number_grouped(base->unanswered, count),
+                     base->unanswered == 1 ? "" : "s",
+                     base->request.policy == STATE_PRINT ? "may have been printed a second time"
+                                                         : "may be lost");
+    if (!state_is_overfull(facts))
+        return true;
+    message_warn(
+        "%s: has %s keys, more than it was made for: %s new lines were lost in this run, and "
+        "now %s of them are; begin a new one, under another name and with a larger -n",
+        base->name, number_grouped(facts->server.keys, count),
+        state_dropped_text(facts->dropped, dropped), number_percent(facts->rate, rate));
+    return facts->rate <= state_useless_rate;
+}
+
+const state_ops state_redis_ops = {
+    .size = sizeof(redis_state),
+    .opens_first = true,
+    .shared = true,
+    .open = open_redis,
+    .close = close_redis,
+    .get_rule = get_rule,
+    .add_mark = add_mark,
+    .add = add,
+    .printed = printed,
+    .get_facts = get_facts,
+    .judge = judge,
+};

@@ -1,0 +1,304 @@
+/* state_window.c - a state that is a window: a filter that forgets keys older than so many lines,
+ * or than a time.
+ *
+ * Time is the system's, in milliseconds: a state goes on growing old between two runs. It is read
+ * once for each batch of lines, and a stream that has been silent catches up when its next lines
+ * come, before they are added. A clock that is set back stops the window until it has caught up:
+ * lines are then remembered for too long, never too short.
+ *
+ * The rate that holds. The window errs when one of its generations does. The rate of one with x
+ * keys is what bly_plan_fpr gives for a window of s x keys undone: 1 - (1 - p)^(1/(s+1)). By number
+ * of lines, a generation has as many keys as different ones were among its lines: they are noted
+ * when it is full. By time it is not known how full the older ones are, so when a new one begins
+ * the bits tell; and whenever the one being filled has more keys than it was made for, since then
+ * too many are in no count.
+ *
+ * The mark, by which a state knows its rule (state.c), would be forgotten like any key, so it is
+ * added again when it has reached the window's older half.
+ *
+ * In a window by number of lines a mark is an arrival like any line, and there is room for some
+ * marks among the lines: the window is made for N + 4 arrivals, so that its 8 generations have
+ * q = ceil((N + 4) / 8) arrivals each, and the last 8 q are known. A mark in the newest generation
+ * is not added again: its age is at most q, which is not above N/2 (not above 1, where N is 1). So
+ * at least one line comes between two marks, however many runs have none. N/2 + 1 - q lines or more
+ * come between two marks, so that at most four are among the last N lines; where N is 5 there may
+ * be five, and the last 16 arrivals are known.
+ */
+#include "dedup/state_filter.h"
+
+#include "filters/line_window.h"
+#include "text/message.h"
+#include "text/numbers.h"
+
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+/* The most generations that a window can have beside the one being filled. */
+enum { MAX_GENERATIONS = 32 };
+
+typedef struct window_state {
+    filter_state core;
+    bool timed;      /* by time */
+    bool clock_told; /* that the clock went back */
+    bly_hash mark;
+    uint64_t slice;                    /* the generation for which the next two were found: */
+    double older;                      /* by time, the rate of those before it; */
+    double full_keys[MAX_GENERATIONS]; /* by number, the keys of those, the newest first */
+    uint64_t rate_added;               /* keys added when the bits were counted */
+} window_state;
+
+static bly_window_info window_of(const window_state *s) {
+    bly_window_info w = {.struct_size = sizeof w};
+    const bly_status status = bly_window_get_info(s->core.filter, &w);
+    (void)status; /* it is a window, of which this cannot fail */
+    return w;
+}
+
+/* ---- a state --------------------------------------------------------------------------------- */
+
+static line_window requested(const state_request *r) {
+    return (line_window){.lines = r->window_lines,
+                         .span = r->window_span,
+                         .keys = r->keys,
+                         .rate = r->rate != 0 ? r->rate : state_default_rate};
+}
+
+static bool is_other_window(const window_state *s, const line_window *is) {
+    const line_window wanted = requested(&s->core.base.request);
+    const uint64_t keys = bly_filter_capacity(s->core.filter);
+    const char *name = s->core.base.name;
+    char have[NUMBER_TEXT], want[NUMBER_TEXT];
+    if (is->span == wanted.span && is->lines == wanted.lines)
+        return false;
+    if (!is->span && keys == wanted.lines)
+        (void)message_error("%s: is a window of %s keys, and dedup keeps %u of them for its own "
+                            "marks; give --window %s, or begin a new state",
+                            name, number_grouped(keys, want), (unsigned)LINE_WINDOW_SPARE,
+                            line_window_text(is, have));
+    else
+        (void)message_error("%s: was made with --window %s, not %s; begin a new state", name,
+                            line_window_text(is, have), line_window_text(&wanted, want));
+    return true;
+}
+
+static bool fits_request(const window_state *s) {
+    const state_request *r = &s->core.base.request;
+    bly_window_info w = {.struct_size = sizeof w};
+    line_window is;
+    if (bly_window_get_info(s->core.filter, &w) != BLY_OK)
+        (void)message_error("%s: was made without --window, and forgets nothing; leave it out, or "
+                            "begin a new state",
+                            r->file);
+    else if (!line_window_of(s->core.filter, &is))
+        (void)message_error("%s: is a window, but not made by dedup; begin a new state", r->file);
+    else if (is_other_window(s, &is))
+        return false;
+    else if (r->rate != 0 && fabs(r->rate - is.rate) > 1e-6 * is.rate) /* after two formulas */
+        filter_state_refuse_rate(&s->core, is.rate);
+    else if (r->keys && r->keys != is.keys)
+        filter_state_refuse_keys(&s->core, is.keys);
+    else
+        return filter_state_fits_seed(&s->core);
+    return false;
+}
+
+/* ---- the clock ------------------------------------------------------------------------------- */
+
+static uint64_t milliseconds(void) {
+    struct timespec t;
+    (void)clock_gettime(CLOCK_REALTIME, &t);
+    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}
+
+/* Forgets what is too old by now. */
+static void advance(window_state *s) {
+    char behind[NUMBER_TEXT];
+    if (!s->timed)
+        return;
+    const uint64_t now = milliseconds();
+    if (bly_window_advance(s->core.filter, now) == BLY_OK || s->clock_told)
+        return;
+    message_warn("the clock is %s behind what it was: until it has caught up nothing is forgotten",
+                 number_time((double)(window_of(s).now - now) / 1000, behind));
+    s->clock_told = true;
+}
+
+static bool open_window(dedup_state *base) {
+    window_state *s = (window_state *)base;
+    const line_window window = requested(&base->request);
+    if (!filter_state_load(&s->core))
+        return false;
+    if (!(s->core.loaded ? fits_request(s)
+                         : filter_state_create(&s->core, line_window_spec(&window))))
+        return false;
+    s->timed = window.span != 0;
+    advance(s);
+    return true;
+}
+
+/* ---- the mark -------------------------------------------------------------------------------- */
+
+/* Sees to it that the mark is there and will be for a while. */
+static bool renew_mark(window_state *s, bool *known) {
+    const bly_filter *f = s->core.filter;
+    const uint64_t all = s->timed ? window_of(s).span : bly_filter_capacity(f) - LINE_WINDOW_SPARE;
+    uint64_t age = BLY_WINDOW_ABSENT;
+    bly_status status = bly_window_age_hash(f, s->mark, &age);
+    *known = age != BLY_WINDOW_ABSENT;
+    if (status == BLY_OK && age > (all / 2 ? all / 2 : 1))
+        status = bly_filter_add_hash(s->core.filter, s->mark, NULL);
+    if (status != BLY_OK)
+        (void)message_error("the window: %s", bly_strerror(status));
+    return status == BLY_OK;
+}
+
+static bool add_mark(dedup_state *base, bly_bytes mark, bool *known) {
+    window_state *s = (window_state *)base;
+    s->mark = bly_hash_key(bly_filter_hasher(s->core.filter), mark.data, mark.size);
+    return renew_mark(s, known);
+}
+
+static bool save(dedup_state *base) {
+    bool known;
+    return renew_mark((window_state *)base, &known) && filter_state_save(base);
+}
+
+/* ---- the rate -------------------------------------------------------------------------------- */
+
+/* Of one generation with so many keys. */
+static double rate_of_one(const bly_filter *f, const bly_window_info *w, double keys) {
+    const bly_geometry g = bly_filter_geometry(f);
+    const double all = fmin(round(keys * w->generations), 0x1p62);
+    if (all < 1)
+        return 0;
+    return line_window_part(bly_plan_fpr(&g, (uint64_t)all, bly_filter_hasher(f)->bits),
+                            w->generations);
+}
+
+static double either(double a, double b) {
+    return a + b - a * b;
+}
+
+/* By number: brings s->full_keys up to date. What became full since the last time is told by the
+ * counts: exactly if it is one generation, and spread evenly if it is several. */
+static void follow_generations(window_state *s, const bly_window_info *w) {
+    const size_t full = (size_t)(w->ordinal < w->generations ? w->ordinal : w->generations);
+    const uint64_t turns = s->core.added == 0 ? w->ordinal : w->ordinal - s->slice;
+    const size_t more = turns < full ? (size_t)turns : full;
+    double keys = (double)(bly_filter_count(s->core.filter) - w->active_keys);
+    memmove(s->full_keys + more, s->full_keys, (full - more) * sizeof *s->full_keys);
+    for (size_t i = more; i < full; i++)
+        keys -= s->full_keys[i];
+    for (size_t i = 0; i < more; i++)
+        s->full_keys[i] = fmax(0, keys) / (double)more;
+    s->slice = w->ordinal;
+}
+
+/* Keys of the full generation with that number; of one that is forgotten by now, of the oldest. */
+static double keys_of_full(const window_state *s, const bly_window_info *w, uint64_t number) {
+    const uint64_t age = w->ordinal - 1 - number;
+    return s->full_keys[age < w->generations ? age : w->generations - 1];
+}
+
+/* By number: so many lines ago, when the generation `number` was being filled. A part of one has
+ * keys in proportion to its lines. */
+static double rate_by_number(window_state *s, const bly_window_info *w, uint64_t ago) {
+    const uint64_t lines = w->generation_keys;
+    const uint64_t came = w->ordinal * lines + w->active_arrivals;
+    const uint64_t then = came > ago ? came - ago : 0;
+    const uint64_t number = then / lines < w->ordinal ? then / lines : w->ordinal;
+    const double part = (double)(then - number * lines);
+    double rate;
+    follow_generations(s, w);
+    if (number < w->ordinal)
+        rate = rate_of_one(s->core.filter, w, keys_of_full(s, w, number) * part / (double)lines);
+    else
+        rate = rate_of_one(s->core.filter, w,
+                           (double)w->active_keys * part / fmax(1, (double)w->active_arrivals));
+    for (uint64_t i = 1; i <= w->generations && i <= number; i++)
+        rate = either(rate, rate_of_one(s->core.filter, w, keys_of_full(s, w, number - i)));
+    return rate;
+}
+
+static double rate_by_bits(const bly_filter *f) {
+    bly_filter_info stats = {.struct_size = sizeof stats};
+    bly_filter_get_info(f, &stats);
+    return stats.current_fpr;
+}
+
+/* By time: of the older generations once in each slice. */
+static double rate_by_time(window_state *s, const bly_window_info *w, uint64_t ago) {
+    const double active = rate_of_one(s->core.filter, w, (double)w->active_keys);
+    if (s->core.added == 0 || w->ordinal != s->slice) {
+        const double all = rate_by_bits(s->core.filter);
+        s->slice = w->ordinal;
+        s->rate_added = s->core.added;
+        s->older = active < 1 ? fmax(0, (all - active) / (1 - active)) : 1;
+    }
+    const uint64_t then = w->active_keys > ago ? w->active_keys - ago : 0;
+    const double counted = either(s->older, rate_of_one(s->core.filter, w, (double)then));
+    const bly_geometry g = bly_filter_geometry(s->core.filter);
+    if (w->active_keys <= w->generation_keys)
+        return counted;
+    if (s->core.added - s->rate_added <=
+        bly_plan_bytes(&g) / 64) /* not more often than it may cost */
+        return fmax(counted, s->core.rate);
+    s->rate_added = s->core.added;
+    return rate_by_bits(s->core.filter);
+}
+
+/* ---- use ------------------------------------------------------------------------------------- */
+
+static bool add(dedup_state *base, const bly_bytes *keys, size_t n, uint8_t *fresh) {
+    window_state *s = (window_state *)base;
+    size_t unique;
+    advance(s);
+    if (!filter_state_add(&s->core, keys, n, fresh, &unique))
+        return false;
+    const bly_window_info w = window_of(s);
+    const uint64_t ago = n / 2; /* the middle of the batch */
+    s->core.rate = s->timed ? rate_by_time(s, &w, ago) : rate_by_number(s, &w, ago);
+    s->core.added += n;
+    filter_state_expect(&s->core, n, unique);
+    return true;
+}
+
+static void get_facts(dedup_state *base, state_facts *out) {
+    const window_state *s = (window_state *)base;
+    line_window window;
+    filter_state_get_facts(&s->core, out);
+    out->requested = line_window_of(s->core.filter, &window) ? window.rate : 0;
+    out->worst = s->core.worst;
+    out->dropped_scope = " of the window";
+}
+
+/* A window by time may have had more keys than it was made for, and be well again. One by number
+ * cannot; but one of a few lines may be a third worse than it would be on average. */
+static bool judge(const dedup_state *base, const state_facts *facts) {
+    const state_request *r = &base->request;
+    const double worst = fmax(facts->worst, facts->rate);
+    char dropped[NUMBER_TEXT], rate[NUMBER_TEXT], span[NUMBER_TEXT];
+    if (!r->window_span || worst <= 1.1 * facts->requested)
+        return true;
+    message_warn("more keys came within %s than the window was made for: %s new lines were "
+                 "lost, at worst %s of them; %sa larger -n",
+                 number_span(r->window_span / 1000, span),
+                 state_dropped_text(facts->dropped, dropped), number_percent(worst, rate),
+                 r->file ? "begin a new state, with " : "give it ");
+    return worst <= state_useless_rate;
+}
+
+const state_ops state_window_ops = {
+    .size = sizeof(window_state),
+    .records_rule = true,
+    .open = open_window,
+    .close = filter_state_close,
+    .get_rule = filter_state_get_rule,
+    .set_rule = filter_state_set_rule,
+    .add_mark = add_mark,
+    .add = add,
+    .save = save,
+    .get_facts = get_facts,
+    .judge = judge,
+};
