@@ -363,7 +363,7 @@ static bool names_agree(const check_options *o) {
     if (!o->list_names)
         return true;
     if (o->json)
-        return refuse("--json always names the lists; leave out --list-names");
+        return refuse("--json names the lists that -l gives; leave out --list-names");
     if (o->invert && o->list_names == LIST_NAMES_ALWAYS)
         return refuse("-v prints lines that are in no list; leave out --list-names");
     return true;

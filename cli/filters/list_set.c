@@ -92,7 +92,7 @@ const char *list_set_reason(list_set *s, bly_bytes line) {
     for (size_t i = 1; i < s->count && !differ; i++)
         differ = strcmp(s->reason, reason_of(s, i, line)) != 0;
     if (differ)
-        (void)snprintf(s->reason, sizeof s->reason, "malformed for every list (%s: %s)",
+        (void)snprintf(s->reason, sizeof s->reason, "malformed for every list; %s: %s",
                        list_set_name(s->lists), reason_of(s, 0, line));
     return s->reason;
 }

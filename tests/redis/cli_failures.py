@@ -11,7 +11,7 @@ sys.dont_write_bytecode = True
 
 from cli_support import PROGRAM, address, bloomery, keys, plain, refused, report  # noqa: E402
 from clocks import Clock  # noqa: E402
-from harness import eq, main, ok, wait_for  # noqa: E402
+from harness import eq, main, ok, wait_for, wait_sync  # noqa: E402
 
 
 def test_errors_are_no_answers():
@@ -127,6 +127,72 @@ def test_on_error():
         wait_for(answered, timeout=20, step=0.02, what="an answer")
         ok(not pipe.ask("b")["match"])
     ok("all lines are taken for lines that are in the list" in pipe.end(0))
+
+
+def test_one_of_several_lists_is_away():
+    """The others answer; which lists did not is told of each line."""
+    server = plain()
+    at, gone = address(server, "k"), address(server, "gone")
+    bloomery(server, "build", "-q", "--type", "ip", "-o", "file.bly", lines=b"192.0.2.0/24\n")
+    bloomery(server, "build", "-q", "--type", "domain", "-o", at, lines=b"example.org\n")
+    lines, lists = b"192.0.2.1\na.example.org\nb.example\n", ("-l", "file.bly", "-l", at)
+    out, err = bloomery(server, "check", *lists, lines=lines)
+    eq((out, err), (f"file.bly:192.0.2.1\n{at}:a.example.org\n", ""))
+    refused(server, "no such key", "check", *lists, "-l", gone, lines=lines)
+    out, err = bloomery(server, "check", *lists, "-l", gone, "--on-error", "no", lines=lines)
+    eq(out, f"file.bly:192.0.2.1\n{at}:a.example.org\n")
+    ok(f"{gone}: no answer about 3 lines" in err and f"{at}: no" not in err, err)
+    out, _ = bloomery(server, "check", *lists, "-l", gone, "--on-error", "yes", lines=lines)
+    eq(out, f"file.bly,{gone}:192.0.2.1\n{at},{gone}:a.example.org\n{gone}:b.example\n")
+    out, _ = bloomery(server, "check", "--json", *lists, "-l", gone, "--on-error", "yes", "-k", "192.0.2.1")
+    eq(json.loads(out), {"line": "192.0.2.1", "match": True, "unanswered": [gone],
+                         "lists": [{"list": "file.bly", "by": "192.0.2.0/24"}, {"list": gone, "by": None}]})
+    out, _ = bloomery(server, "check", "--json", *lists, "-l", gone, "--on-error", "no", "-k", "b.example", status=1)
+    eq(json.loads(out), {"line": "b.example", "match": False, "unanswered": [gone], "lists": []})
+    # The key is for those that are keyed, also after one was replaced.
+    bloomery(server, "build", "-q", "--new-key", "secret", "-o", address(server, "keyed"), lines=b"x\n")
+    keyed = (*lists, "-l", address(server, "keyed"), "--key-file", "secret")
+    eq(bloomery(server, "check", *keyed, "--list-names=never", lines=lines + b"x\n")[0],
+       "192.0.2.1\na.example.org\nx\n")
+    pipe = Pipe(server, "--json", "--follow", *keyed)
+    ok(pipe.ask("a.example.org")["match"])
+    bloomery(server, "build", "-q", "-f", "--key-file", "secret", "--type", "domain", "-o", at,
+             lines=b"example.net\n")
+    ok(pipe.ask("a.example.net")["match"])
+    bloomery(server, "build", "-q", "-f", "--type", "domain", "-o", at, lines=b"example.com\n")
+    answer = pipe.ask("a.example.com")
+    eq(answer["lists"], [{"list": at, "by": "example.com"}])
+    ok(pipe.ask("192.0.2.77")["match"] and pipe.ask("x")["match"] and not pipe.ask("a.example.net")["match"])
+    ok("was replaced" in pipe.end(0))
+
+
+def test_replica():
+    """A replica is refused, by a message that names the option; with it, it answers. It may be one of several lists."""
+    master = plain()
+    replica = plain(f"replicaof 127.0.0.1 {master.port}")
+    at = address(replica, "k")
+    bloomery(master, "build", "-q", "-p", "1e-6", "-o", address(master, "k"), lines=keys(1000))
+    bloomery(replica, "build", "-q", "-o", "file.bly", lines=b"other\n")
+    wait_sync(master, replica)
+    for more in ((), ("--on-error", "stop"), ("--follow",)):
+        refused(replica, f"is a replica; name its master, 127.0.0.1:{master.port}, or use --allow-replica",
+                "check", *more, at, lines=keys(10))
+    eq(bloomery(replica, "check", "-c", "--allow-replica", at, lines=keys(2000))[0], "1000\n")
+    eq(bloomery(replica, "check", "--allow-replica", "-l", "file.bly", "-l", at, lines=b"other\nkey 7\n")[0],
+       f"file.bly:other\n{at}:key 7\n")
+    pipe = Pipe(replica, "--json", "--allow-replica", "--follow", at)
+    ok(pipe.ask("key 1")["match"] and not pipe.ask("added")["match"])
+    bloomery(master, "add", "-q", address(master, "k"), "-k", "added")
+    wait_sync(master, replica)
+    ok(pipe.ask("added")["match"])
+    bloomery(master, "build", "-q", "-f", "-o", address(master, "k"), lines=b"new\n")
+    wait_sync(master, replica)
+    ok(pipe.ask("new")["match"])
+    ok("was replaced" in pipe.end(0))
+    refused(replica, "--allow-replica is for a list on a server", "check", "--allow-replica", "file.bly", lines=b"x\n")
+    # Commands that change the filter have no such option.
+    _, err = bloomery(replica, "add", at, "-k", "x", status=2)
+    ok("is a replica" in err and "--allow-replica" not in err, err)
 
 
 def test_server_dies():

@@ -1,0 +1,234 @@
+# bloomery check with several lists: which of them matched, options that go with that, and agreement with single runs.
+
+$ printf '%s\n' ads.example shared.example | bloomery build -q --type domain -o ads.bly
+$ printf '%s\n' evil.example shared.example | bloomery build -q --type domain -o evil.bly
+$ printf '%s\n' 192.0.2.0/24 2001:db8::/32 | bloomery build -q --type ip -o drop.bly
+$ printf '%s\n' x.ads.example shared.example evil.example 192.0.2.7 good.example 10.0.0.1/8 '!!' '' >hosts
+
+# ---- what is printed ------------------------------------------------------------------------------
+# A line is malformed only if no list can read it.
+$ bloomery check -l ads.bly -l evil.bly -l drop.bly hosts
+ads.bly:x.ads.example
+ads.bly,evil.bly:shared.example
+evil.bly:evil.example
+drop.bly:192.0.2.7
+! bloomery check: 2 lines are not of type domain or ip, so surely in no list (--strict names them)
+$ bloomery check --list ads.bly --list=evil.bly -ldrop.bly <hosts | cmp - <(bloomery check -l ads.bly -l evil.bly -l drop.bly hosts 2>/dev/null)
+! bloomery check: 2 lines are not of type domain or ip, so surely in no list (--strict names them)
+$ bloomery check -nH -l evil.bly -l ads.bly hosts
+hosts:1:ads.bly:x.ads.example
+hosts:2:evil.bly,ads.bly:shared.example
+hosts:3:evil.bly:evil.example
+! bloomery check: 3 lines are not of type domain, so surely in no list (--strict names them)
+$ bloomery check --list-names never -l ads.bly -l evil.bly hosts
+x.ads.example
+shared.example
+evil.example
+! bloomery check: 3 lines are not of type domain, so surely in no list (--strict names them)
+$ bloomery check --list-names auto -l ads.bly hosts
+x.ads.example
+shared.example
+! bloomery check: 3 lines are not of type domain, so surely not in the list (--strict names them)
+$ bloomery check --list-names always -l ads.bly hosts
+ads.bly:x.ads.example
+ads.bly:shared.example
+! bloomery check: 3 lines are not of type domain, so surely not in the list (--strict names them)
+$ bloomery check --list-names always ads.bly hosts
+ads.bly:x.ads.example
+ads.bly:shared.example
+! bloomery check: 3 lines are not of type domain, so surely not in the list (--strict names them)
+$ bloomery check -v -l ads.bly -l evil.bly -l drop.bly hosts
+good.example
+10.0.0.1/8
+\!!
+\
+! bloomery check: 2 lines are not of type domain or ip, so surely in no list (--strict names them)
+$ bloomery check -c -l ads.bly -l evil.bly -l drop.bly hosts
+4
+! bloomery check: 2 lines are not of type domain or ip, so surely in no list (--strict names them)
+$ bloomery check -vc -l ads.bly -l evil.bly -l drop.bly hosts
+4
+! bloomery check: 2 lines are not of type domain or ip, so surely in no list (--strict names them)
+$ bloomery check -c --list-names always -l ads.bly -l evil.bly -l drop.bly hosts
+ads.bly:2
+evil.bly:2
+drop.bly:1
+! bloomery check: 2 lines are not of type domain or ip, so surely in no list (--strict names them)
+$ bloomery check -l ads.bly -l drop.bly -k a.ads.example
+ads.bly:a.ads.example
+$ bloomery check -l ads.bly -l drop.bly -k 2001:db8::1
+drop.bly:2001:db8::1
+$ printf 'a.ads.example\0b\0' | bloomery check -0 -l ads.bly -l evil.bly | od -c | head -2
+0000000   a   d   s   .   b   l   y   :   a   .   a   d   s   .   e   x
+0000020   a   m   p   l   e  \0
+$ printf '1 192.0.2.9\n2 ads.example\n3\n' | bloomery check --field 2 -t ' ' -l ads.bly -l drop.bly
+drop.bly:1 192.0.2.9
+ads.bly:2 ads.example
+! bloomery check: 1 line has no field 2 of type domain or ip, so surely in no list (--strict names it)
+
+# ---- JSON -----------------------------------------------------------------------------------------
+$ bloomery check --json -l ads.bly -l evil.bly -l drop.bly hosts
+{"file":"hosts","number":1,"line":"x.ads.example","match":true,"lists":[{"list":"ads.bly","by":"ads.example"}]}
+{"file":"hosts","number":2,"line":"shared.example","match":true,"lists":[{"list":"ads.bly","by":"shared.example"},{"list":"evil.bly","by":"shared.example"}]}
+{"file":"hosts","number":3,"line":"evil.example","match":true,"lists":[{"list":"evil.bly","by":"evil.example"}]}
+{"file":"hosts","number":4,"line":"192.0.2.7","match":true,"lists":[{"list":"drop.bly","by":"192.0.2.0/24"}]}
+{"file":"hosts","number":5,"line":"good.example","match":false,"lists":[]}
+{"file":"hosts","number":6,"line":"10.0.0.1/8","match":false,"lists":[],"malformed":"malformed for every list; ads.bly: a URL or path, not a domain (type url takes URLs)"}
+{"file":"hosts","number":7,"line":"!!","match":false,"lists":[],"malformed":"malformed for every list; ads.bly: not a domain"}
+{"file":"hosts","number":8,"line":"","match":false,"lists":[]}
+! bloomery check: 2 lines are not of type domain or ip, so surely in no list (--strict names them)
+$ bloomery check --json -l ads.bly -k x.ads.example
+{"line":"x.ads.example","match":true,"lists":[{"list":"ads.bly","by":"ads.example"}]}
+$ bloomery check --json ads.bly -k x.ads.example
+{"line":"x.ads.example","match":true,"by":"ads.example"}
+$ bloomery check --json -l drop.bly -l drop.bly -k '!!'
+{"line":"!!","match":false,"lists":[],"malformed":"not an IP address"}
+! bloomery check: 1 line is not of type ip, so surely in no list (--strict names it)
+? 1
+$ cp ads.bly "$(printf 'a\377.bly')" && bloomery check --json -l "$(printf 'a\377.bly')" -k ads.example
+{"line":"ads.example","match":true,"lists":[{"list":"a\ufffd.bly","list_base64":"Yf8uYmx5","by":"ads.example"}]}
+
+# ---- lists of lines, states, and all kinds of types -----------------------------------------------
+$ printf '%s\n' ads.example '!!' | bloomery build -q -o lines.bly
+$ bloomery check -l lines.bly -l ads.bly -l drop.bly hosts
+ads.bly:x.ads.example
+ads.bly:shared.example
+drop.bly:192.0.2.7
+lines.bly:!!
+$ printf 'http://a.example/%%7ex\n' | bloomery dedup -q --url --state urls.bly >/dev/null
+$ printf 'HTTP://A.example/~x\n!!\n' | bloomery check -l lines.bly -l urls.bly
+urls.bly:HTTP://A.example/~x
+lines.bly:!!
+$ bloomery check --type domain -l lines.bly -l ads.bly -k x.ads.example
+lines.bly,ads.bly:x.ads.example
+
+# ---- keys -----------------------------------------------------------------------------------------
+# --key-file is for the lists that are keyed.
+$ umask 077; printf '000102030405060708090a0b0c0d0e0f\n' >key; printf '100102030405060708090a0b0c0d0e0f\n' >other
+$ printf '%s\n' secret.example ads.example | bloomery build -q --type domain --key-file key -o keyed.bly
+$ bloomery check --key-file key -l ads.bly -l keyed.bly -k ads.example
+ads.bly,keyed.bly:ads.example
+$ bloomery check --key-file key -l keyed.bly -l drop.bly -k secret.example
+keyed.bly:secret.example
+$ bloomery check -l ads.bly -l keyed.bly -k ads.example
+! bloomery check: keyed.bly: is keyed; give the key with the id 09ab680398f0e1ae by --key-file
+? 2
+$ bloomery check --key-file other -l ads.bly -l keyed.bly -k ads.example
+! bloomery check: keyed.bly: needs another key: the one with the id 09ab680398f0e1ae, not 68977c85c458e015
+? 2
+$ bloomery check --key-file key -l ads.bly -l evil.bly -k ads.example
+! bloomery check: none of the lists is keyed; leave out --key-file
+? 2
+$ bloomery check --key-file key -l ads.bly -k ads.example
+! bloomery check: ads.bly: is not keyed; leave --key-file out
+? 2
+$ bloomery check --key-file key -l missing.bly -l keyed.bly -k ads.example
+! bloomery check: missing.bly: No such file or directory
+? 2
+
+# ---- the exit status ------------------------------------------------------------------------------
+$ bloomery check -q -l ads.bly -l drop.bly -k good.example
+? 1
+$ bloomery check -q -l ads.bly -l drop.bly -k 192.0.2.1
+$ bloomery check --strict -l ads.bly -l drop.bly hosts
+ads.bly:x.ads.example
+ads.bly:shared.example
+drop.bly:192.0.2.7
+! bloomery check: hosts:6: malformed for every list; ads.bly: a URL or path, not a domain (type url takes URLs): '10.0.0.1/8'
+! bloomery check: hosts:7: malformed for every list; ads.bly: not a domain: '!!'
+? 2
+$ bloomery check --strict -l ads.bly -l evil.bly -k '!!'
+! bloomery check: not a domain: '!!'
+? 2
+$ bloomery check -v -q -l ads.bly -l drop.bly -k 192.0.2.1
+? 1
+$ bloomery check -l ads.bly -l drop.bly hosts missing
+ads.bly:x.ads.example
+ads.bly:shared.example
+drop.bly:192.0.2.7
+! bloomery check: missing: No such file or directory
+! bloomery check: 2 lines are not of type domain or ip, so surely in no list (--strict names them)
+? 2
+
+# ---- what is refused ------------------------------------------------------------------------------
+$ bloomery check -l ads.bly -l missing.bly hosts
+! bloomery check: missing.bly: No such file or directory
+? 2
+$ bloomery check -l ads.bly -l hosts hosts
+! bloomery check: hosts: is not a Bloomery filter
+? 2
+$ bloomery check -l ads.bly -l '' hosts
+! bloomery check: --list cannot be '': a file's name is needed
+? 2
+$ bloomery check -v --list-names always -l ads.bly hosts
+! bloomery check: -v prints lines that are in no list; leave out --list-names
+? 2
+$ bloomery check --json --list-names never -l ads.bly hosts
+! bloomery check: --json names the lists that -l gives; leave out --list-names
+? 2
+$ bloomery check --list-names sometimes -l ads.bly hosts
+! bloomery check: --list-names cannot be 'sometimes': it must be one of auto, always, never
+? 2
+$ bloomery check -l ads.bly -l drop.bly -k x hosts
+! bloomery check: --key and a FILE cannot both be given
+? 2
+$ bloomery check --follow -l ads.bly hosts
+! bloomery check: --follow reads standard input, so no FILE can be given; pipe into it
+? 2
+$ bloomery check --allow-replica -l ads.bly -l drop.bly hosts
+! bloomery check: --allow-replica is for a list on a server: redis://HOST/KEY
+? 2
+$ bloomery check --on-error yes -l ads.bly -l drop.bly hosts
+! bloomery check: --on-error and --gozero are for a list on a server: redis://HOST/KEY
+? 2
+$ bloomery check --gozero 100 -l redis://127.0.0.1:1/k -l ads.bly hosts
+! bloomery check: --gozero gives the size of one filter; name one list
+? 2
+$ bloomery check --verify -l redis://127.0.0.1:1/k -l ads.bly hosts
+! bloomery check: --verify reads the whole list first; one on a server changes meanwhile. Fetch it with bloomery pull, and verify that
+? 2
+
+# ---- a list that is replaced ----------------------------------------------------------------------
+$ cat >until <<'END'
+> for i in $(seq 400); do
+>     [ "$(grep -cF "$2" "$1")" -ge "$3" ] && exit 0
+>     sleep 0.05
+> done
+> echo "$1 never said: $2"
+> END
+$ mkfifo pipe
+$ bloomery check --follow -l ads.bly -l evil.bly <pipe >answers 2>notes &
+> exec 3>pipe
+> printf 'new.example\nshared.example\n' >&3
+> bash until answers shared 1
+> printf '%s\n' new.example | bloomery build -q -f --type domain -o evil.bly
+> bash until notes 'the new list' 1
+> printf 'new.example\nshared.example\n' >&3
+> exec 3>&-
+> wait $!
+> echo "status $?"
+> cat answers notes
+status 0
+ads.bly,evil.bly:shared.example
+evil.bly:new.example
+ads.bly:shared.example
+bloomery check: evil.bly: was replaced; the new list is in use
+
+# ---- as single runs -------------------------------------------------------------------------------
+# Of 20,000 lines each list has its own, and some by chance: together they match what one of them matches.
+$ for i in 1 2 3; do seq $i 7 20000 | bloomery build -q -p 0.01 -o n$i.bly; done
+$ seq 20000 | sed 's/$/.example/' | bloomery build -q --type domain -n 30000 -o n4.bly
+$ { seq 20000; seq 19000 21000 | sed 's/^/x./; s/$/.example/'; } >many
+$ for i in 1 2 3 4; do bloomery check -q n$i.bly many; bloomery check n$i.bly many 2>/dev/null | sed "s/^/n$i.bly:/"; done >single
+$ bloomery check -l n1.bly -l n2.bly -l n3.bly -l n4.bly many | tee all | awk -F: '{ n = split($1, list, ","); for (i = 1; i <= n; i++) print list[i] ":" $2 }' | sort | cmp - <(sort single)
+$ cut -d: -f 2 all | cmp - <(bloomery check --list-names never -l n4.bly -l n3.bly -l n2.bly -l n1.bly many)
+$ cut -d: -f 2 single | sort -u | cmp - <(cut -d: -f 2 all | sort -u)
+$ [ "$(wc -l <all)" = "$(bloomery check -c -l n1.bly -l n2.bly -l n3.bly -l n4.bly many)" ]
+$ bloomery check -c --list-names always -l n1.bly -l n2.bly -l n3.bly -l n4.bly many | cmp - <(cut -d: -f 1 single | sort | uniq -c | awk '{ print $2 ":" $1 }')
+$ bloomery check -v -l n1.bly -l n2.bly -l n3.bly -l n4.bly many | cmp - <(bloomery check -v n1.bly many | bloomery check -v n2.bly | bloomery check -v n3.bly | bloomery check -v n4.bly 2>/dev/null)
+$ bloomery check --json -l n1.bly -l n2.bly -l n3.bly -l n4.bly many | python3 -c 'import json, sys
+> for line in map(json.loads, sys.stdin):
+>     if line["match"] != bool(line["lists"]):
+>         print(line)
+>     if line["lists"]:
+>         print(",".join(entry["list"] for entry in line["lists"]), line["line"], sep=":")' | cmp - all
