@@ -34,24 +34,24 @@ static const cli_option options[] = {
      .type = CLI_TEXT,
      .at = AT(kinds),
      .metavar = "KIND,...",
-     .help = "The kinds to measure, parted by commas. By default all but hll, which cannot be "
-             "asked for a key."},
+     .help = "Measure these kinds, separated by commas. By default all but hll, which has no "
+             "lookups."},
     OPTION_EXPECT(AT(keys),
-                  "How many keys to put into each filter. By default a million: the filters then "
-                  "fit into most processors' caches, and a hundred million would not."),
-    OPTION_RATE(AT(rate), "The rate that the filters are made for. By default 0.1%."),
+                  "Add N keys to each filter. The default is a million: such filters fit into the "
+                  "caches of most processors, and filters of a hundred million keys do not."),
+    OPTION_RATE(AT(rate), "Request the false-positive rate RATE, 0.1% by default."),
     {.name = "key-bytes",
      .type = CLI_COUNT,
      .at = AT(key_bytes),
      .metavar = "N",
-     .help = "How long each key is, from 8 to 4096 bytes. By default 16."},
+     .help = "Use keys of N bytes, from 8 to 4096. The default is 16."},
     {.name = "rounds",
      .type = CLI_COUNT,
      .at = AT(rounds),
      .metavar = "N",
-     .help = "How often everything is done, 1000 times at most. By default as often as makes three "
-             "million keys, but three times at least."},
-    OPTION_JSON(AT(json), "Print the figures as one JSON object."),
+     .help = "Repeat everything N times, at most 1000. The default is enough for three million "
+             "keys, but at least three."},
+    OPTION_JSON(AT(json), "Print the results as one JSON object."),
     {0},
 };
 
@@ -259,31 +259,25 @@ static int run(void *untyped, cli_operands operands) {
 const cli_command command_bench = {
     .name = "bench",
     .operands = "",
-    .summary = "Measure the kinds of filters on this machine",
+    .summary = "Measure the speed of filters on this machine",
     .description =
-        "Fills filters of each kind with made-up keys, asks them for keys that they have and for "
-        "keys that they have not, and prints the time per key, the space, and the rate of false "
-        "positives promised and measured, with their ratio and how far that may be off. With its "
-        "defaults it takes a few seconds.\n"
+        "Adds generated keys to filters of each kind, looks up keys that are in them and keys "
+        "that are not, and prints the time per key, the space, and the requested and measured "
+        "false-positive rates with their ratio and its uncertainty. With the defaults it "
+        "takes a few seconds.\n"
         "\n"
-        "Batched means thousands of keys in one call, as the other commands do it; single means "
-        "one "
-        "call for each key. Times are medians over pieces of at most 65,536 keys. A scalable "
-        "filter, "
-        "and a growable cuckoo one, is measured as it grows from a tenth of the keys. Fuse and "
-        "ribbon "
-        "filters are built from all keys at once, with as many threads as there are processors "
-        "(eight "
-        "at most), and the time for that, divided by the keys, stands under add.\n"
+        "Batched means thousands of keys per call, as in the other commands; single means one "
+        "call per key. Times are medians over chunks of at most 65,536 keys. Scalable and "
+        "growable-cuckoo filters are measured while they grow from a tenth of the keys. Fuse "
+        "and ribbon filters are built from all keys at once, with one thread per processor "
+        "(at most eight); the \"add\" column shows that time divided by the number of keys.\n"
         "\n"
-        "Two figures say what there is to reach: the time to hash a key and do nothing else, and "
-        "the "
-        "time to read a random cache line out of as much memory as the planned filter has. No "
-        "filter "
-        "that is larger than the processor's caches can beat either.\n"
+        "Two limits of the machine are printed as well: the time to only hash a key, and the "
+        "time to read a random cache line from as much memory as the planned filter has. No "
+        "filter larger than the processor's caches can be faster.\n"
         "\n"
-        "The answers are checked while they are measured: a key that is not found, or "
-        "batched and single calls that disagree, end the run with an error.",
+        "The answers are checked during the measurement. If a key is not found, or batched "
+        "and single calls disagree, the run ends with an error.",
     .examples = "# all kinds, a million keys each\n"
                 "bloomery bench\n"
                 "# two kinds, in memory that no cache holds\n"

@@ -25,17 +25,16 @@ static const cli_option options[] = {
      .type = CLI_HASH,
      .at = AT(with),
      .metavar = "HASH",
-     .help = "The hash function. By default xxh3, as for filters."},
-    OPTION_SEED(AT(seed), "Its seed, 0 by default. The fnv functions, crc64, md5 and sha1 have "
-                          "none of their own: it changes their words, not their output."),
-    OPTION_KEY_FILE(AT(key_file),
-                    "The secret key of siphash: a file of 16 bytes, or of 32 hexadecimal digits."),
+     .help = "Use the hash function HASH. The default is xxh3, as for filters."},
+    OPTION_SEED(AT(seed), "Use the seed SEED, 0 by default. The fnv functions, crc64, md5 and sha1 "
+                          "take no seed: for them it changes the words, not the hash value."),
+    OPTION_KEY_FILE(AT(key_file), "Use the secret key in FILE " KEY_FILE_FORM ", for siphash."),
     OPTION_NULL(AT(null), "Keys and output lines"),
     {.name = "words",
      .type = CLI_FLAG,
      .at = AT(words),
-     .help = "Print the two 64-bit words, low and high, that a filter sees of the key, instead of "
-             "the function's own output."},
+     .help = "Print the two 64-bit words, low and high, that a filter uses, instead of the hash "
+             "value."},
     {.name = "list",
      .type = CLI_FLAG,
      .at = AT(list),
@@ -189,18 +188,17 @@ static int run(void *untyped, cli_operands operands) {
 const cli_command command_hash = {
     .name = "hash",
     .operands = "[KEY...]",
-    .summary = "Print what a hash function makes of a key",
+    .summary = "Print hash values of keys",
     .description =
-        "Prints a line for each KEY, or, if there is none or it is -, for each line of standard "
-        "input: the function's output in hexadecimal, two spaces, the key. The output is written "
-        "as "
-        "the function's publication does, so that it can be compared with that of other programs. "
-        "One "
-        "carriage return before the newline is printed, but not part of the key (but with -0).\n"
+        "Prints a line for each KEY: the hash value in hexadecimal, two spaces, and the key. "
+        "Without a KEY, or if it is -, the keys are the lines of standard input. The value is "
+        "written in the form of the function's publication, so that it can be compared "
+        "with that of other programs. A carriage return at the end of a line is printed, but "
+        "is not part of the key (except with -0).\n"
         "\n"
-        "A filter never sees the key, but two words of 64 bits that are made from this output; "
-        "--words prints them. Two keys with the same words are the same key to every filter with "
-        "this function and seed.",
+        "A filter does not use the key itself, but two 64-bit words that are made from the "
+        "hash value; --words prints them. Two keys with the same words are the same key to "
+        "every filter with this function and seed.",
     .examples = "# the default function\n"
                 "bloomery hash hello\n"
                 "# the lines of a file under another one\n"

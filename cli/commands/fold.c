@@ -21,19 +21,19 @@ typedef struct values {
 
 static const cli_option options[] = {
     OPTION_OUTPUT(offsetof(values, out), "FILE",
-                  "Where to write the smaller filter; - is standard output. Needed."),
+                  "Write the smaller filter to FILE; - is standard output. Required."),
     {.name = "by",
      .type = CLI_COUNT,
      .at = offsetof(values, by),
      .metavar = "D",
-     .help = "Make it exactly D times smaller, whatever rate that gives, up to one half. D must "
-             "divide its size."},
+     .help = "Make the filter D times smaller, as long as its false-positive rate stays below "
+             "50%. D must divide its size."},
     OPTION_RATE(
         offsetof(values, rate),
-        "Fold as often as the false-positive rate per lookup stays at RATE or below, instead of "
-        "the rate the filter was made for, and make RATE what the smaller one promises."),
+        "Keep the false-positive rate per lookup at or below RATE, instead of the rate that was "
+        "requested for the filter. RATE becomes the requested rate of the result."),
     OPTION_FORCE_FILTER(offsetof(values, force)),
-    OPTION_JSON(offsetof(values, json), "Print what was done as a JSON object."),
+    OPTION_JSON(offsetof(values, json), "Print a report as a JSON object."),
     {0},
 };
 
@@ -204,26 +204,26 @@ const cli_command command_fold = {
     .operands = "-o OUT.bly FILE.bly",
     .summary = "Make a filter smaller",
     .description =
-        "Writes a smaller filter with the same keys, bit for bit the one that would have been "
-        "built at that size: for a filter that was made large because nobody knew how many keys "
-        "would come. Nothing is lost but the lower false-positive rate that the room to spare "
-        "gave.\n"
+        "Writes a smaller filter with the same keys. It is bit for bit the filter that would "
+        "have been built at that size. Use it for a filter that was made large because the "
+        "number of keys was not known in advance. Only the spare capacity is lost: the "
+        "false-positive rate rises.\n"
         "\n"
-        "By default it is halved as often as the rate stays at what the filter was made for; "
-        "--rate gives another limit, --by the number of times itself. The folded filter's "
-        "capacity is what its size holds at that rate.\n"
+        "By default the size is halved as often as possible without exceeding the requested "
+        "false-positive rate. --rate sets a different limit, and --by sets the factor itself. "
+        "The capacity of the result is the number of keys that fit its size at that rate.\n"
         "\n"
-        "Its size must be divisible. `bloomery build --foldable` makes a filter that can be "
-        "halved again and again, and `bloomery info` says \"foldable\" of it; of others it is a "
-        "matter of chance. Scalable filters cannot be folded, but they have no need of it. A "
-        "keyed filter is folded without its key.",
-    .examples = "# A list of which nobody knows how long it will be\n"
+        "The size must be divisible. `bloomery build --foldable` makes a filter that can be "
+        "halved many times, and `bloomery info` shows it as \"foldable\"; for other filters it "
+        "depends on the size. Scalable filters cannot be folded and do not need it. A keyed "
+        "filter is folded without its key.",
+    .examples = "# Build a list of unknown length\n"
                 "bloomery build --foldable -n 10M -o big.bly lines.txt\n"
-                "# Make it as small as its rate allows\n"
+                "# Make it as small as its requested rate allows\n"
                 "bloomery fold big.bly -o small.bly\n"
-                "# As small as a rate of 1% allows\n"
+                "# Make it as small as a rate of 1% allows\n"
                 "bloomery fold big.bly -o small.bly --rate 1%\n"
-                "# A quarter of the size\n"
+                "# Make it a quarter of the size\n"
                 "bloomery fold big.bly -o quarter.bly --by 4",
     .options = options,
     .most_used = {"output", "rate", "by"},

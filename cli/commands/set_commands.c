@@ -10,10 +10,10 @@
 
 static const cli_option merge_options[] = {
     OPTION_OUTPUT(offsetof(set_options, out), "FILE",
-                  "Where to write the merged filter; - is standard output. Needed."),
+                  "Write the merged filter to FILE; - is standard output. Required."),
     OPTION_FOLD(offsetof(set_options, fold)),
     OPTION_FORCE_FILTER(offsetof(set_options, force)),
-    OPTION_JSON(offsetof(set_options, json), "Print what was done as a JSON object."),
+    OPTION_JSON(offsetof(set_options, json), "Print a report as a JSON object."),
     {0},
 };
 
@@ -31,33 +31,35 @@ static int merge(void *at, cli_operands operands) {
 const cli_command command_merge = {
     .name = "merge",
     .operands = "-o OUT.bly FILE.bly...",
-    .summary = "Unite filters into one",
+    .summary = "Merge filters into one",
     .description =
-        "Writes a filter of all the keys of several filters, as if it had been built from all of "
-        "them at once: of Bloom filters bit for bit the same. The inputs are left alone; one of "
-        "them may be the output, with -f.\n"
+        "Writes a filter with all the keys of several filters. The result is the filter that "
+        "would have been built from all of the keys at once; for Bloom filters, bit for bit. "
+        "The inputs are not changed. One of them may also be the output, with -f.\n"
         "\n"
-        "The filters must have been built alike: the same kind, size, number of bits per key, "
-        "hash function, and seed or secret key. What differs is said. Build the parts with the "
-        "same --expect (the keys of the whole) and --rate. Filters of different sizes can be "
-        "folded to a common one with --fold, at the price of a higher false-positive rate.\n"
+        "The filters must have been built with the same options: the same kind, size, number "
+        "of bits per key, hash function, and seed or secret key. If they differ, an error "
+        "names the difference. Build the parts with the same --rate, and with the number of "
+        "keys of the whole as --expect. With --fold, filters of different sizes are folded to "
+        "a common size, which raises the false-positive rate.\n"
         "\n"
-        "The rate and the capacity of the result are those of the first file. Since it holds "
-        "more keys than each of its parts it may be too full; a warning says so, and the result "
-        "is written all the same, unless it would match more than half of everything. Keyed "
+        "The result has the requested rate and the capacity of the first file. It has more "
+        "keys than each part, so it may be too full. Then a warning is printed, and the "
+        "result is still written, unless it would match more than half of all keys. Keyed "
         "filters are merged without their key.\n"
         "\n"
-        "Of filters that hold copies of keys (cuckoo, hybrid, counting and others), a key that is "
-        "in several of them is in the result as often, and must be removed as often; what does not "
-        "fit is an error. Counts add up, and of the states of `bloomery distinct` the result is "
-        "the state of all their lines. Fuse and ribbon filters, and overlays, cannot be merged: "
-        "build one from the lines of all. Nor can the files of `bloomery dedup` with --exact or "
-        "--confirm: each has a random seed of its own.",
-    .examples = "# Parts built on several machines, as one\n"
+        "In filters that store copies of keys (cuckoo, hybrid, counting and others), a key "
+        "that is in several inputs is stored as many times, and must be removed as many "
+        "times. It is an error if the copies do not fit. Counts are added up, and states of "
+        "`bloomery distinct` become the state of all their lines. Fuse filters, ribbon "
+        "filters and overlays cannot be merged: build one list from all the lines. "
+        "Fingerprint files of `bloomery dedup` (--exact, --confirm) cannot be merged either, "
+        "because each has a different random seed.",
+    .examples = "# Merge parts that were built on several machines\n"
                 "bloomery merge -o all.bly part1.bly part2.bly part3.bly\n"
-                "# Take today's keys into the big list\n"
+                "# Add today's keys to the big list\n"
                 "bloomery merge -f -o all.bly all.bly today.bly\n"
-                "# Filters of different sizes\n"
+                "# Merge filters of different sizes\n"
                 "bloomery merge --fold -o all.bly big.bly small.bly",
     .options = merge_options,
     .values_size = sizeof(set_options),
@@ -67,19 +69,18 @@ const cli_command command_merge = {
 /* ---- intersect ------------------------------------------------------------------------------- */
 
 static const cli_option intersect_options[] = {
-    OPTION_OUTPUT(
-        offsetof(set_options, out), "FILE",
-        "Where to write the intersection; - is standard output. Needed, except with --estimate."),
+    OPTION_OUTPUT(offsetof(set_options, out), "FILE",
+                  "Write the intersection to FILE; - is standard output. Required, except with "
+                  "--estimate."),
     {.name = "estimate",
      .type = CLI_FLAG,
      .at = offsetof(set_options, estimate),
-     .help = "Write nothing, but print about how many keys two filters have: each, both, either, "
-             "and the "
-             "share of the keys of either that is in both (their Jaccard index)."},
+     .help =
+         "Write no filter. Print estimates for two filters: the keys of each, the keys in both, "
+         "the keys in either, and their ratio (the Jaccard index)."},
     OPTION_FOLD(offsetof(set_options, fold)),
     OPTION_FORCE_FILTER(offsetof(set_options, force)),
-    OPTION_JSON(offsetof(set_options, json),
-                "Print what was done, or the estimates, as a JSON object."),
+    OPTION_JSON(offsetof(set_options, json), "Print a report, or the estimates, as a JSON object."),
     {0},
 };
 
@@ -96,8 +97,7 @@ static int intersect(void *at, cli_operands operands) {
         return set_operation_estimate(v, operands);
     if (operands.count < 2)
         return message_error(
-            "at least two filter files are needed: bloomery intersect -o BOTH.bly A.bly "
-            "B.bly");
+            "at least two filter files are needed: bloomery intersect -o BOTH.bly A.bly B.bly");
     if (!v->out)
         return message_error("no output file given; add -o BOTH.bly");
     return set_operation_run(&intersecting, v, operands);
@@ -108,19 +108,21 @@ const cli_command command_intersect = {
     .operands = "-o OUT.bly FILE.bly FILE.bly...",
     .summary = "Keep the keys that filters have in common",
     .description =
-        "Writes a filter with every key that is in all of the given filters. It is approximate: a "
-        "bit that different keys have set in the one and in the other stays set, so it holds a few "
-        "keys more than a filter built from the common keys, though never more than any of the "
-        "given ones. The file is marked so, and bloomery info says it.\n"
+        "Writes a filter with every key that is in all of the given filters. The result is "
+        "approximate. A bit that different keys have set in each of the filters stays set, so "
+        "the result matches a few more keys than a filter built from the common keys, but "
+        "never more than any of the inputs. The file records this, and `bloomery info` shows "
+        "it.\n"
         "\n"
-        "The filters must have been built alike: the same kind, size, number of bits per key, hash "
-        "function, and seed or secret key. What differs is said. Filters of different sizes can be "
-        "folded to a common one with --fold. Filters that grow by levels, forget, or were built "
-        "from all their keys at once cannot be intersected, and why is said.\n"
+        "The filters must have been built with the same options: the same kind, size, number "
+        "of bits per key, hash function, and seed or secret key. If they differ, an error "
+        "names the difference. With --fold, filters of different sizes are folded to a common "
+        "size. Filters that grow by levels, that forget, or that were built from all their "
+        "keys at once cannot be intersected.\n"
         "\n"
-        "With --estimate nothing is written: it prints about how many keys two filters have, and "
-        "have in common, judged by their bits. For filters that are not too full the error is a "
-        "few percent of the larger one.",
+        "With --estimate, no filter is written. Instead, the command estimates from the bits "
+        "how many keys each of two filters has, and how many they have in common. For filters "
+        "that are not too full, the error is a few percent of the larger number.",
     .examples = "# The keys that are in both lists\n"
                 "bloomery intersect -o both.bly a.bly b.bly\n"
                 "# How much do two lists overlap?\n"
@@ -134,10 +136,11 @@ const cli_command command_intersect = {
 
 static const cli_option subtract_options[] = {
     OPTION_OUTPUT(offsetof(set_options, out), "FILE",
-                  "Where to write what is left; - is standard output. Needed."),
-    OPTION_KEY_FILE(offsetof(set_options, key_file), "The secret key of keyed lists."),
+                  "Write the remaining keys to FILE; - is standard output. Required."),
+    OPTION_KEY_FILE(offsetof(set_options, key_file),
+                    "Use the secret key in FILE, for keyed lists."),
     OPTION_FORCE_FILTER(offsetof(set_options, force)),
-    OPTION_JSON(offsetof(set_options, json), "Print what was done as a JSON object."),
+    OPTION_JSON(offsetof(set_options, json), "Print a report as a JSON object."),
     {0},
 };
 
@@ -147,8 +150,7 @@ static int subtract(void *at, cli_operands operands) {
     const set_options *v = at;
     if (operands.count < 2)
         return message_error(
-            "at least two filter files are needed: bloomery subtract -o LEFT.bly ALL.bly "
-            "GONE.bly");
+            "at least two filter files are needed: bloomery subtract -o LEFT.bly ALL.bly GONE.bly");
     if (!v->out)
         return message_error("no output file given; add -o LEFT.bly");
     return set_operation_run(&subtracting, v, operands);
@@ -157,26 +159,28 @@ static int subtract(void *at, cli_operands operands) {
 const cli_command command_subtract = {
     .name = "subtract",
     .operands = "-o OUT.bly FILE.bly FILE.bly...",
-    .summary = "Take the keys of filters out of another, where its kind can",
+    .summary = "Remove the keys of filters from another filter",
     .description =
-        "Writes the first filter without the keys of the others: as if each of them had been "
-        "removed by `bloomery remove`, but without the lines at hand. The inputs are left alone; "
-        "the first may be the output, with -f. What a list says of its own type stays.\n"
+        "Writes the first filter without the keys of the others, as if `bloomery remove` had "
+        "removed each of them, but without the lines. The inputs are not changed. The first "
+        "may also be the output, with -f. The result has the type of the first list.\n"
         "\n"
-        "Every key of the others must be in the first. One that is not looks present at the "
-        "filter's rate, and then another key goes in its place and will be missed. The filters "
-        "themselves cannot tell; but when some of the keys are certainly not in the first, a "
-        "warning says how many.\n"
+        "Every key of the others must be in the first filter. A key that is not may be a "
+        "false positive there. Then a different key is removed in its place, and that key "
+        "will not be found any more. This cannot be detected; but if some of the keys are "
+        "certainly not in the first filter, a warning says how many.\n"
         "\n"
-        "The filters must have been built alike: the same kind, size, hash function, and seed or "
-        "secret key. What differs is said. It works for the kinds that hold copies of keys, "
-        "as fingerprints (cuckoo and its relatives) or in counters (counting and its relatives): "
-        "in a Bloom filter keys share bits, and taking some out would lose others. Counters do not "
-        "tell one key from another, so of lists that have them it takes out what it can of a group "
-        "of keys, or leaves the group as it is.",
-    .examples = "# Take the keys that were withdrawn out of the list\n"
+        "The filters must have been built with the same options: the same kind, size, hash "
+        "function, and seed or secret key. If they differ, an error names the difference. "
+        "Only kinds that store copies of keys can be subtracted, as fingerprints (cuckoo and "
+        "its relatives) or as counters (counting and its relatives). In a Bloom filter keys "
+        "share bits, so clearing the bits of some keys would remove others. Counters do not "
+        "distinguish single keys. In lists that have them, each group of keys that share counters "
+        "is "
+        "either subtracted as far as possible, or left unchanged.",
+    .examples = "# Remove the withdrawn keys from the list\n"
                 "bloomery subtract -f -o list.bly list.bly withdrawn.bly\n"
-                "# Two lists of customers who left\n"
+                "# Remove the keys of two lists\n"
                 "bloomery subtract -o now.bly all.bly left-2024.bly left-2025.bly",
     .options = subtract_options,
     .values_size = sizeof(set_options),

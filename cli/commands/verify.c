@@ -29,10 +29,10 @@ static const cli_option options[] = {
      .metavar = "N",
      .without = "1M",
      .help = "Look up N random lines that are not in the list, and count the false positives."},
-    OPTION_KEY_FILE(
-        offsetof(values, key_file),
-        "The secret key of a keyed filter. Without it --measure looks up random hash values "
-        "instead of keys, and the rate per lookup is judged; the key itself is not checked."),
+    OPTION_KEY_FILE(offsetof(values, key_file),
+                    "Use the secret key in FILE, for a keyed filter. Without it, --measure looks "
+                    "up random hash "
+                    "values instead of keys, and the rate per lookup is compared."),
     OPTION_JSON(offsetof(values, json), "Print one JSON object per file, each on its own line."),
     {0},
 };
@@ -290,42 +290,40 @@ static int run(void *at, cli_operands operands) {
 const cli_command command_verify = {
     .name = "verify",
     .operands = "FILE.bly...",
-    .summary = "Check that filter files are intact and keep their promise",
+    .summary = "Check filter files for damage and too many false positives",
     .description =
-        "Reads each file whole, checks the checksums of its header and of its bits, and compares "
-        "the false-positive rate that its bits give with the one requested. It prints \"good\", or "
-        "what is wrong, and both rates: per line, and per lookup. A line may need several lookups: "
-        "one for each prefix length of the blocks in a list of addresses, and for each number of "
-        "labels in a list of domains. `bloomery build -p` requests a rate per line. Keys of new "
-        "prefix "
-        "lengths or numbers of labels that were added later make more lookups of a line; a list "
-        "whose rate per line is above the one requested for that reason breaks its promise.\n"
+        "Reads each file completely, verifies the checksums of its header and its bits, and "
+        "compares the false-positive rate that follows from its bits with the requested rate. "
+        "It prints \"good\" or the problem, and the rates per line and per lookup. A line may "
+        "need several lookups: one for each prefix length in a list of addresses, and one for "
+        "each number of labels in a list of domains. `bloomery build -p` requests a rate per "
+        "line. If keys with new prefix lengths or numbers of labels are added later, a line "
+        "needs more lookups, and the rate per line may exceed the requested one.\n"
         "\n"
-        "With --measure it also looks up random lines that cannot be in the list, each by as many "
-        "lookups as a line can need, and prints how many of them are false positives, with the "
-        "interval in which the real rate lies in 95 of 100 such measurements. Each lookup is of a "
-        "key of 16 random bytes, and a newline before them that no line of a list can have; that "
-        "one of them is in the list by accident is as good as impossible. This relies on no "
-        "formula, only on the filter's own answers. What is measured and judged is the rate per "
-        "line, or, where the type of the list is not known or it is too full to tell the lookups, "
-        "the "
-        "rate per lookup.\n"
+        "With --measure it also looks up random lines that are not in the list, each with as "
+        "many lookups as a line can need. It prints the share of false positives, and the "
+        "interval that contains the true rate in 95 of 100 such measurements. Each lookup is "
+        "of a key of 16 random bytes after a newline, which no line of a list contains, so "
+        "the chance that such a key is in the list is negligible. The measurement uses no "
+        "formula, only lookups. It gives the rate per line, or the rate per lookup if the "
+        "type of the list is unknown, or if the list is too full to determine the number of "
+        "lookups.\n"
         "\n"
-        "The promise counts as broken when the measured rate is above it by more than a tenth, and "
-        "by more than chance gives in one of a million measurements. Without measuring it does "
-        "when the rate that the bits "
-        "give is above the promise by more than a tenth (for small filters by more than chance), "
-        "most often because there are more keys in it than it was made for.\n"
+        "A file fails if the measured rate is more than a tenth above the requested rate, and "
+        "by more than chance gives in one of a million measurements. Without --measure it "
+        "fails if the rate that follows from the bits is more than a tenth above the "
+        "requested one (for small filters, by more than chance explains). The most common "
+        "cause is more keys than the capacity.\n"
         "\n"
-        "Of the files that `bloomery dedup` keeps with --exact and --confirm it checks the header, "
-        "the length, and that every fingerprint lies in its page; they have no other checksum, and "
-        "no rate that --measure could measure.\n"
+        "For fingerprint files of `bloomery dedup` (--exact, --confirm) it checks the header, "
+        "the length, and that each fingerprint is in its page. Such files have no other "
+        "checksum, and --measure does not apply to them.\n"
         "\n"
-        "The exit status is 0 when every file is good, 1 when a file is intact but too full or "
-        "breaks its promise, and 2 when one is damaged or cannot be read.",
-    .examples = "# Are they intact?\n"
+        "The exit status is 0 if every file is good, 1 if a file is intact but too full or "
+        "above its requested rate, and 2 if a file is damaged or cannot be read.",
+    .examples = "# Check all lists in this folder\n"
                 "bloomery verify *.bly\n"
-                "# What is the real false-positive rate? Ten million lookups\n"
+                "# Measure the false-positive rate with ten million lines\n"
                 "bloomery verify --measure=10M blocked.bly\n"
                 "# Stop a release whose list is damaged or too full\n"
                 "bloomery verify --measure blocked.bly || exit 1",

@@ -14,18 +14,18 @@ Commands:
   check      Print the lines that may be in a list
   add        Add keys to a filter
   remove     Remove keys from a filter file, where its kind can
-  merge      Unite filters into one
+  merge      Merge filters into one
   intersect  Keep the keys that filters have in common
-  subtract   Take the keys of filters out of another, where its kind can
+  subtract   Remove the keys of filters from another filter
   fold       Make a filter smaller
   info       Describe filters
-  verify     Check that filter files are intact and keep their promise
+  verify     Check filter files for damage and too many false positives
   push       Send a filter file to a Redis or Valkey server
   pull       Fetch a filter from a Redis or Valkey server to a file
   drop       Delete filters from a plain Redis or Valkey
   plan       Choose a kind of filter and its size
-  hash       Print what a hash function makes of a key
-  bench      Measure the kinds of filters on this machine
+  hash       Print hash values of keys
+  bench      Measure the speed of filters on this machine
   help       Explain the commands, print manual pages and completions
 \
 Examples:

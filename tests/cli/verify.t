@@ -1,4 +1,4 @@
-# Whether filter files are intact, and keep their promise.
+# verify: whether filter files are intact and keep their requested rate.
 
 $ seq 10000 | bloomery build -q -p 1% -o list.bly; seq 100 | bloomery build -q -n 1000 -o other.bly
 $ bloomery verify list.bly other.bly
