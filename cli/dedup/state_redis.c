@@ -17,7 +17,7 @@
 #include "dedup/state.h"
 
 #include "cli.h"
-#include "filters/server_facts.h"
+#include "filters/server_filter.h"
 #include "io/interrupt.h"
 #include "text/message.h"
 #include "text/numbers.h"
@@ -147,14 +147,16 @@ static bool join_or_make(redis_state *s, const state_request *r) {
 }
 
 /* What the filter records; of one that records nothing, the type that its marks tell. */
-static bool rule_there(const redis_state *s, bly_key_rule *out) {
+static bool rule_there(redis_state *s, bly_key_rule *out) {
     bly_list_type type;
     bly_list_levels levels;
     *out = bly_redis_filter_bitmap(s->remote.filter)->key_rule;
     if (*out != BLY_KEYS_UNRECORDED)
         return true;
-    if (!live_facts_type(&s->remote, &type, &levels))
-        return false;
+    const bly_list_source list = remote_list(&s->remote);
+    const bly_status status = bly_list_recognise_source(&list, &type, &levels);
+    if (status != BLY_OK)
+        return remote_failed(&s->remote, status) == CLI_OK;
     if (bly_list_is_typed(type))
         *out = bly_list_key_rule(type);
     return true;

@@ -1,3 +1,9 @@
+/* describe_fingerprints.c - the files of dedup --exact and --confirm, in words.
+ *
+ * Every page is read and checked. By which rule lines became keys is not stored in so many words:
+ * the file has a fingerprint of the rule, and the likely rules are tried until one of them is
+ * found.
+ */
 #include "filters/describe_fingerprints.h"
 
 #include "filters/describe.h"

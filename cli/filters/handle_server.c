@@ -5,9 +5,9 @@
  * batches.
  */
 #include "filters/handle.h"
-#include "filters/server_facts.h"
 
 #include <bloomery/redis/filter.h>
+#include <math.h>
 
 static bly_redis_filter_options options_of(const filter_handle *h) {
     const handle_options *o = &h->options;
@@ -90,20 +90,47 @@ static bool server_commit(filter_handle *h) {
 
 static bly_status list_contains(void *ctx, const bly_bytes *keys, size_t n, uint8_t *found) {
     filter_handle *h = ctx;
-    return h->status = server_contains(h, keys, n, found);
+    const bly_list_source list = remote_list(&h->remote);
+    return h->status = list.contains(list.ctx, keys, n, found);
 }
 
 static bly_status list_rate(void *ctx, double *rate) {
     filter_handle *h = ctx;
-    bly_redis_filter_info facts = {.struct_size = sizeof facts};
-    h->status = bly_redis_filter_get_info(h->remote.filter, &facts);
-    *rate = facts.expected_fpr;
-    return h->status;
+    const bly_list_source list = remote_list(&h->remote);
+    return h->status = list.rate(list.ctx, rate);
 }
 
 static bly_list_source server_list(filter_handle *h) {
-    const bly_key_rule rule = bly_redis_filter_bitmap(h->remote.filter)->key_rule;
-    return (bly_list_source){list_contains, list_rate, h, rule};
+    return (bly_list_source){list_contains, list_rate, h, remote_list(&h->remote).rule};
+}
+
+/* The keys that set so many of all bits, k each. */
+static double estimate(double bits, double set, double hashes) {
+    return set < bits ? -bits / hashes * log1p(-set / bits) : (double)INFINITY;
+}
+
+/* The numbers as of a filter in memory, as far as they are known. */
+static bly_filter_info stats_of(const bly_bitmap *b, const bly_redis_filter_info *facts) {
+    const uint64_t bits = bly_plan_bits(&b->geometry);
+    bly_filter_info s = {.struct_size = sizeof s,
+                         .kind = b->geometry.kind,
+                         .hashes = b->geometry.hashes,
+                         .size = b->geometry.size,
+                         .bits = bits,
+                         .bytes = facts->bytes,
+                         .capacity = b->capacity,
+                         .count = facts->count,
+                         .requested_fpr = b->fpr,
+                         .expected_fpr = facts->expected_fpr,
+                         .current_fpr = facts->expected_fpr,
+                         .estimated_keys = (double)facts->count,
+                         .fill = bly_plan_fill(&b->geometry, (double)facts->count)};
+    if (b->form != BLY_BITMAP_GOZERO)
+        return s;
+    s.set_bits = facts->set_bits;
+    s.fill = (double)facts->set_bits / (double)bits;
+    s.estimated_keys = estimate((double)bits, (double)facts->set_bits, BLY_BITMAP_HASHES);
+    return s;
 }
 
 /* A filter of go-zero's need not be there before its first key is. */
@@ -122,7 +149,7 @@ static bly_status server_facts(filter_handle *h, handle_facts *out, bool bits) {
                           .key_rule = b->key_rule,
                           .approximate = b->approximate,
                           .bytes = facts.bytes,
-                          .info = live_facts_stats(b, &facts),
+                          .info = stats_of(b, &facts),
                           .has_rates = bits,
                           .has_bits = gozero && bits,
                           .shards = b->shards,

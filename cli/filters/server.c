@@ -1,3 +1,5 @@
+/* server.c - connections to keys of servers: addresses, commands, and what a server's errors mean
+ * to a user. */
 #include "filters/server.h"
 
 #include "cli.h"
@@ -7,8 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { CHUNK = 1 << 20, MIN_CHUNK = 1 << 10, MAX_CHUNK = 64 << 20 };
 
 /* ---- where ----------------------------------------------------------------------------------- */
 
@@ -125,19 +125,4 @@ bly_bytes server_number(uint64_t value, char room[SERVER_NUMBER]) {
 
 bly_bytes server_word(const char *text) {
     return (bly_bytes){text, strlen(text)};
-}
-
-bool server_chunk(uint64_t wanted, size_t *out) {
-    *out = wanted ? (size_t)wanted : CHUNK;
-    if (*out >= MIN_CHUNK && *out <= MAX_CHUNK)
-        return true;
-    (void)message_error("--chunk-size must be from 1K to 64M");
-    return false;
-}
-
-void server_json(const server_key *t, const char *path, json *j) {
-    json_text(j, "file", path);
-    json_text(j, "server", bly_redis_address(t->server));
-    json_integer(j, "database", t->url.database);
-    json_bytes(j, "key", t->url.key);
 }

@@ -5,8 +5,6 @@
 #ifndef BLOOMERY_CLI_SERVER_H
 #define BLOOMERY_CLI_SERVER_H
 
-#include "text/json.h"
-
 #include <bloomery/redis/filter.h>
 
 typedef struct server_key {
@@ -40,11 +38,5 @@ bool server_error_has(const bly_redis_reply *answer, const char *words);
 enum { SERVER_NUMBER = 24 };
 bly_bytes server_number(uint64_t value, char room[SERVER_NUMBER]);
 bly_bytes server_word(const char *text);
-
-/* The members of a report that say between what and where: file, server, database, key. */
-void server_json(const server_key *t, const char *path, json *j);
-
-/* The bytes that go over at once: what --chunk-size says, or 1 MiB. false: reported. */
-bool server_chunk(uint64_t wanted, size_t *out);
 
 #endif

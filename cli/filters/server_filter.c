@@ -1,3 +1,8 @@
+/* server_filter.c - filters in strings of a plain server.
+ *
+ * A key that cannot be opened as such a filter is looked at more closely, over a connection of its
+ * own: what it holds instead is of more use to the user than that it is no filter.
+ */
 #include "filters/server_filter.h"
 
 #include "cli.h"
@@ -147,6 +152,24 @@ bly_status remote_open_gozero(remote *r, uint64_t bits, const bly_redis_filter_o
 
 int remote_failed(const remote *r, bly_status status) {
     return say(r, status, bly_redis_filter_error(r->filter));
+}
+
+static bly_status list_contains(void *ctx, const bly_bytes *keys, size_t n, uint8_t *found) {
+    const remote *r = ctx;
+    return bly_redis_filter_contains_many(r->filter, keys, n, BLY_UNKNOWN, found, NULL);
+}
+
+static bly_status list_rate(void *ctx, double *rate) {
+    const remote *r = ctx;
+    bly_redis_filter_info facts = {.struct_size = sizeof facts};
+    const bly_status status = bly_redis_filter_get_info(r->filter, &facts);
+    *rate = facts.expected_fpr;
+    return status;
+}
+
+bly_list_source remote_list(remote *r) {
+    return (bly_list_source){list_contains, list_rate, r,
+                             bly_redis_filter_bitmap(r->filter)->key_rule};
 }
 
 /* ---- sending --------------------------------------------------------------------------------- */

@@ -7,6 +7,7 @@
 
 #include "filters/server.h"
 
+#include <bloomery/host/lists.h>
 #include <bloomery/redis/filter.h>
 
 typedef struct remote {
@@ -36,6 +37,10 @@ bly_status remote_open_gozero(remote *r, uint64_t bits, const bly_redis_filter_o
 
 /* Reports why a call on r->filter failed. Returns CLI_ERROR. */
 int remote_failed(const remote *r, bly_status status);
+
+/* For what it says of itself: bly_list_recognise_source and the others. Nothing is reported. Not
+ * for go-zero's, which say nothing. */
+bly_list_source remote_list(remote *r);
 
 /* ---- sending ----------------------------------------------------------------------------------
  */

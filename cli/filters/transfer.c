@@ -1,0 +1,251 @@
+/* transfer.c - filters sent to servers, fetched from them, and deleted there: see transfer.h.
+ *
+ * Without the module a filter lies in strings of the server. With it (transfer_module.c) it is a
+ * key of the module. What a key holds decides how it is fetched; what the server can do decides how
+ * a file is sent.
+ */
+#include "filters/transfer.h"
+
+#include "cli.h"
+#include "filters/handle.h"
+#include "io/interrupt.h"
+#include "io/line_words.h"
+#include "io/output.h"
+#include "text/json.h"
+#include "text/message.h"
+#include "text/numbers.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { CHUNK = 1 << 20, MIN_CHUNK = 1 << 10, MAX_CHUNK = 64 << 20 };
+
+/* ---- what both directions have --------------------------------------------------------------- */
+
+/* The bytes that go over at once. */
+static bool settle_chunk(transfer *t) {
+    t->chunk_size = t->v->chunk ? (size_t)t->v->chunk : CHUNK;
+    if (t->chunk_size >= MIN_CHUNK && t->chunk_size <= MAX_CHUNK)
+        return true;
+    (void)message_error("--chunk-size must be from 1K to 64M");
+    return false;
+}
+
+static void report_json(const transfer *t, bool sent, double seconds) {
+    const server_key *at = &t->remote.at;
+    json j = json_begin(stdout);
+    json_text(&j, "file", t->path);
+    json_text(&j, "server", bly_redis_address(at->server));
+    json_integer(&j, "database", at->url.database);
+    json_bytes(&j, "key", at->url.key);
+    if (t->shards)
+        json_bool(&j, "plain", true);
+    json_integer(&j, "bytes", t->total);
+    if (t->shards)
+        json_integer(&j, "shards", t->shards);
+    else if (sent)
+        json_integer(&j, "resumed_at", t->resumed);
+    if (!t->shards)
+        json_integer(&j, "chunks", t->chunks);
+    if (!t->shards && !sent)
+        json_integer(&j, "tries", t->tries);
+    json_real(&j, "seconds", seconds);
+    json_end(&j);
+}
+
+static void report(const transfer *t, bool sent) {
+    const double seconds = progress_clock() - t->start;
+    char bytes[NUMBER_TEXT], time[NUMBER_TEXT], cut[48] = "";
+    (void)number_bytes(t->total - t->resumed, bytes);
+    if (sent && t->shards > 1)
+        (void)snprintf(cut, sizeof cut, ", in %u strings", (unsigned)t->shards);
+    if (t->v->json)
+        report_json(t, sent, seconds);
+    else
+        message_note("%s: %s %s in %s%s", sent ? t->remote.at.name : t->path, bytes,
+                     sent ? "sent" : "fetched", number_time(seconds, time), cut);
+}
+
+/* ---- push ------------------------------------------------------------------------------------ */
+
+/* What has no meaning there. */
+static bool plain_agrees(const transfer *t) {
+    const bly_kind kind = bly_filter_geometry(t->filter).kind;
+    if (!remote_holds_kind(kind))
+        (void)remote_refuse_kind(t->path, kind);
+    else if (!bly_filter_hasher(t->filter))
+        (void)message_error("%s: is keyed; give its key by --key-file. It is not sent, but its id "
+                            "is",
+                            t->path);
+    else if (t->v->resume)
+        (void)message_error("%s: without the module nothing is kept of a push that was "
+                            "interrupted; leave --resume out",
+                            t->remote.at.name);
+    else if (t->v->chunk)
+        (void)message_error("%s: --chunk-size goes with the module alone; leave it out",
+                            t->remote.at.name);
+    else
+        return true;
+    return false;
+}
+
+const char *transfer_what(bly_list_type type) {
+    return bly_list_is_typed(type) ? "list of type" : "state of";
+}
+
+/* As with a file, it is for whoever asks the filter to bring his keys into its form. */
+static void mention_type(const transfer *t) {
+    bly_list_levels levels;
+    const bly_list_type type = bly_list_recognise(t->filter, &levels);
+    if (!bly_list_is_lines(type) && type != BLY_LIST_NONE && !t->v->as_is)
+        message_note("%s: a %s %s, as bloomery check and add will find by themselves; other "
+                     "clients must ask for keys in its form",
+                     t->remote.at.name, transfer_what(type), line_type_words(type));
+}
+
+static bool push_plain(transfer *t, bool bare) {
+    bly_bitmap_spec spec;
+    if (!remote_spec(t->v->shards, t->v->expire, &spec) || !plain_agrees(t) ||
+        !remote_may_send(&t->remote, t->v->replace, "--replace"))
+        return false;
+    if (bare)
+        message_note("%s: the server has no Bloomery module; the list is sent as strings, which "
+                     "need none",
+                     t->remote.at.name);
+    if (!remote_send(&t->remote, t->filter, &spec, t->v->replace, "--replace"))
+        return false;
+    mention_type(t);
+    t->shards = bly_redis_filter_bitmap(t->remote.filter)->shards;
+    t->total = bly_bitmap_bytes(bly_redis_filter_bitmap(t->remote.filter));
+    return true;
+}
+
+static bool push_filter(transfer *t) {
+    module_result result = MODULE_ABSENT;
+    if (!t->v->plain) {
+        if (!server_connect(&t->remote.at))
+            return false;
+        result = module_push(t);
+    }
+    return result == MODULE_ABSENT ? push_plain(t, !t->v->plain) : result == MODULE_DONE;
+}
+
+static bool push_file(transfer *t) {
+    handle_options options = {.access = HANDLE_VERIFIED, .without_key = true};
+    bly_hasher space;
+    filter_handle h;
+    if (!open_key(t->v->key_file, &space, &options.key))
+        return false;
+    bool good = handle_open(&h, t->path, &options);
+    if (good) {
+        t->filter = handle_filter(&h);
+        good = push_filter(t);
+    }
+    handle_close(&h);
+    return good;
+}
+
+int transfer_push(const transfer_values *v, const char *path, const char *address) {
+    transfer t = {.v = v, .path = path, .start = progress_clock()};
+    bly_bitmap_spec spec;
+    if (!settle_chunk(&t) || !remote_spec(v->shards, v->expire, &spec))
+        return CLI_ERROR;
+    const bool good = remote_to(&t.remote, address) && push_file(&t);
+    if (good)
+        report(&t, true);
+    remote_close(&t.remote);
+    return good ? CLI_OK : CLI_ERROR;
+}
+
+/* ---- pull ------------------------------------------------------------------------------------ */
+
+static bool show(void *ctx, uint64_t done, uint64_t total) {
+    progress_show_bytes(ctx, done, total);
+    return !interrupt_seen();
+}
+
+/* The secret key of a keyed filter is not needed for that. */
+static bool pull_plain(transfer *t) {
+    const bly_redis_filter_options how = {.struct_size = sizeof how, .without_key = true};
+    bly_filter *f = NULL;
+    if (t->v->chunk) {
+        (void)message_error("%s: --chunk-size goes with filters of the module alone; leave it out",
+                            t->remote.at.name);
+        return false;
+    }
+    if (remote_open(&t->remote, NULL, &how) != BLY_OK)
+        return false;
+    interrupt_watch();
+    progress_begin(&t->progress, false);
+    const bly_status status = bly_redis_filter_pull(t->remote.filter, show, &t->progress, &f);
+    progress_end(&t->progress);
+    if (status != BLY_OK && !interrupt_seen())
+        (void)remote_failed(&t->remote, status);
+    const bool good = status == BLY_OK && open_save(f, t->path);
+    if (good) {
+        t->shards = bly_redis_filter_bitmap(t->remote.filter)->shards;
+        t->total = bly_filter_file_size(f);
+    }
+    bly_filter_destroy(f);
+    return good;
+}
+
+static bool pull_file(transfer *t) {
+    if (!output_may_replace(t->path, t->v->replace) || !server_connect(&t->remote.at) ||
+        !remote_look(&t->remote.at, &t->holds))
+        return false;
+    return t->holds == REMOTE_FILTER ? pull_plain(t) : module_pull(t);
+}
+
+int transfer_pull(const transfer_values *v, const char *address, const char *path) {
+    transfer t = {.v = v, .path = path, .start = progress_clock()};
+    if (strcmp(path, "-") == 0)
+        return message_error("what is pulled is checked before it is used, so it needs a file; "
+                             "name one");
+    if (!settle_chunk(&t))
+        return CLI_ERROR;
+    const bool good = remote_to(&t.remote, address) && pull_file(&t);
+    if (good)
+        report(&t, false);
+    remote_close(&t.remote);
+    return good ? CLI_OK : CLI_ERROR;
+}
+
+/* ---- drop ------------------------------------------------------------------------------------ */
+
+static void report_dropped(const transfer_values *v, const remote *r, const bly_bitmap *was) {
+    char bytes[NUMBER_TEXT];
+    const uint64_t size = bly_bitmap_bytes(was);
+    if (!v->json) {
+        message_note("%s: deleted, %s in %u string%s", r->at.name, number_bytes(size, bytes),
+                     (unsigned)was->shards, was->shards == 1 ? "" : "s");
+        return;
+    }
+    json j = json_begin(stdout);
+    json_text(&j, "address", r->at.name);
+    json_integer(&j, "shards", was->shards);
+    json_integer(&j, "bytes", size);
+    json_end(&j);
+}
+
+static bool drop_filter(const transfer_values *v, remote *r) {
+    const bly_redis_filter_options how = {.struct_size = sizeof how, .without_key = true};
+    if (remote_open(r, NULL, &how) != BLY_OK)
+        return false;
+    const bly_bitmap was = *bly_redis_filter_bitmap(r->filter);
+    const bly_status status = bly_redis_filter_drop(r->filter);
+    if (status == BLY_OK)
+        report_dropped(v, r, &was);
+    else
+        (void)remote_failed(r, status);
+    return status == BLY_OK;
+}
+
+int transfer_drop(const transfer_values *v, const char *address) {
+    remote r;
+    if (!remote_is_address(address))
+        return message_error("%s: is no address of a server; a file is deleted with rm", address);
+    const bool good = remote_to(&r, address) && drop_filter(v, &r);
+    remote_close(&r);
+    return good ? CLI_OK : CLI_ERROR;
+}
