@@ -145,7 +145,7 @@ def test_add():
     small = address(server, "small")
     bloomery(server, "build", "-q", "-o", small, "-n", "1000", lines=b"x\n")
     _, err = bloomery(server, "add", small, lines=keys(5000))
-    ok("warning" in err and "made for 1,000" in err, err)
+    ok("warning" in err and "capacity: 1,000" in err, err)
     ok(not report(server, "info", small)["keeps_promise"], "it keeps no promise")
 
 
