@@ -109,7 +109,8 @@ static bool key_agrees(const build_options *o) {
     if (o->hash == BLY_HASH_SIPHASH && !keyed)
         return refuse("siphash needs a key: --key-file FILE or --new-key FILE");
     if (o->new_key && lstat(o->new_key, &st) == 0) {
-        (void)message_error("%s: exists already, and a key is never replaced", o->new_key);
+        (void)message_error(
+            "%s: already exists, and bloomery never replaces a key; name another file", o->new_key);
         return false;
     }
     if (output_same_file(o->output, o->key_file) || output_same_file(o->output, o->new_key))

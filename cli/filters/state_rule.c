@@ -33,9 +33,9 @@ key_state key_state_of(const char *path, bly_key_rule there, bly_key_rule asked,
 
 void key_state_warn(const char *path, bool *warned) {
     if (!*warned)
-        message_warn("%s: a line ends in a carriage return, which is part of its key in this "
-                     "state: it does not record that it is left out. The same line without it "
-                     "counts as another; a new state leaves it out",
+        message_warn("%s: a line ends in a carriage return, which is part of the key in this "
+                     "state; the same line without it is a different key. A new state ignores "
+                     "carriage returns at the end of lines",
                      path);
     *warned = true;
 }

@@ -159,7 +159,7 @@ static ptrdiff_t run_zstd(void *at, bly_bytes *in, char *out, size_t room) {
 
 static const char *trouble_zstd(const void *at) {
     return ((const zstd_state *)at)->too_large
-               ? "needs more memory than is allowed here; decompress it by zstd -dc --long=31"
+               ? "needs more memory than is allowed here; decompress it with zstd -dc --long=31"
                : "is damaged";
 }
 

@@ -135,7 +135,7 @@ static bool make_room(input *in) {
     if (have + 1 < in->room)
         return true;
     if (in->room >= in->longest) {
-        (void)message_error("%s:%llu: is longer than %zu bytes, and left out", in->path,
+        (void)message_error("%s:%llu: skipped a line that is longer than %zu bytes", in->path,
                             (unsigned long long)in->number, in->room - 2);
         in->failed = in->skipping = true;
         in->end = in->scanned = 0;
@@ -143,7 +143,7 @@ static bool make_room(input *in) {
     }
     char *more = realloc(in->buffer, in->room * 2);
     if (!more) {
-        (void)message_error("%s:%llu: is too long: out of memory", in->path,
+        (void)message_error("%s:%llu: out of memory for a line of this length", in->path,
                             (unsigned long long)in->number);
         return false;
     }

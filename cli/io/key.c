@@ -70,8 +70,8 @@ static bool to_small(key_rule *rule, bly_bytes *key) {
 
 static void warn_of_host(key_rule *rule) {
     if (!rule->warned)
-        message_warn("a URL has a non-ASCII host name, and this build has no libidn2: such lines "
-                     "are compared as they stand; write the host in ASCII (xn--...)");
+        message_warn("this build of bloomery lacks libidn2, so it compares lines with a non-ASCII "
+                     "host name as they are; write such hosts in ASCII (xn--...)");
     rule->warned = true;
 }
 
@@ -121,7 +121,7 @@ void key_rule_json(const key_rule *rule, json *out) {
 
 const char *key_options_conflict(const key_options *o) {
     if (o->extract && o->field)
-        return "--extract-urls finds links wherever they are: leave out --field";
+        return "--extract-urls searches the whole line; leave out --field";
     if (o->delimiter.given && !o->field)
         return "--delimiter needs --field";
     return NULL;
@@ -132,7 +132,8 @@ bool key_options_misplaced(const key_options *o, cli_operands operands) {
         const char *name = operands.items[i];
         if ((strcmp(name, "crawl") == 0 || strcmp(name, "standard") == 0) &&
             access(name, F_OK) != 0) {
-            (void)message_error("there is no file %s; the level is chosen by --url=%s", name, name);
+            (void)message_error("there is no file '%s'; write --url=%s to choose the level", name,
+                                name);
             return true;
         }
     }

@@ -64,7 +64,7 @@ static bool parse(const char *text, size_t size, uint8_t key[KEY_BYTES]) {
 static bool make_hasher(const uint8_t key[KEY_BYTES], bly_hasher *out) {
     if (bly_hasher_keyed(out, key) == BLY_OK)
         return true;
-    (void)message_error("this build of bloomery has no libsodium, which keyed lists need");
+    (void)message_error("keyed filters need libsodium, and this build of bloomery lacks it");
     return false;
 }
 
@@ -82,13 +82,13 @@ static bool check_file(const char *path, int fd) {
         return false;
     }
     if (!S_ISREG(st.st_mode)) {
-        (void)message_error("%s: is not a regular file; store the key in a file that only you can "
-                            "read, and name that",
+        (void)message_error("%s: not a regular file; store the key in a file that only you can "
+                            "read, and name that file",
                             path);
         return false;
     }
     if (st.st_mode & (S_IROTH | S_IWOTH))
-        message_warn("%s: every user can %s this key; use chmod 600", path,
+        message_warn("%s: every user can %s this key; protect it with chmod 600", path,
                      st.st_mode & S_IROTH ? "read" : "replace");
     return true;
 }
@@ -117,8 +117,8 @@ bool keyfile_read(const char *path, bly_hasher *out) {
     if (!read_file(path, text, &size))
         return false;
     if (!parse(text, (size_t)size, key)) {
-        (void)message_error("%s: is no key: a key file holds 16 bytes or 32 hexadecimal digits",
-                            path);
+        (void)message_error(
+            "%s: not a key file; a key file holds 16 bytes or 32 hexadecimal digits", path);
         return false;
     }
     return make_hasher(key, out);
@@ -129,7 +129,7 @@ bool keyfile_read(const char *path, bly_hasher *out) {
 bool keyfile_make(bly_hasher *out) {
     uint8_t key[KEY_BYTES];
     if (bly_random_key(key) != BLY_OK) {
-        (void)message_error("the system has no random numbers to make a key of");
+        (void)message_error("cannot make a key, because the system provides no random numbers");
         return false;
     }
     return make_hasher(key, out);
@@ -153,7 +153,8 @@ static bool write_key(int fd, const uint8_t key[KEY_BYTES]) {
 bool keyfile_write(const char *path, const bly_hasher *hasher) {
     int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0 && errno == EEXIST) {
-        (void)message_error("%s: exists already, and a key is never replaced", path);
+        (void)message_error(
+            "%s: already exists, and bloomery never replaces a key; name another file", path);
         return false;
     }
     if (fd < 0) {

@@ -104,7 +104,7 @@ static bool take_batch(void *at, const bly_bytes *records, size_t n) {
     for (size_t i = 0; i < n && good; i++)
         good = take_line(t, t->lines.in.number + i, records[i]);
     if (!good && !t->counts->stopped)
-        (void)message_error("out of memory; nothing was written");
+        (void)message_error("out of memory");
     return good;
 }
 
@@ -113,12 +113,12 @@ static bool judge(const typed_lines *t) {
     char count[NUMBER_TEXT];
     uint64_t malformed = t->counts->malformed;
     if (malformed > NAMED && t->skip)
-        message_note("and %s malformed lines more", number_grouped(malformed - NAMED, count));
+        message_note("and %s more malformed lines", number_grouped(malformed - NAMED, count));
     if (malformed == 0 || t->skip)
         return true;
-    (void)message_error("%s malformed line%s; nothing was written (--skip-malformed leaves them "
-                        "out)",
-                        number_grouped(malformed, count), malformed == 1 ? "" : "s");
+    (void)message_error(
+        "%s malformed line%s, so nothing was written; use --skip-malformed to skip such lines",
+        number_grouped(malformed, count), malformed == 1 ? "" : "s");
     return false;
 }
 

@@ -99,18 +99,19 @@ static void close_file(lock *l) {
 /* ---- messages -------------------------------------------------------------------------------- */
 
 static bool left_alone(const char *path) {
-    (void)message_error("%s: cannot be locked, and is left alone", path);
+    (void)message_error("%s: cannot be locked, so it is not written", path);
     return false;
 }
 
 static bool say_verdict(const lock *l, const char *path, verdict v) {
     if (v == FOREIGN)
-        (void)message_error("%s: belongs to a user who cannot replace %s; have it removed", l->path,
-                            path);
+        (void)message_error(
+            "%s: this lock file belongs to a user who cannot replace %s; have it removed", l->path,
+            path);
     else
-        (void)message_error("%s: is not an empty regular file with one name, so not a lock; move "
-                            "it away",
-                            l->path);
+        (void)message_error(
+            "%s: not a lock file (an empty regular file without hard links); move it away",
+            l->path);
     return left_alone(path);
 }
 
@@ -125,8 +126,8 @@ static bool needs_none(const lock *l, const char *path) {
     if (error == ELOOP || error == ENXIO)
         return say_verdict(l, path, ODD);
     if (error == EACCES && lstat(l->path, &st) == 0 && st.st_uid != geteuid()) {
-        (void)message_error("%s: is in use by another user, or was; try again later, or remove %s "
-                            "if nobody uses it",
+        (void)message_error("%s: another user is using this file, or has used it; try again later, "
+                            "or remove %s if nobody uses it",
                             path, l->path);
         return left_alone(path);
     }
@@ -144,7 +145,7 @@ static int try_lock(int fd, const char *path, bool wait, bool *waited) {
     if (errno != EWOULDBLOCK || !wait)
         return errno;
     if (!*waited)
-        message_note("%s: waiting for another program to finish with it", path);
+        message_note("%s: waiting for another process that is using this file", path);
     *waited = true;
     if (interrupt_seen())
         return EINTR;
@@ -198,7 +199,8 @@ bool lock_take(lock *l, const char *path, bool wait) {
             continue;
         const bool held = error == EWOULDBLOCK || error == EINTR;
         if (error == EWOULDBLOCK)
-            (void)message_error("%s: is in use by another process", path);
+            (void)message_error(
+                "%s: another process is using this file; try again when it has finished", path);
         else if (!held)
             remove_file(l); /* no locks on this file system */
         close_file(l);

@@ -36,7 +36,7 @@ char *output_folder_of(const char *path) {
 }
 
 static void say_exists(const char *path) {
-    (void)message_error("%s: exists already; -f replaces it", path);
+    (void)message_error("%s: already exists; use -f to replace it", path);
 }
 
 bool output_folder_writable(const char *path) {
@@ -51,8 +51,8 @@ void output_refused(const char *path) {
     const int error = errno;
     if (error == EACCES && lstat(path, &st) == 0 && S_ISLNK(st.st_mode) && st.st_uid != geteuid() &&
         output_folder_writable(path)) {
-        (void)message_error("%s: is another user's link, in a directory that all can write to; "
-                            "name the file itself",
+        (void)message_error("%s: this link belongs to another user, in a directory that everyone "
+                            "can write to; name the file itself",
                             path);
         return;
     }
@@ -77,7 +77,8 @@ static bool link_is_good(const char *path) {
         return true;
     /* Two names of a file that is not there yet could not be known for one. */
     if (stat(path, &st) != 0 && errno == ENOENT) {
-        (void)message_error("%s: is a link to nothing; name the file itself", path);
+        (void)message_error(
+            "%s: this link points to a file that does not exist; name the file itself", path);
         return false;
     }
     const bly_status status = bly_file_target(path, &target);

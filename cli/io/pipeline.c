@@ -115,7 +115,7 @@ bool pipeline_takes_links(const pipeline *p) {
 
 void pipeline_note_signal(void) {
     if (interrupt_seen() && !interrupt_reader_gone())
-        message_note("stopped by a signal: what was read until then is counted");
+        message_note("a signal stopped the reading; the result covers the lines read until then");
 }
 
 void pipeline_print_time(const pipeline *p, FILE *to) {
@@ -135,9 +135,9 @@ void pipeline_keep_returns(pipeline *p, const char *state) {
 static void watch_returns(pipeline *p) {
     if (!p->old_state || !p->rule.met)
         return;
-    message_warn("%s: a line ends in a carriage return, which is part of its key in this state: it "
-                 "does not record that it is left out. The same line without it counts as another; "
-                 "a new state leaves it out",
+    message_warn("%s: a line ends in a carriage return, which is part of the key in this state; "
+                 "the same line without it is a different key. A new state ignores carriage "
+                 "returns at the end of lines",
                  p->old_state);
     p->old_state = NULL;
 }

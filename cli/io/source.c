@@ -85,8 +85,8 @@ static bool look_at_beginning(source *s) {
     if (!s->decoder)
         return true;
     if (!s->decoder->open) {
-        (void)message_error("%s: is compressed by %s, and this build has no %s; decompress it, and "
-                            "pipe it in",
+        (void)message_error("%s: compressed with %s, and this build of bloomery lacks %s; "
+                            "decompress it and pipe it in",
                             s->path, s->decoder->name, s->decoder->library);
         return false;
     }
@@ -151,7 +151,7 @@ static ptrdiff_t read_decoded(source *s, char *to, size_t room) {
         if (s->ended) {
             if (s->decoder->whole(s->state) || interrupt_seen())
                 return 0;
-            (void)message_error("%s: the %s data ends early", s->path, s->decoder->name);
+            (void)message_error("%s: the %s data is truncated", s->path, s->decoder->name);
             return -1;
         }
         if (s->pending.size > 0)

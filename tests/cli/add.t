@@ -98,7 +98,7 @@ $ bloomery add ip.bly bad.txt; echo $?; cmp before.bly ip.bly
 2
 ! bloomery add: bad.txt:2: not an IP address: 'not an address'
 ! bloomery add: bad.txt:3: not an IP address: '192.0.2.300'
-! bloomery add: 2 malformed lines; nothing was written (--skip-malformed leaves them out)
+! bloomery add: 2 malformed lines, so nothing was written; use --skip-malformed to skip such lines
 $ bloomery add --skip-malformed ip.bly bad.txt
 ! bloomery add: bad.txt:2: not an IP address: 'not an address'
 ! bloomery add: bad.txt:3: not an IP address: '192.0.2.300'
@@ -190,7 +190,7 @@ $ cp list.bly before.bly; seq 9000 9010 > new.txt; bloomery add list.bly new.txt
 ! bloomery add: list.bly: is left as it was
 $ head -c 1000 b.txt.gz | head -c 30 > cut.gz; bloomery add list.bly new.txt cut.gz; echo $?; cmp before.bly list.bly
 2
-! bloomery add: cut.gz: the gzip data ends early
+! bloomery add: cut.gz: the gzip data is truncated
 ! bloomery add: list.bly: is left as it was
 
 # A disk that is full leaves the list, and no other file.

@@ -61,12 +61,12 @@ $ bloomery build numbers
 ! bloomery build: -o LIST is needed: the file to write ('-' is standard output)
 ? 2
 $ bloomery build -o n.bly numbers
-! bloomery build: n.bly: exists already; -f replaces it
+! bloomery build: n.bly: already exists; use -f to replace it
 ? 2
 $ bloomery build -f -q -o n.bly numbers
 $ mkdir folder
 $ bloomery build -o folder numbers
-! bloomery build: folder: exists already; -f replaces it
+! bloomery build: folder: already exists; use -f to replace it
 ? 2
 $ bloomery build -f -o folder numbers
 ! bloomery build: folder: Is a directory
@@ -85,7 +85,7 @@ $ bloomery build -o new.bly numbers missing
 ? 2
 $ head -c 500 numbers.gz >cut.gz
 $ bloomery build -o new.bly cut.gz
-! bloomery build: cut.gz: the gzip data ends early
+! bloomery build: cut.gz: the gzip data is truncated
 ? 2
 $ ls new.bly
 ! ls: cannot access 'new.bly': No such file or directory
@@ -150,7 +150,7 @@ $ bloomery build --type ip -o new.bly mixed
 ! bloomery build: mixed:9: not an IP address: '8'
 ! bloomery build: mixed:10: not an IP address: '9'
 ! bloomery build: mixed:11: not an IP address: '10'
-! bloomery build: 12 malformed lines; nothing was written (--skip-malformed leaves them out)
+! bloomery build: 12 malformed lines, so nothing was written; use --skip-malformed to skip such lines
 ? 2
 $ ls new.bly
 ! ls: cannot access 'new.bly': No such file or directory
@@ -166,14 +166,14 @@ $ bloomery build --type ip --skip-malformed -o new.bly mixed
 ! bloomery build: mixed:9: not an IP address: '8'
 ! bloomery build: mixed:10: not an IP address: '9'
 ! bloomery build: mixed:11: not an IP address: '10'
-! bloomery build: and 2 malformed lines more
+! bloomery build: and 2 more malformed lines
 ! bloomery build: 13 lines: 1 key, 0 repeated, 12 malformed left out
 ! bloomery build: new.bly: split512, 128 B, false positives: 1 in 1,000 lines (one lookup per line)
 $ bloomery build --type ip --skip-malformed -f -q -o new.bly mixed
 $ printf 'a\033[31m\n%0100d\n' 7 | bloomery build --type domain -o newer.bly
 ! bloomery build: standard input:1: not a domain: 'a\x1b[31m'
 ! bloomery build: standard input:2: not a domain: '000000000000000000000000000000000000000000000000000000000000...'
-! bloomery build: 2 malformed lines; nothing was written (--skip-malformed leaves them out)
+! bloomery build: 2 malformed lines, so nothing was written; use --skip-malformed to skip such lines
 ? 2
 
 # ---- lines that must not match --------------------------------------------------------------------
@@ -242,7 +242,7 @@ $ bloomery build -f --must-not-match missing -o allowed.bly numbers
 $ printf 'x y\n' >allow
 $ bloomery build -f --type domain --must-not-match allow -o allowed.bly domains
 ! bloomery build: allow:1: not a domain: 'x y'
-! bloomery build: 1 malformed line; nothing was written (--skip-malformed leaves them out)
+! bloomery build: 1 malformed line, so nothing was written; use --skip-malformed to skip such lines
 ? 2
 $ bloomery check -c allowed.bly numbers
 1000

@@ -88,10 +88,10 @@ $ bloomery count -k one; bloomery count -k one letters
 ! bloomery count: --key and a FILE cannot both be given
 ? 2
 $ bloomery count --url crawl
-! bloomery count: there is no file crawl; the level is chosen by --url=crawl
+! bloomery count: there is no file 'crawl'; write --url=crawl to choose the level
 ? 2
 $ bloomery count -x --field 1 log
-! bloomery count: --extract-urls finds links wherever they are: leave out --field
+! bloomery count: --extract-urls searches the whole line; leave out --field
 ? 2
 $ bloomery count -t x log
 ! bloomery count: --delimiter needs --field
@@ -211,7 +211,7 @@ $ bloomery count -s missing/x.bly letters
 $ rm -f out; mkfifo feed; exec 9<> feed; echo x >&9; bloomery count -s two.bly < feed > out 9>&- & until_true [ -s out ]
 > bloomery count -s two.bly letters; echo $?; exec 9>&-; wait; ls -A | grep lock
 2
-! bloomery count: two.bly: is in use by another process
+! bloomery count: two.bly: another process is using this file; try again when it has finished
 ? 1
 
 # Any list that holds copies can be asked.
@@ -313,7 +313,7 @@ $ exec 9<> feed; seq 5 >&9; bloomery count -n 100 -s sig.bly --top 1 < feed 9>&-
 1	1
 143
 1	5
-! bloomery count: stopped by a signal: what was read until then is counted
+! bloomery count: a signal stopped the reading; the result covers the lines read until then
 $ exec 9<> feed; echo a >&9; bloomery count < feed 9>&- | (read line; echo "$line at once"; echo b >&9; exec 9>&-; cat) & exec 9>&-; wait
 1	a at once
 1	b

@@ -251,7 +251,7 @@ $ bloomery subtract -o y.bly a.bly
 ! bloomery subtract: at least two filter files are needed: bloomery subtract -o LEFT.bly ALL.bly GONE.bly
 ? 2
 $ bloomery subtract -o left.bly a.bly gone.bly
-! bloomery subtract: left.bly: exists already; -f replaces it
+! bloomery subtract: left.bly: already exists; use -f to replace it
 ? 2
 $ bloomery remove missing.bly --key x
 ! bloomery remove: missing.bly: No such file or directory

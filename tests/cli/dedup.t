@@ -136,7 +136,7 @@ one
 two
 three
 $ bloomery dedup -o out a
-! bloomery dedup: out: exists already; -f replaces it
+! bloomery dedup: out: already exists; use -f to replace it
 ? 2
 $ bloomery dedup -f -o out a; cat out
 one
@@ -188,7 +188,7 @@ three
 one
 $ head -c 20 a.gz | bloomery dedup
 one
-! bloomery dedup: standard input: the gzip data ends early
+! bloomery dedup: standard input: the gzip data is truncated
 ? 2
 $ { cat a.gz; echo trailing; } > bad.gz; bloomery dedup bad.gz
 one
@@ -196,7 +196,7 @@ two
 ! bloomery dedup: bad.gz: the gzip data is damaged
 ? 2
 $ head -c 10 b.zst > cut.zst; bloomery dedup cut.zst
-! bloomery dedup: cut.zst: the zstd data ends early
+! bloomery dedup: cut.zst: the zstd data is truncated
 ? 2
 $ cp a.gz sum.gz; printf 'X' | dd of=sum.gz bs=1 seek=$(($(stat -c %s sum.gz) - 6)) conv=notrunc status=none; bloomery dedup sum.gz
 one
@@ -250,16 +250,16 @@ $ head -c 200000 /dev/zero | bloomery dedup -q --memory 16M | wc -c
 $ { echo a; head -c 3000000 /dev/zero; echo; echo b; echo a; head -c 600000 /dev/zero; } | bloomery dedup -q --memory 16M
 a
 b
-! bloomery dedup: standard input:2: is longer than 524286 bytes, and left out
-! bloomery dedup: standard input:5: is longer than 524286 bytes, and left out
+! bloomery dedup: standard input:2: skipped a line that is longer than 524286 bytes
+! bloomery dedup: standard input:5: skipped a line that is longer than 524286 bytes
 ? 2
 $ for n in 524286 524287; do head -c $n /dev/zero | bloomery dedup -q --memory 16M | wc -c; { head -c $n /dev/zero; echo; echo a; } | bloomery dedup -q --memory 16M | wc -c; done
 524287
 524289
 0
 2
-! bloomery dedup: standard input:1: is longer than 524286 bytes, and left out
-! bloomery dedup: standard input:1: is longer than 524286 bytes, and left out
+! bloomery dedup: standard input:1: skipped a line that is longer than 524286 bytes
+! bloomery dedup: standard input:1: skipped a line that is longer than 524286 bytes
 $ bloomery dedup --memory 16M -p 1e-15 a
 ! bloomery dedup: no such filter can be made: the false-positive rate must lie strictly between 0 and 1, and not below 2^-40
 ? 2
@@ -294,16 +294,16 @@ $ bloomery dedup --exact --seed 1 a
 
 # What is not text.
 $ xz -c a > a.xz; bloomery dedup a.xz
-! bloomery dedup: a.xz: is compressed by xz, and this build has no support for it; decompress it, and pipe it in
+! bloomery dedup: a.xz: compressed with xz, and this build of bloomery lacks support for it; decompress it and pipe it in
 ? 2
 $ bzip2 -c a > a.bz2; bloomery dedup a.bz2
-! bloomery dedup: a.bz2: is compressed by bzip2, and this build has no support for it; decompress it, and pipe it in
+! bloomery dedup: a.bz2: compressed with bzip2, and this build of bloomery lacks support for it; decompress it and pipe it in
 ? 2
 $ for level in 1 2 5 8; do bzip2 -c -$level a | bloomery dedup; done
-! bloomery dedup: standard input: is compressed by bzip2, and this build has no support for it; decompress it, and pipe it in
-! bloomery dedup: standard input: is compressed by bzip2, and this build has no support for it; decompress it, and pipe it in
-! bloomery dedup: standard input: is compressed by bzip2, and this build has no support for it; decompress it, and pipe it in
-! bloomery dedup: standard input: is compressed by bzip2, and this build has no support for it; decompress it, and pipe it in
+! bloomery dedup: standard input: compressed with bzip2, and this build of bloomery lacks support for it; decompress it and pipe it in
+! bloomery dedup: standard input: compressed with bzip2, and this build of bloomery lacks support for it; decompress it and pipe it in
+! bloomery dedup: standard input: compressed with bzip2, and this build of bloomery lacks support for it; decompress it and pipe it in
+! bloomery dedup: standard input: compressed with bzip2, and this build of bloomery lacks support for it; decompress it and pipe it in
 ? 2
 $ printf 'BZh01AY&SY\nBZh:1AY&SY\nBZh91A\n' | bloomery dedup; printf 'BZh91AY' | bloomery dedup
 BZh01AY&SY
@@ -312,7 +312,7 @@ BZh91A
 BZh91AY
 $ seq 100000 | zstd -q --long=27 --no-progress > big.zst; zstd -dc big.zst | wc -l; bloomery dedup -q --memory 16M big.zst
 100000
-! bloomery dedup: big.zst: the zstd data needs more memory than is allowed here; decompress it by zstd -dc --long=31
+! bloomery dedup: big.zst: the zstd data needs more memory than is allowed here; decompress it with zstd -dc --long=31
 ? 2
 $ seq 1000 | zstd -q > small.zst; bloomery dedup -q --memory 16M small.zst | wc -l
 1000
@@ -328,7 +328,7 @@ $ bloomery dedup -n 5 -n 6 a
 ! bloomery dedup: --expect is given twice
 ? 2
 $ bloomery dedup --url crawl a
-! bloomery dedup: there is no file crawl; the level is chosen by --url=crawl
+! bloomery dedup: there is no file 'crawl'; write --url=crawl to choose the level
 ? 2
 $ bloomery dedup -n 0 a
 ! bloomery dedup: --expect cannot be '0': it must be at least 1

@@ -99,10 +99,10 @@ $ printf 'a\nA\n' | bloomery distinct -i; printf 'a\n\0b\0a\n\0' | bloomery dist
 1 distinct of 2 lines
 2 distinct of 3 lines
 $ bloomery distinct --url crawl
-! bloomery distinct: there is no file crawl; the level is chosen by --url=crawl
+! bloomery distinct: there is no file 'crawl'; write --url=crawl to choose the level
 ? 2
 $ bloomery distinct -x --field 1 urls
-! bloomery distinct: --extract-urls finds links wherever they are: leave out --field
+! bloomery distinct: --extract-urls searches the whole line; leave out --field
 ? 2
 $ bloomery distinct -t x urls
 ! bloomery distinct: --delimiter needs --field
@@ -193,7 +193,7 @@ $ bloomery distinct -s . one
 $ mkfifo feed; exec 9<> feed; echo x >&9; bloomery distinct -s a.bly < feed > /dev/null 9>&- & until_true waits $!
 > bloomery distinct -s a.bly one; echo $?; exec 9>&-; wait; ls -A | grep lock
 2
-! bloomery distinct: a.bly: is in use by another process
+! bloomery distinct: a.bly: another process is using this file; try again when it has finished
 ? 1
 
 # It is no list, and says so.
@@ -249,7 +249,7 @@ $ rm -f sig.bly; exec 9<> feed; seq 50 >&9; bloomery distinct -s sig.bly < feed 
 50 distinct (49 to 50 with 95% certainty) of 50 lines, in 12.0 KiB
 143
 50 distinct (49 to 51 with 95% certainty) of 0 lines and those before, in 12.0 KiB
-! bloomery distinct: stopped by a signal: what was read until then is counted
+! bloomery distinct: a signal stopped the reading; the result covers the lines read until then
 
 # Nothing is said to be counted that could not be saved, or printed.
 $ (ulimit -f 1; bloomery distinct -s big.bly --precision 18 many); ls -A | grep big

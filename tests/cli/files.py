@@ -129,7 +129,7 @@ def test_lock_of_another_user(where):
             fcntl.flock(held, fcntl.LOCK_EX)
             # Who cannot replace the list keeps nobody waiting.
             refused(run(place, "dedup", "--state", "list.bly", user=ALICE),
-                    "is in use by another process" if counts else
+                    "another process is using this file" if counts else
                     "belongs to a user who cannot replace list.bly")
         result = run(place, "add", "-q", "list.bly", lines=b"c\n", user=ALICE)
         expect(result[0], 0 if counts else 2, result[2])
@@ -148,7 +148,7 @@ def test_lock_that_cannot_be_opened(where):
     wait_for(lambda: os.path.exists(lock))
     expect(describe(lock), (BOB, BOB, 0o600))
     refused(run(place, "add", "list.bly", lines=b"c\n", user=ALICE),
-            "list.bly: is in use by another user, or was; try again later, or remove "
+            "list.bly: another user is using this file, or has used it; try again later, or remove "
             ".list.bly.lock if nobody uses it")
     child.communicate(b"d\n")
     expect(child.returncode, 0)
@@ -207,8 +207,8 @@ def test_link_of_another_user(where):
     for words in (["add", "list.bly"], ["build", "-f", "-o", "list.bly"],
                   ["dedup", "--state", "list.bly"], ["dedup", "-f", "-o", "text"],
                   ["dedup", "--confirm", "text"], ["merge", "-f", "-o", "list.bly", "list.bly"]):
-        refused(run(place, *words, lines=b"x\n"), "is another user's link, in a directory that all "
-                "can write to; name the file itself")
+        refused(run(place, *words, lines=b"x\n"), "this link belongs to another user, in a directory "
+                "that everyone can write to; name the file itself")
         expect(sorted(os.listdir(home)), before)
     expect(keys_in(home, "list.bly"), 2)
     with open(os.path.join(home, "text"), "rb") as f:
@@ -246,7 +246,7 @@ def test_temporary_file_in_use(where):
     good(run(where, "dedup", "-q", "-o", "out", lines=b"y\n"))
     expect(temporaries(where), used)
     out = child.communicate(b"x\n")
-    expect((child.returncode, b"out: exists already; -f replaces it" in out[1]), (2, True))
+    expect((child.returncode, b"out: already exists; use -f to replace it" in out[1]), (2, True))
     expect(temporaries(where), [])
     with open(os.path.join(where, "out"), "rb") as f:
         expect(f.read(), b"y\n")

@@ -110,7 +110,7 @@ $ cp big.bly flipped.bly; printf '\377' | dd of=flipped.bly bs=1 seek=1000 conv=
 ! bloomery fold: flipped.bly: is damaged: its checksum is wrong; copy it or build it again
 ? 2
 $ bloomery fold big.bly -o little.bly
-! bloomery fold: little.bly: exists already; -f replaces it
+! bloomery fold: little.bly: already exists; use -f to replace it
 ? 2
 $ bloomery fold big.bly -o missing/x.bly
 ! bloomery fold: missing/x.bly: No such file or directory

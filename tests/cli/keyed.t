@@ -36,29 +36,29 @@ $ bloomery check --key-file . k.bly numbers
 ? 2
 $ printf '0001' >short; chmod 600 short
 $ bloomery check --key-file short k.bly numbers
-! bloomery check: short: is no key: a key file holds 16 bytes or 32 hexadecimal digits
+! bloomery check: short: not a key file; a key file holds 16 bytes or 32 hexadecimal digits
 ? 2
 $ printf '000102030405060708090a0b0c0d0e0g' >letters; chmod 600 letters
 $ bloomery check --key-file letters k.bly numbers
-! bloomery check: letters: is no key: a key file holds 16 bytes or 32 hexadecimal digits
+! bloomery check: letters: not a key file; a key file holds 16 bytes or 32 hexadecimal digits
 ? 2
 $ printf '000102030405060708090a0b0c0d0e0f\n\n' >long; chmod 600 long
 $ bloomery check --key-file long k.bly numbers
-! bloomery check: long: is no key: a key file holds 16 bytes or 32 hexadecimal digits
+! bloomery check: long: not a key file; a key file holds 16 bytes or 32 hexadecimal digits
 ? 2
 $ : >nothing; chmod 600 nothing
 $ bloomery check --key-file nothing k.bly numbers
-! bloomery check: nothing: is no key: a key file holds 16 bytes or 32 hexadecimal digits
+! bloomery check: nothing: not a key file; a key file holds 16 bytes or 32 hexadecimal digits
 ? 2
 
 # A pipe is not waited for.
 $ mkfifo pipe; timeout 20 bloomery check --key-file pipe k.bly numbers
-! bloomery check: pipe: is not a regular file; store the key in a file that only you can read, and name that
+! bloomery check: pipe: not a regular file; store the key in a file that only you can read, and name that file
 ? 2
 $ bloomery check --key-file <(cat key) k.bly numbers 2>&1 | sed 's,/dev/fd/[0-9]*,PIPE,'
-bloomery check: PIPE: is not a regular file; store the key in a file that only you can read, and name that
+bloomery check: PIPE: not a regular file; store the key in a file that only you can read, and name that file
 $ bloomery build -q --key-file /dev/null -o x.bly numbers
-! bloomery build: /dev/null: is not a regular file; store the key in a file that only you can read, and name that
+! bloomery build: /dev/null: not a regular file; store the key in a file that only you can read, and name that file
 ? 2
 
 # ---- who can read it ------------------------------------------------------------------------------
@@ -69,9 +69,9 @@ $ for mode in 644 604 602 640 660 400; do chmod $mode key; bloomery check -c --k
 1000
 1000
 1000
-! bloomery check: warning: key: every user can read this key; use chmod 600
-! bloomery check: warning: key: every user can read this key; use chmod 600
-! bloomery check: warning: key: every user can replace this key; use chmod 600
+! bloomery check: warning: key: every user can read this key; protect it with chmod 600
+! bloomery check: warning: key: every user can read this key; protect it with chmod 600
+! bloomery check: warning: key: every user can replace this key; protect it with chmod 600
 
 # ---- a new key ------------------------------------------------------------------------------------
 $ bloomery build -q --type email --new-key new.key -o n.bly <<<'bob@example.com'
@@ -82,7 +82,7 @@ $ grep -cE '^[0-9a-f]{32}$' new.key
 $ bloomery check --key-file new.key n.bly -k BOB@example.com
 BOB@example.com
 $ bloomery build -q --new-key new.key -o n2.bly numbers
-! bloomery build: new.key: exists already, and a key is never replaced
+! bloomery build: new.key: already exists, and bloomery never replaces a key; name another file
 ? 2
 $ bloomery build -q --new-key key2 -o missing/n.bly numbers
 ! bloomery build: missing/n.bly: No such file or directory

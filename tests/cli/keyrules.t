@@ -64,7 +64,7 @@ $ printf 'a\r\n' > return; bloomery dedup -q --state new.bly return >/dev/null; 
 x
 $ printf 'a\r\nb\r\n' | bloomery dedup --state old.bly | od -An -c
    a  \r  \n   b  \r  \n
-! bloomery dedup: warning: old.bly: a line ends in a carriage return, which is part of its key in this state: it does not record that it is left out. The same line without it counts as another; a new state leaves it out
+! bloomery dedup: warning: old.bly: a line ends in a carriage return, which is part of the key in this state; the same line without it is a different key. A new state ignores carriage returns at the end of lines
 $ printf 'a\nb\nc\r\0' | bloomery dedup -0 --state old.bly | od -An -c
    a  \n   b  \n   c  \r  \0
 # One that is asked has its lines in either form.
@@ -81,7 +81,7 @@ $ printf 'x\n' | bloomery count -q --exact --state old-count.bly >/dev/null; $DA
 $ printf 'k\r\nl\r\n\r\nm\n' | bloomery add old.bly; printf 'k\r\nl\r\n\r\nm\n' | bloomery dedup --state old.bly; printf 'k\nl\n\nm\n' | bloomery dedup --state old.bly
 ! bloomery add: warning: old.bly: does not record whether a carriage return at the end of a line is part of its key: a line that ends in one is added in both forms, with it and without it; a new list leaves it out
 ! bloomery add: old.bly: 7 of 7 new; it holds 13 keys, its capacity is 65,536
-! bloomery dedup: warning: old.bly: a line ends in a carriage return, which is part of its key in this state: it does not record that it is left out. The same line without it counts as another; a new state leaves it out
+! bloomery dedup: warning: old.bly: a line ends in a carriage return, which is part of the key in this state; the same line without it is a different key. A new state ignores carriage returns at the end of lines
 $ printf 'n\n' | bloomery add -q old.bly; printf 'n\r\0' | bloomery add -q -0 old.bly
 # Where each copy counts there is one form.
 $ printf 'k\r\n' | bloomery add old-count.bly; printf 'k\r\n' | bloomery remove old-count.bly; printf 'k\r\n' | bloomery add -q old-count.bly 2>&1 | wc -l
@@ -95,13 +95,13 @@ $ printf 'a\n' | bloomery count -q --exact --state old.counts >/dev/null; $DATA/
 1	a^
 2	a^
 1	b^
-! bloomery count: warning: old.counts: a line ends in a carriage return, which is part of its key in this state: it does not record that it is left out. The same line without it counts as another; a new state leaves it out
+! bloomery count: warning: old.counts: a line ends in a carriage return, which is part of the key in this state; the same line without it is a different key. A new state ignores carriage returns at the end of lines
 $ printf 'a\r\n' | bloomery count --query --state old.counts | tr '\r' '^'
 2	a^
 $ printf 'a\n' | bloomery distinct --state old.hll; $DATA/unrecord.py old.hll; printf 'a\r\n' | bloomery distinct --state old.hll
 1 distinct of 1 line
 2 distinct of 1 line and those before
-! bloomery distinct: warning: old.hll: a line ends in a carriage return, which is part of its key in this state: it does not record that it is left out. The same line without it counts as another; a new state leaves it out
+! bloomery distinct: warning: old.hll: a line ends in a carriage return, which is part of the key in this state; the same line without it is a different key. A new state ignores carriage returns at the end of lines
 
 # ---- the type of a list ----
 
@@ -178,7 +178,7 @@ $ bloomery intersect --estimate n.state o.state | head -1
 n.state  2
 $ cp o.state p.state; bloomery merge -q -o m.state o.state p.state; printf 'a\nb\r\n' | bloomery dedup -c --state m.state
 2 lines, 0 unique, 2 repeated
-! bloomery dedup: warning: m.state: a line ends in a carriage return, which is part of its key in this state: it does not record that it is left out. The same line without it counts as another; a new state leaves it out
+! bloomery dedup: warning: m.state: a line ends in a carriage return, which is part of the key in this state; the same line without it is a different key. A new state ignores carriage returns at the end of lines
 # An empty one has no keys that could be missed.
 $ : | bloomery build -q -n 1000 --seed 7 -o none.state; $DATA/unrecord.py none.state; bloomery merge -q -f -o m.state n.state none.state; printf 'c\r\n' | bloomery dedup --state m.state
 ! bloomery build: warning: there are no keys: the list will match nothing

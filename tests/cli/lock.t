@@ -5,33 +5,33 @@ $ seq 10 | bloomery build -q -n 100 -o list.bly; seq 20 29 | bloomery build -q -
 # A lock that cannot be taken is an error, and nothing is changed.
 $ cp list.bly locked.bly; ln -s nowhere .locked.bly.lock; ln -s nowhere .new.bly.lock
 $ echo x | bloomery add locked.bly 2>&1 | sed "s,$PWD/,,"
-bloomery add: .locked.bly.lock: is not an empty regular file with one name, so not a lock; move it away
-bloomery add: locked.bly: cannot be locked, and is left alone
+bloomery add: .locked.bly.lock: not a lock file (an empty regular file without hard links); move it away
+bloomery add: locked.bly: cannot be locked, so it is not written
 $ bloomery merge -o new.bly list.bly other.bly
-! bloomery merge: .new.bly.lock: is not an empty regular file with one name, so not a lock; move it away
-! bloomery merge: new.bly: cannot be locked, and is left alone
+! bloomery merge: .new.bly.lock: not a lock file (an empty regular file without hard links); move it away
+! bloomery merge: new.bly: cannot be locked, so it is not written
 ? 2
 $ bloomery intersect -o new.bly list.bly other.bly
-! bloomery intersect: .new.bly.lock: is not an empty regular file with one name, so not a lock; move it away
-! bloomery intersect: new.bly: cannot be locked, and is left alone
+! bloomery intersect: .new.bly.lock: not a lock file (an empty regular file without hard links); move it away
+! bloomery intersect: new.bly: cannot be locked, so it is not written
 ? 2
 $ bloomery fold --by 1 -o new.bly list.bly
-! bloomery fold: .new.bly.lock: is not an empty regular file with one name, so not a lock; move it away
-! bloomery fold: new.bly: cannot be locked, and is left alone
+! bloomery fold: .new.bly.lock: not a lock file (an empty regular file without hard links); move it away
+! bloomery fold: new.bly: cannot be locked, so it is not written
 ? 2
 $ seq 10 | bloomery build -q --new-key new.key -o new.bly
-! bloomery build: .new.bly.lock: is not an empty regular file with one name, so not a lock; move it away
-! bloomery build: new.bly: cannot be locked, and is left alone
+! bloomery build: .new.bly.lock: not a lock file (an empty regular file without hard links); move it away
+! bloomery build: new.bly: cannot be locked, so it is not written
 ? 2
 $ seq 10 | bloomery dedup --state new.bly
-! bloomery dedup: .new.bly.lock: is not an empty regular file with one name, so not a lock; move it away
-! bloomery dedup: new.bly: cannot be locked, and is left alone
+! bloomery dedup: .new.bly.lock: not a lock file (an empty regular file without hard links); move it away
+! bloomery dedup: new.bly: cannot be locked, so it is not written
 ? 2
 $ cmp list.bly locked.bly; ls new.* nowhere 2>/dev/null
 ? 2
 $ cp list.bly shut.bly; : > .shut.bly.lock; chmod 0 .shut.bly.lock; echo x | ./plain bloomery add shut.bly 2>&1 | sed "s,$PWD/,,"; cmp list.bly shut.bly
 bloomery add: .shut.bly.lock: Permission denied
-bloomery add: shut.bly: cannot be locked, and is left alone
+bloomery add: shut.bly: cannot be locked, so it is not written
 
 # Anything of that name that is no lock is neither waited for, nor changed, nor removed.
 $ cp list.bly odd.bly; mkfifo pipe; printf precious > full; : > empty; ln empty second; mkdir folder; chmod 600 full empty pipe; chmod 700 folder
@@ -45,17 +45,17 @@ regular file 600
 2
 directory 700
 precious
-! bloomery add: .odd.bly.lock: is not an empty regular file with one name, so not a lock; move it away
-! bloomery add: odd.bly: cannot be locked, and is left alone
-! bloomery add: .odd.bly.lock: is not an empty regular file with one name, so not a lock; move it away
-! bloomery add: odd.bly: cannot be locked, and is left alone
-! bloomery add: .odd.bly.lock: is not an empty regular file with one name, so not a lock; move it away
-! bloomery add: odd.bly: cannot be locked, and is left alone
+! bloomery add: .odd.bly.lock: not a lock file (an empty regular file without hard links); move it away
+! bloomery add: odd.bly: cannot be locked, so it is not written
+! bloomery add: .odd.bly.lock: not a lock file (an empty regular file without hard links); move it away
+! bloomery add: odd.bly: cannot be locked, so it is not written
+! bloomery add: .odd.bly.lock: not a lock file (an empty regular file without hard links); move it away
+! bloomery add: odd.bly: cannot be locked, so it is not written
 $ ln empty .odd.bly.lock; echo x | bloomery add odd.bly; echo $?; stat -c '%h %a' .odd.bly.lock; rm .odd.bly.lock second; cmp list.bly odd.bly
 2
 3 600
-! bloomery add: .odd.bly.lock: is not an empty regular file with one name, so not a lock; move it away
-! bloomery add: odd.bly: cannot be locked, and is left alone
+! bloomery add: .odd.bly.lock: not a lock file (an empty regular file without hard links); move it away
+! bloomery add: odd.bly: cannot be locked, so it is not written
 
 # What a killed program has left can be used, and is removed. Its mode is nobody else's to change.
 $ : > .odd.bly.lock; chmod 600 .odd.bly.lock; echo x | bloomery add -q odd.bly; echo $?; ls .odd.bly.lock
@@ -84,7 +84,7 @@ $ cp list.bly theirs.bly; : > .theirs.bly.lock; chmod 444 .theirs.bly.lock
 > exec 9< .theirs.bly.lock; flock 9; echo x | ./plain bloomery add theirs.bly 2> notes 9<&- & until_true grep -q waiting notes
 > bloomery info --json theirs.bly | grep -o '"count":[0-9]*'; exec 9<&-; wait; cat notes >&2
 "count":10
-! bloomery add: theirs.bly: waiting for another program to finish with it
+! bloomery add: theirs.bly: waiting for another process that is using this file
 ! bloomery add: theirs.bly: 1 of 1 new; it holds 11 keys, its capacity is 100
 
 # What appears while one waits for the lock is not replaced, and no key is left without its list.
@@ -98,14 +98,14 @@ $ for command in "merge list.bly other.bly" "intersect list.bly other.bly" "fold
 2
 2
 late.bly
-! bloomery merge: late.bly: waiting for another program to finish with it
-! bloomery merge: late.bly: exists already; -f replaces it
-! bloomery intersect: late.bly: waiting for another program to finish with it
-! bloomery intersect: late.bly: exists already; -f replaces it
-! bloomery fold: late.bly: waiting for another program to finish with it
-! bloomery fold: late.bly: exists already; -f replaces it
-! bloomery build: late.bly: waiting for another program to finish with it
-! bloomery build: late.bly: exists already; -f replaces it
+! bloomery merge: late.bly: waiting for another process that is using this file
+! bloomery merge: late.bly: already exists; use -f to replace it
+! bloomery intersect: late.bly: waiting for another process that is using this file
+! bloomery intersect: late.bly: already exists; use -f to replace it
+! bloomery fold: late.bly: waiting for another process that is using this file
+! bloomery fold: late.bly: already exists; use -f to replace it
+! bloomery build: late.bly: waiting for another process that is using this file
+! bloomery build: late.bly: already exists; use -f to replace it
 
 # A signal leaves no lock behind, and changes nothing: while keys come in, and while one waits.
 $ cp list.bly int.bly; mkfifo feed; exec 9<> feed; echo x >&9; bloomery add int.bly < feed 9>&- & job=$!

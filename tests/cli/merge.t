@@ -17,7 +17,7 @@ $ bloomery merge -f -o m.bly a.bly a.bly b.bly a.bly; tail -c +65 m.bly | sha256
 
 # An input may be the output, if -f says so.
 $ bloomery merge -o m.bly m.bly a.bly
-! bloomery merge: m.bly: exists already; -f replaces it
+! bloomery merge: m.bly: already exists; use -f to replace it
 ? 2
 $ bloomery merge -f -q -o m.bly m.bly a.bly; tail -c +65 m.bly | sha256sum | cmp - bits
 
@@ -182,7 +182,7 @@ $ ls x.bly
 
 # Everything that can be wrong with the output.
 $ bloomery merge -o a.bly b.bly all.bly
-! bloomery merge: a.bly: exists already; -f replaces it
+! bloomery merge: a.bly: already exists; use -f to replace it
 ? 2
 $ bloomery merge -f -o . a.bly b.bly
 ! bloomery merge: .: Is a directory

@@ -21,7 +21,7 @@ $ bloomery dedup -p $'1\e[8m'
 ! bloomery dedup: --rate cannot be '1\x1b[8m': it must be a rate such as 0.001, 0.1%, 1/1000 or 1e-3
 ? 2
 $ seq 3 > $'lines\e[5m'; bloomery build -q -o $'l\eist.bly' $'lines\e[5m'; bloomery build -o $'l\eist.bly' $'lines\e[5m'
-! bloomery build: l\x1bist.bly: exists already; -f replaces it
+! bloomery build: l\x1bist.bly: already exists; use -f to replace it
 ? 2
 $ bloomery info $'l\eist.bly' | head -1
 l\x1bist.bly

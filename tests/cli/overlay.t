@@ -142,7 +142,7 @@ $ bloomery build --json -q --over ribbon.bly -o r.bly | sed -E 's/"bytes":[0-9]+
 $ bloomery build -q --stats --over ribbon.bly -o r.bly -f 2>&1 | head -1
 kind            overlay, parts = 2, hash xxh3
 $ bloomery build --over ribbon.bly -o r.bly
-! bloomery build: r.bly: exists already; -f replaces it
+! bloomery build: r.bly: already exists; use -f to replace it
 ? 2
 $ bloomery build --over ribbon.bly -o - > piped.bly; bloomery check -c piped.bly numbers
 1000

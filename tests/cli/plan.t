@@ -700,7 +700,7 @@ $ bloomery plan -n 1M --color=always | head -1 | cat -v
 $ bloomery plan -n 1M --svg rates.svg | head -1
 split512: 1.87 MiB for 1,000,000 keys, FPR 0.1% (1 in 1,000)
 $ bloomery plan -n 1M --svg rates.svg
-! bloomery plan: rates.svg: exists already; -f replaces it
+! bloomery plan: rates.svg: already exists; use -f to replace it
 ? 2
 $ bloomery plan -n 2M --svg rates.svg -f | head -1
 split512: 3.75 MiB for 2,000,000 keys, FPR 0.1% (1 in 1,000)

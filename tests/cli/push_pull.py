@@ -350,7 +350,7 @@ def test_pull():
         expect(read("b.bly") == body, "%s: what was pulled is not the filter" % kind)
         expect("fetched in" in err and out == "", "pull says: " + err)
         expect(len(server.log) == -(-len(body) // 1024), "%d questions" % len(server.log))
-    fails("exists already; -f replaces it", "pull", server.url("/k"), "b.bly")
+    fails("already exists; use -f to replace it", "pull", server.url("/k"), "b.bly")
     fails("needs a file", "pull", server.url("/k"), "-")
     fails("no such key", "pull", server.url("/none"), "c.bly")
     fails("No such file", "pull", server.url("/k"), "none/c.bly")

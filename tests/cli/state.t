@@ -90,11 +90,11 @@ $ printf 'x\n' | bloomery dedup --state both.bly -o ./both.bly; ls both.bly 2>/d
 ! bloomery dedup: -o and --state name the same file
 ? 2
 $ ln -s gone dangling; for how in --state '--exact --state' --confirm '-f -o'; do printf 'x\n' | bloomery dedup $how dangling; done; bloomery build -f -o dangling /dev/null; ls gone 2>/dev/null
-! bloomery dedup: dangling: is a link to nothing; name the file itself
-! bloomery dedup: dangling: is a link to nothing; name the file itself
-! bloomery dedup: dangling: is a link to nothing; name the file itself
-! bloomery dedup: dangling: is a link to nothing; name the file itself
-! bloomery build: dangling: is a link to nothing; name the file itself
+! bloomery dedup: dangling: this link points to a file that does not exist; name the file itself
+! bloomery dedup: dangling: this link points to a file that does not exist; name the file itself
+! bloomery dedup: dangling: this link points to a file that does not exist; name the file itself
+! bloomery dedup: dangling: this link points to a file that does not exist; name the file itself
+! bloomery build: dangling: this link points to a file that does not exist; name the file itself
 ? 2
 
 # A state is good for one way to make keys of lines.
@@ -126,7 +126,7 @@ $ rm -f out; mkfifo feed; exec 9<> feed; printf 'x\n' >&9; bloomery dedup --stat
 > printf 'y\n' | bloomery dedup --state lock.bly; echo $?; exec 9>&-; wait; ls -A | grep lock
 2
 lock.bly
-! bloomery dedup: lock.bly: is in use by another process
+! bloomery dedup: lock.bly: another process is using this file; try again when it has finished
 
 # A reader that goes away ends it, as ever, and nothing is left behind: the state knows nothing yet.
 $ for how in '--state pipe.bly' '--exact --state pipe.fps' '--exact'; do seq 300000 | bloomery dedup $how | head -1; echo ${PIPESTATUS[1]}; done; ls -A | grep pipe

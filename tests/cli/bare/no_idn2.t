@@ -2,15 +2,15 @@
 
 $ printf 'bücher.example\n' | bloomery build --type domain -o list.bly
 ! bloomery build: standard input:1: non-ASCII host name; this build has no libidn2: write it in ASCII (xn--...): 'bücher.example'
-! bloomery build: 1 malformed line; nothing was written (--skip-malformed leaves them out)
+! bloomery build: 1 malformed line, so nothing was written; use --skip-malformed to skip such lines
 ? 2
 $ printf 'bob@bücher.example\n' | bloomery build --type email -o list.bly
 ! bloomery build: standard input:1: non-ASCII host name; this build has no libidn2: write it in ASCII (xn--...): 'bob@bücher.example'
-! bloomery build: 1 malformed line; nothing was written (--skip-malformed leaves them out)
+! bloomery build: 1 malformed line, so nothing was written; use --skip-malformed to skip such lines
 ? 2
 $ printf 'http://bücher.example/\n' | bloomery build --type url -o list.bly
 ! bloomery build: standard input:1: non-ASCII host name; this build has no libidn2: write it in ASCII (xn--...): 'http://bücher.example/'
-! bloomery build: 1 malformed line; nothing was written (--skip-malformed leaves them out)
+! bloomery build: 1 malformed line, so nothing was written; use --skip-malformed to skip such lines
 ? 2
 $ printf 'xn--bcher-kva.example\n' | bloomery build --quiet --type domain -o list.bly
 $ printf 'www.bücher.example\nwww.xn--bcher-kva.example\n' | bloomery check --strict list.bly
@@ -20,4 +20,4 @@ www.xn--bcher-kva.example
 $ printf 'HTTP://bücher.example/\nHTTP://bücher.example/\nHTTP://a.example/\n' | bloomery dedup --url
 HTTP://bücher.example/
 HTTP://a.example/
-! bloomery dedup: warning: a URL has a non-ASCII host name, and this build has no libidn2: such lines are compared as they stand; write the host in ASCII (xn--...)
+! bloomery dedup: warning: this build of bloomery lacks libidn2, so it compares lines with a non-ASCII host name as they are; write such hosts in ASCII (xn--...)
