@@ -13,10 +13,10 @@
 #include <time.h>
 
 enum {
-    CHUNK = 1 << 16,    /* keys made and timed together */
-    SAMPLES = 1 << 14,  /* times of one operation */
-    BATCH = 4096,       /* keys in one batched call */
-    MAX_ASKED = 2 << 20 /* keys that a round looks up, where not all are needed */
+    CHUNK = 1 << 16,      /* keys made and timed together */
+    SAMPLES = 1 << 14,    /* times of one operation */
+    BATCH = 4096,         /* keys in one batched call */
+    MAX_LOOKUPS = 2 << 20 /* keys that a round looks up, where not all are needed */
 };
 
 /* The numbers of keys that are never added begin here. */
@@ -186,8 +186,8 @@ static uint64_t pass(bench *b, bench_op op, uint64_t first, uint64_t count) {
     return sum;
 }
 
-static uint64_t asked_in_a_round(const bench_setting *s) {
-    return s->keys < MAX_ASKED ? s->keys : MAX_ASKED;
+static uint64_t lookups_per_round(const bench_setting *s) {
+    return s->keys < MAX_LOOKUPS ? s->keys : MAX_LOOKUPS;
 }
 
 /* Fills both filters. */
@@ -225,18 +225,18 @@ static void build(bench *b) {
 }
 
 static void one_round(bench *b, unsigned round) {
-    const uint64_t keys = b->setting->keys, asked = asked_in_a_round(b->setting);
-    const uint64_t absent = first_absent + round * asked;
+    const uint64_t keys = b->setting->keys, lookups = lookups_per_round(b->setting);
+    const uint64_t absent = first_absent + round * lookups;
     b->built ? build(b) : add_all(b);
     if (b->wrong)
         return;
-    uint64_t wrong = pass(b, BENCH_MISS_MANY, absent, asked);
-    expect(b, pass(b, BENCH_MISS_ONE, absent, asked) == wrong,
+    uint64_t wrong = pass(b, BENCH_MISS_MANY, absent, lookups);
+    expect(b, pass(b, BENCH_MISS_ONE, absent, lookups) == wrong,
            "batched and single lookups disagree");
     uint64_t found = pass(b, BENCH_HIT_MANY, 0, keys);
     expect(b, found == keys, "a key that was added is not found");
-    found = pass(b, BENCH_HIT_ONE, 0, asked);
-    expect(b, found == asked, "a key that was added is not found");
+    found = pass(b, BENCH_HIT_ONE, 0, lookups);
+    expect(b, found == lookups, "a key that was added is not found");
     b->false_positives += wrong;
 }
 
@@ -292,8 +292,8 @@ static void collect(bench *b, bench_result *out) {
     bly_filter_get_info(b->many, &stats);
     out->bytes = stats.bytes;
     out->bits_per_key = 8 * (double)stats.bytes / (double)b->setting->keys;
-    out->asked = asked_in_a_round(b->setting) * b->setting->rounds;
-    out->wrong = b->false_positives;
+    out->absent = lookups_per_round(b->setting) * b->setting->rounds;
+    out->false_positives = b->false_positives;
     for (int op = 0; op < BENCH_OPS; op++)
         out->ns[op] = median_of(&b->times[op]);
 }
@@ -303,7 +303,7 @@ bool bench_kind(const bench_setting *s, bly_kind kind, bench_result *out) {
     bly_status status = plan(s, kind, &spec);
     bench *b = calloc(1, sizeof *b);
     bool good = false;
-    *out = (bench_result){.kind = kind, .promised = s->rate};
+    *out = (bench_result){.kind = kind, .requested = s->rate};
     if (status)
         (void)message_error("%s: %s", bly_kind_name(kind), bly_strerror(status));
     else if (!b)

@@ -160,13 +160,13 @@ static void print_rates(const bench_result *results, size_t count) {
                  message_style_off(1));
     for (size_t i = 0; i < count; i++) {
         const bench_result *r = &results[i];
-        char size[NUMBER_TEXT], promised[NUMBER_TEXT], measured[NUMBER_TEXT];
-        double rate = (double)r->wrong / (double)r->asked;
+        char size[NUMBER_TEXT], requested[NUMBER_TEXT], measured[NUMBER_TEXT];
+        double rate = (double)r->false_positives / (double)r->absent;
         (void)printf("%-17s%10s%11.2f%11s%11s%8.2f +-%.2f\n", bly_kind_name(r->kind),
                      number_bytes(r->bytes, size), r->bits_per_key,
-                     number_percent(r->promised, promised), number_percent(rate, measured),
-                     rate / r->promised,
-                     2 * sqrt((double)r->wrong + 1) / (double)r->asked / r->promised);
+                     number_percent(r->requested, requested), number_percent(rate, measured),
+                     rate / r->requested,
+                     2 * sqrt((double)r->false_positives + 1) / (double)r->absent / r->requested);
     }
 }
 
@@ -204,10 +204,10 @@ static void result_json(json *j, const bench_result *r) {
         r->ns[op] > 0 ? json_real(j, names[op], r->ns[op]) : json_null(j, names[op]);
     json_integer(j, "bytes", r->bytes);
     json_real(j, "bits_per_key", r->bits_per_key);
-    json_real(j, "promised_rate", r->promised);
-    json_real(j, "measured_rate", (double)r->wrong / (double)r->asked);
-    json_integer(j, "asked", r->asked);
-    json_integer(j, "wrong", r->wrong);
+    json_real(j, "promised_rate", r->requested);
+    json_real(j, "measured_rate", (double)r->false_positives / (double)r->absent);
+    json_integer(j, "asked", r->absent);
+    json_integer(j, "wrong", r->false_positives);
     json_close(j, '}');
 }
 

@@ -45,7 +45,7 @@ typedef struct finding {
     health health;
     rates_lookups lookups;
     bool widened; /* a line needs more lookups than the rate was requested for */
-    bool measured, broken;
+    bool measured, above;
     measurement m;
 } finding;
 
@@ -56,11 +56,11 @@ static const char *verdict(const finding *f) {
         return f->status == BLY_ECORRUPT ? "damaged" : "unusable";
     if (f->health == HEALTH_OVERFULL)
         return "overfull";
-    return f->broken || f->widened || f->health != HEALTH_GOOD ? "broken" : "good";
+    return f->above || f->widened || f->health != HEALTH_GOOD ? "broken" : "good";
 }
 
 static bool is_good(const finding *f) {
-    return f->health == HEALTH_GOOD && !f->broken && !f->widened;
+    return f->health == HEALTH_GOOD && !f->above && !f->widened;
 }
 
 /* The lookups per line that are measured: 1 where no rate per line is known to have been requested,
@@ -88,7 +88,7 @@ static void print_measured(const finding *f) {
         (void)snprintf(each, sizeof each, " of %u lookups each", f->m.lookups);
     (void)printf("; measured false-positive rate %s %s (%s random %s%s, 95%% interval %s to %s), "
                  "requested %s",
-                 number_percent(f->m.rate, rate), unit(f), number_grouped(f->m.asked, some),
+                 number_percent(f->m.rate, rate), unit(f), number_grouped(f->m.lines, some),
                  f->m.hashes        ? "hashes"
                  : f->m.lookups > 1 ? "lines"
                                     : "keys",
@@ -136,18 +136,18 @@ static void print(const finding *f) {
 }
 
 static void print_measured_json(const finding *f, json *j) {
-    const double lookups = (double)f->m.asked * f->m.lookups;
+    const double lookups = (double)f->m.lines * f->m.lookups;
     json_open(j, "measured", '{');
     json_text(j, "judged", f->lookups.requested ? "rate_per_line" : "rate_per_lookup");
     json_text(j, "with", f->m.hashes ? "hashes" : "keys");
     if (f->lookups.requested) {
-        json_integer(j, "lines", f->m.asked);
-        json_integer(j, "false_positive_lines", f->m.wrong);
+        json_integer(j, "lines", f->m.lines);
+        json_integer(j, "false_positive_lines", f->m.positives);
         json_real(j, "rate_per_line", f->m.rate);
     }
-    json_integer(j, "lookups", f->m.asked * f->m.lookups);
-    json_integer(j, "false_positive_lookups", f->m.wrong_lookups);
-    json_real(j, "rate_per_lookup", (double)f->m.wrong_lookups / lookups);
+    json_integer(j, "lookups", f->m.lines * f->m.lookups);
+    json_integer(j, "false_positive_lookups", f->m.positive_lookups);
+    json_real(j, "rate_per_lookup", (double)f->m.positive_lookups / lookups);
     json_real(j, "interval_low", f->m.low);
     json_real(j, "interval_high", f->m.high);
     json_close(j, '}');
@@ -179,7 +179,7 @@ static void warn(const finding *f) {
     if (f->widened)
         message_warn("%s: above its requested rate: %s; build it again", f->path,
                      rates_widened_text(&f->stats, f->lookups, widened));
-    if (!f->broken || f->widened)
+    if (!f->above || f->widened)
         return;
     message_warn(
         "%s: above its requested rate: measured %s %s, requested %s. %s", f->path,
@@ -211,7 +211,7 @@ static bool examine(const values *v, const bly_hasher *key, finding *f) {
     /* A kind that only counts has no lookups to measure. */
     if (v->measure > 0 && !kinds_can(f->stats.kind, BLY_CARDINALITY_ONLY)) {
         good = f->measured = measure(o.filter, v->measure, judged_lookups(f), &f->m);
-        f->broken = good && measure_broken(&f->m, requested(f));
+        f->above = good && measure_above(&f->m, requested(f));
     }
     open_close(&o);
     return good;

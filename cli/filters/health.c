@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* What chance has filled: counters, or bits. */
+/* How many counters or bits the keys are distributed over by chance. */
 static double cells_of(const bly_filter_info *s) {
     const bly_geometry g = {.kind = s->kind, .size = s->size, .hashes = s->hashes};
     const uint64_t counters = bly_geometry_counters(&g);
@@ -77,7 +77,7 @@ rates_lookups rates_lookups_of(const bly_list_info *facts) {
     return (rates_lookups){facts->lookups, facts->requested_lookups};
 }
 
-/* Without the last digit, which the division may have changed. */
+/* Rounds away the last digits, which the division may have changed. */
 double rates_requested(double per_lookup, unsigned lookups) {
     char digits[32];
     if (lookups == 1)

@@ -25,59 +25,58 @@
 #include <bloomery/bloomery.h>
 #include <bloomery/host/lists.h>
 
-/* How far above the rate asked is still taken for the rate asked. */
+/* A rate up to this many times the requested one is accepted. */
 #define HEALTH_MARGIN 1.1
 
 typedef enum health {
     HEALTH_GOOD,
-    HEALTH_OVERFULL, /* failing, with more keys than it was made for */
-    HEALTH_WORSE     /* failing, though its keys are no more: they lie badly, or it was made too
-                        small */
+    HEALTH_OVERFULL, /* failing, with more keys than its capacity */
+    HEALTH_WORSE /* failing with fewer keys: they happen to set too many bits, or it is too small */
 } health;
 health health_of(const bly_filter_info *s);
 
-/* Whether there are more different keys in it than it was made for: as counted, or, of a kind whose
- * count is one of copies that take no room, as estimated. */
+/* Whether it has more different keys than its capacity. They are counted, or estimated if the kind
+ * counts copies that take no space. */
 bool health_past_capacity(const bly_filter_info *s);
 
-/* "too full: about 2,000 keys in a filter made for 1,000: ..." and how often it is wrong. Of a good
- * one only the second half. */
+/* "too full: about 2,000 keys (capacity: 1,000); false-positive rate ..."; for a good filter
+ * without the first two words. */
 enum { HEALTH_TEXT = 256 };
 char *health_text(const bly_filter_info *s, char out[HEALTH_TEXT]);
 
-/* Warns, with that text, if it is failing. */
+/* Warns with that text if it is failing, and returns whether it is. */
 bool health_warn(const char *path, const bly_filter_info *s);
 
-/* A filter that says "maybe" to more than half of all keys is not worth writing. Reports and is
- * false if it is one; `advice` is what to do instead. */
+/* A filter that matches more than half of all keys is not worth writing. false: it is one,
+ * reported; `advice` is what to do instead. */
 bool health_worth_writing(const char *path, const bly_filter_info *s, const char *advice);
 
 /* ---- per lookup and per line ----------------------------------------------------------------- */
 
-/* The most lookups that a line needs, and for how many the rate was requested. Either may be 0: not
+/* The most lookups that a line needs, and the number that the rate was requested for. 0: not
  * known. */
 typedef struct rates_lookups {
     unsigned now, requested;
 } rates_lookups;
 rates_lookups rates_lookups_of(const bly_list_info *facts);
 
-/* Per line, from the rate per lookup: of a request, which was divided; and of what will happen, or
- * has. lookups > 0. */
+/* The rate per line that was requested, from the rate per lookup, which is a quotient of it; and
+ * the expected or current rate per line. lookups > 0. */
 double rates_requested(double per_lookup, unsigned lookups);
 double rates_per_line(double per_lookup, unsigned lookups);
 
-/* Whether the rate per line is above the one requested because a line needs more lookups than that
- * was for; and that in words. */
+/* Whether the rate per line is above the requested one because a line now needs more lookups; and
+ * the words for it. */
 bool rates_are_widened(const bly_filter_info *s, rates_lookups lookups);
 enum { RATES_TEXT = 192 };
 char *rates_widened_text(const bly_filter_info *s, rates_lookups lookups, char out[RATES_TEXT]);
 
-/* "1 in 1,000 lines, 1 in 3,000 lookups (up to 3 per line)": of a request. */
+/* "1 in 1,000 lines, 1 in 3,000 lookups (up to 3 per line)", of a requested rate. */
 char *rates_text(double per_lookup, rates_lookups lookups, char out[RATES_TEXT]);
 
 /* "rate_per_lookup_NAME", and "rate_per_line_NAME" unless lookups is 0. */
 void rates_json(json *j, const char *name, double per_lookup, unsigned lookups);
-/* The same of a request, after "lookups_per_line", which may be null. */
+/* The same of a requested rate, after "lookups_per_line", which may be null. */
 void rates_json_requested(json *j, double per_lookup, rates_lookups lookups);
 
 #endif

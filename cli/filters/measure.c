@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* 95% of a normal distribution lie so many standard errors around its middle. */
+/* 95% of a normal distribution lie within this many standard errors of its mean. */
 static const double sure = 1.959963984540054;
 
 enum { BATCH = 1024, PREFIX = 8, KEY = PREFIX + 16 };
@@ -42,7 +42,7 @@ static bly_hash next(generator *g) {
     return bly_hash_key(&g->hasher, &g->state, sizeof g->state);
 }
 
-static size_t ask_keys(const bly_filter *f, generator *g, size_t n, uint8_t found[BATCH]) {
+static size_t look_up_keys(const bly_filter *f, generator *g, size_t n, uint8_t found[BATCH]) {
     static const char prefix[PREFIX] = "\n\0probe\n";
     char text[BATCH][KEY];
     bly_bytes keys[BATCH];
@@ -55,34 +55,35 @@ static size_t ask_keys(const bly_filter *f, generator *g, size_t n, uint8_t foun
     return bly_filter_contains_many(f, keys, n, found);
 }
 
-static size_t ask_hashes(const bly_filter *f, generator *g, size_t n, uint8_t found[BATCH]) {
+static size_t look_up_hashes(const bly_filter *f, generator *g, size_t n, uint8_t found[BATCH]) {
     bly_hash hashes[BATCH];
     for (size_t i = 0; i < n; i++)
         hashes[i] = next(g);
     return bly_filter_contains_hashes(f, hashes, n, found);
 }
 
-static void judge(measurement *m) {
-    const double n = (double)m->asked, p = (double)m->wrong / n;
+static void compute_interval(measurement *m) {
+    const double n = (double)m->lines, p = (double)m->positives / n;
     const double middle = (p + sure * sure / (2 * n)) / (1 + sure * sure / n);
     const double half =
         sure / (1 + sure * sure / n) * sqrt(p * (1 - p) / n + sure * sure / (4 * n * n));
     m->rate = p;
-    m->low = m->wrong == 0 ? 0 : fmax(0, middle - half);
-    m->high = m->wrong == m->asked ? 1 : fmin(1, middle + half);
+    m->low = m->positives == 0 ? 0 : fmax(0, middle - half);
+    m->high = m->positives == m->lines ? 1 : fmin(1, middle + half);
 }
 
-/* n lines, all their first lookups, then all their second ones, and so on. */
-static void ask_lines(const bly_filter *f, generator *g, size_t n, measurement *m) {
+/* Looks up n lines: the first lookups of all, then the second ones, and so on. */
+static void look_up_lines(const bly_filter *f, generator *g, size_t n, measurement *m) {
     uint8_t line[BATCH] = {0}, found[BATCH];
     for (unsigned i = 0; i < m->lookups; i++) {
-        m->wrong_lookups += m->hashes ? ask_hashes(f, g, n, found) : ask_keys(f, g, n, found);
+        m->positive_lookups +=
+            m->hashes ? look_up_hashes(f, g, n, found) : look_up_keys(f, g, n, found);
         for (size_t k = 0; k < n; k++)
             line[k] |= found[k];
     }
     for (size_t k = 0; k < n; k++)
-        m->wrong += line[k];
-    m->asked += n;
+        m->positives += line[k];
+    m->lines += n;
 }
 
 bool measure(const bly_filter *f, uint64_t lines, unsigned lookups, measurement *out) {
@@ -92,26 +93,26 @@ bool measure(const bly_filter *f, uint64_t lines, unsigned lookups, measurement 
     if (!generator_open(&g))
         return false;
     progress_begin(&p, false);
-    while (m.asked < lines) {
-        const uint64_t left = lines - m.asked;
-        ask_lines(f, &g, left < BATCH ? (size_t)left : BATCH, &m);
-        progress_show(&p, m.asked, m.asked, lines);
+    while (m.lines < lines) {
+        const uint64_t left = lines - m.lines;
+        look_up_lines(f, &g, left < BATCH ? (size_t)left : BATCH, &m);
+        progress_show(&p, m.lines, m.lines, lines);
     }
     progress_end(&p);
-    judge(&m);
+    compute_interval(&m);
     *out = m;
     return true;
 }
 
-/* So many false positives come by chance, at that rate, in less than one measurement of a million:
- * more than five sigma, and four more since counts of a few are not normal. */
+/* Whether chance gives so many false positives at that rate in less than one measurement of a
+ * million: more than five sigma, and four more since small counts are not normal. */
 static bool more_than_chance(const measurement *m, double rate) {
-    const double expected = rate * (double)m->asked;
-    return (double)m->wrong > expected + 5 * sqrt(expected * (1 - rate)) + 4;
+    const double expected = rate * (double)m->lines;
+    return (double)m->positives > expected + 5 * sqrt(expected * (1 - rate)) + 4;
 }
 
-bool measure_broken(const measurement *m, double promise) {
-    return more_than_chance(m, promise) && m->rate > HEALTH_MARGIN * promise;
+bool measure_above(const measurement *m, double requested) {
+    return more_than_chance(m, requested) && m->rate > HEALTH_MARGIN * requested;
 }
 
 bool measure_blames_hash(const measurement *m, double by_bits) {
@@ -123,7 +124,7 @@ bool measure_blames_hash(const measurement *m, double by_bits) {
 estimate estimate_of(const bly_filter *sketch, uint64_t most) {
     const double top = fmin((double)most, 0x1p62), error = bly_hll_error(sketch);
     const double keys = fmax(0, fmin(bly_hll_estimate(sketch), top));
-    const double least = keys < 0.5 ? 0 : 1; /* of what is not empty */
+    const double least = keys < 0.5 ? 0 : 1; /* it is not empty */
     return (estimate){.keys = (uint64_t)llround(keys),
                       .low = (uint64_t)llround(fmax(keys * (1 - sure * error), least)),
                       .high = (uint64_t)llround(fmin(keys * (1 + sure * error), top)),

@@ -25,40 +25,40 @@
 #include <bloomery/bloomery.h>
 
 typedef struct measurement {
-    uint64_t asked, wrong;  /* lines, and those that were false positives */
-    uint64_t wrong_lookups; /* the same of asked * lookups lookups */
-    unsigned lookups;       /* per line */
-    double rate;            /* wrong / asked */
-    double low, high;       /* of the 95% interval */
-    bool hashes;            /* hash values were looked up, for want of its hash function */
+    uint64_t lines, positives; /* lines looked up, and how many were false positives */
+    uint64_t positive_lookups; /* of lines * lookups lookups */
+    unsigned lookups;          /* per line */
+    double rate;               /* positives / lines */
+    double low, high;          /* of the 95% interval */
+    bool hashes;               /* hash values were looked up, as the hash function is missing */
 } measurement;
 
-/* Looks up so many lines, each by so many lookups (1: the rate per lookup). false: reported. */
+/* Measures the rate with that many lines, and lookups for each (1: the rate per lookup). false:
+ * reported. */
 bool measure(const bly_filter *f, uint64_t lines, unsigned lookups, measurement *out);
 
-/* The measured rate is above what the filter promises by more than a tenth, and by more than chance
- * gives in one of a million measurements. */
-bool measure_broken(const measurement *m, double promise);
+/* Whether the measured rate is above the requested one by more than a tenth, and by more than
+ * chance gives in one of a million measurements. */
+bool measure_above(const measurement *m, double requested);
 
-/* It is above what the bits set in the filter give, by more than a tenth and more than that chance:
- * its hash function does not spread the keys asked for as it should. (That the interval alone is
- * above happens by chance in one measurement of forty.) */
+/* Whether it is above the rate that follows from the bits by more than a tenth and more than that
+ * chance: then the hash function does not distribute the keys evenly. (The interval alone is above
+ * by chance in one measurement of forty.) */
 bool measure_blames_hash(const measurement *m, double by_bits);
 
 /* ---- how many distinct keys ------------------------------------------------------------------ */
 
 typedef struct estimate {
     uint64_t keys;
-    uint64_t low, high; /* the truth lies here in 95 of 100 cases; keys alone where that is certain
-                           enough */
-    double error;       /* the standard error, as a share */
+    uint64_t low, high; /* the 95% interval; both are `keys` where that is certain enough */
+    double error;       /* the relative standard error */
 } estimate;
 
-/* Of a filter of kind hll. There are no more than `most` keys, that much is known; UINT64_MAX:
- * nothing is. */
+/* Of a filter of kind hll. `most` is an upper limit of the number of keys; UINT64_MAX: none is
+ * known. */
 estimate estimate_of(const bly_filter *sketch, uint64_t most);
 
-/* "" for a number without doubt, else " (97 to 103 with 95% certainty)". */
+/* " (97 to 103 with 95% certainty)", or "" where low and high are equal. */
 enum { ESTIMATE_RANGE = 96 };
 char *estimate_range(const estimate *e, char out[ESTIMATE_RANGE]);
 
