@@ -170,7 +170,7 @@ static const char *value_note(cli_type type) {
     case CLI_NUMBER:
         return "A whole number below 2^64, decimal or hexadecimal: 42 or 0x2a.";
     case CLI_SIZE:
-        return "A number of bytes: 65536, 64K, 64M or 1.5G (powers of 1024).";
+        return "A number of bytes: 65536, 64K, 64M, 64MiB or 1.5G. The units are powers of 1024.";
     case CLI_RATE:
         return "A rate above 0 and below 1: 0.001, 0.1%, 1/1000 or 1e-3.";
     case CLI_DURATION:

@@ -535,7 +535,7 @@ def test_few_blocks():
 
 
 def test_largest_string():
-    """Up to 512 MB a filter is one string, beyond it is two."""
+    """Up to 512 MiB a filter is one string, beyond it is two."""
     with plain("proto-max-bulk-len 512mb") as server, Driver() as driver, server.client() as c:
         for n, shards in ((405 * 10 ** 6, 1), (450 * 10 ** 6, 2)):
             made = driver.must("create", url(server, "k"), n=n, p=0.01)

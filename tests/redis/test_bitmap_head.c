@@ -140,7 +140,7 @@ static void test_heads_that_lie(void **state) {
     lies[2].shards = 1001; /* more than blocks */
     shard[3] = 3;          /* no such shard */
     shard[4] = UINT32_MAX;
-    lies[5].geometry.size = (uint64_t)3 << 24; /* each a block above 512 MB less the head */
+    lies[5].geometry.size = (uint64_t)3 << 24; /* each a block above 512 MiB less the head */
     lies[6].geometry = (bly_geometry){.kind = BLY_CLASSIC, .hashes = 7, .size = 100000};
     lies[7].geometry = (bly_geometry){.kind = BLY_BB2X512, .hashes = 6, .size = 1000};
     lies[8].geometry.size = 0;

@@ -5,7 +5,7 @@
  *
  *   native    a blocked filter, sbbf or split512, as it lies in a file: all bits of a key are in 32
  *             or 64 adjacent bytes. It is divided into one or more strings ("shards") of at most
- *             512 MB, each a key of its own, in a slot of its own. Every string begins with a head
+ *             512 MiB, each a key of its own, in a slot of its own. Every string begins with a head
  *             of 128 bytes that identifies the filter (docs/format.md, section 22), and every
  *             command compares it: a filter that was deleted, evicted, replaced or created with
  *             other parameters is an error, never a wrong answer.
@@ -62,7 +62,7 @@ typedef struct bly_bitmap_spec {
     uint64_t seed;         /* of the default hasher */
     bly_hasher hasher;     /* id BLY_HASH_NONE: bly_hasher_default */
     uint32_t shards;       /* 0: as few as shard_bytes allows */
-    uint64_t shard_bytes;  /* maximum bytes in a string, head included; 0: 512 MB */
+    uint64_t shard_bytes;  /* maximum bytes in a string, head included; 0: 512 MiB */
     uint64_t expire_ms;    /* after how long the filter vanishes; 0: never. Used by the client that
                               makes it */
     bly_key_rule key_rule; /* what its keys will be made from; not for bly_bitmap_from_filter */

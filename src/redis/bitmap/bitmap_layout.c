@@ -5,7 +5,7 @@
  * or 64 adjacent bytes: one GETRANGE reads them, one SETRANGE writes them, and a script does that
  * for hundreds of keys at once and reports for each whether it was new.
  *
- * A string has at most 512 MB, and is on one node of a cluster. So the z blocks of a filter are
+ * A string has at most 512 MiB, and is on one node of a cluster. So the z blocks of a filter are
  * divided among S strings, its shards, with ceil(z / S) blocks in each but the last, which has the
  * rest:
  *

@@ -6,7 +6,7 @@
  * atomic, and that alone guarantees that of concurrent adds of one key exactly one reports "new".
  *
  * A server checks its memory before a script and not during it: a script that creates a string of
- * 512 MB may exceed maxmemory by far, and then the writes of all clients are refused. So scripts
+ * 512 MiB may exceed maxmemory by far, and then the writes of all clients are refused. So scripts
  * that create strings check first, if the user has permission for INFO. Without eviction, there
  * must be enough free memory. With eviction a server is normally full, and a filter may use up to
  * half of maxmemory. The first string counts for all of them, if this server will have them all.
