@@ -35,7 +35,7 @@
 #define OPTION_COMMENTS(offset)                                                                    \
     {.name = "comments", .type = CLI_FLAG, .at = (offset),                                         \
      .help = "Skip lines that begin with '#'. For types other than line, also skip lines that "    \
-             "begin with ';', and cut off what follows a blank and one of the two."}
+             "begin with ';', and ignore what follows a blank and one of the two."}
 #define OPTION_SKIP_MALFORMED(offset)                                                              \
     {.name = "skip-malformed", .type = CLI_FLAG, .at = (offset),                                   \
      .help = "Skip lines that are not of the type, and count them. Without this option such a "    \

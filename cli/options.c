@@ -20,20 +20,18 @@ const cli_option cli_common_options[] = {
      .letter = 'q',
      .type = CLI_FLAG,
      .at = offsetof(cli_common, quiet),
-     .help = "No notes and no progress; errors and warnings are still printed."},
+     .help = "Print no notes and no progress; errors and warnings are still printed."},
     {.name = "color",
      .type = CLI_CHOICE,
      .at = offsetof(cli_common, colour),
      .metavar = "WHEN",
      .choices = "auto|always|never",
-     .help = "When to use colour: auto (the default) means on a terminal, unless NO_COLOR is set "
-             "or TERM "
-             "is dumb."},
+     .help = "When to use colour: auto (the default) means on a terminal, unless NO_COLOR is set or TERM is dumb."},
     {.name = "help",
      .letter = 'h',
      .type = CLI_FLAG,
      .at = offsetof(cli_common, help),
-     .help = "Print help and exit: -h a summary of the options, --help all of it."},
+     .help = "Print help and exit: -h prints a summary, --help everything."},
     {0},
 };
 

@@ -13,14 +13,14 @@ static const cli_option options[] = {
     {.name = "once",
      .type = CLI_FLAG,
      .at = offsetof(edit_values, once),
-     .help =
-         "Leave out keys that seem to be in the list already, for lists from which keys can be "
-         "removed (of the others no key is ever there twice). For a list that is only added to."},
+     .help = "Skip keys that the list seems to contain already. For kinds that store copies of "
+             "keys; the others never store a key twice. Do not remove keys from such a list: a "
+             "skipped key may be represented by another one."},
     OPTION_GOZERO(offsetof(edit_values, gozero)),
     OPTION_MEMORY(offsetof(edit_values, memory),
-                  "How much memory a list that grows may take at one step: 64M, 8G. By default 64 "
-                  "times its own size, or 64M if that is more, so that a small file from somebody "
-                  "else cannot ask for all there is."),
+                  "The most memory that a growing list may take in one step: 64M, 8G. By default "
+                  "64 times its own size, and at least 64M, so that a small file from an untrusted "
+                  "source cannot take all memory."),
     EDIT_OPTIONS,
     {0},
 };

@@ -23,87 +23,89 @@
 
 #define AT(field) offsetof(build_options, field)
 static const cli_option options[] = {
-    OPTION_OUTPUT(AT(output), "LIST",
-                  "The list to write; it appears only when it is whole. '-' is standard output, "
-                  "and redis://HOST/KEY a filter on a server that has no module."),
-    OPTION_TYPE(AT(type), "What the lines are, so that spelling does not matter; line (the "
-                          "default) takes them byte for byte. The list remembers it."),
-    OPTION_RATE(AT(rate),
-                "The false-positive rate per line, for lines that are not in the list: 0.001 (the "
-                "default), 0.1%, 1/1000. Where a line needs several lookups, the rate per lookup "
-                "is lower; for --type ip and domain it is at most 5%."),
-    OPTION_EXPECT(
-        AT(keys),
-        "Leave room for N different keys. Without it there is room for those that are there. Lists "
-        "built with the same N, rate and kind are of one size, so they can be merged. For fuse and "
-        "ribbon, which are sized by the keys they are built from, N is only a hint."),
+    OPTION_OUTPUT(
+        AT(output), "LIST",
+        "The list to write: a file, - for standard output, or redis://HOST/KEY for a filter on a "
+        "server without the module. A file appears only when it is complete."),
+    OPTION_TYPE(
+        AT(type),
+        "What the lines are; line (the default) compares them byte for byte. The other types "
+        "compare canonical forms, so that spelling does not matter. The list remembers its type."),
+    OPTION_RATE(AT(rate), "The false-positive rate per line: 0.001 (the default), 0.1%, 1/1000. "
+                          "Where a line needs several lookups, the rate per lookup is lower; for "
+                          "--type ip and domain it is at most 5%."),
+    OPTION_EXPECT(AT(keys),
+                  "Make room for N different keys; by default for those in the input. Lists built "
+                  "with the same N, rate and kind have the same size, so they can be merged. For "
+                  "fuse and ribbon, whose size follows from their keys, N is only a hint."),
     {.name = "must-not-match",
      .type = CLI_FILE,
      .at = AT(must_not_match),
      .metavar = "FILE",
-     .help = "Lines that the finished list must not match, not even by chance. One that is in the "
-             "list is an error; against chance the list is built again under other seeds, 32 in "
-             "all (or, if it is keyed, at lower rates, 8 in all). When more than 12 lines match "
-             "under the first seed no other is tried: a lower rate is needed."},
+     .help = "Lines that the finished list must not match, not even as false positives. If one is "
+             "in the list, that is an error. If one is a false positive, the list is built again "
+             "with other seeds, 32 in all (a keyed list: at lower rates, 8 in all). If more than "
+             "12 lines match under the first seed, no other is tried: choose a lower rate."},
     OPTION_COMMENTS(AT(comments)),
     OPTION_SKIP_MALFORMED(AT(skip_malformed)),
     OPTION_NULL(AT(null), "Input lines"),
     OPTION_KIND(
         AT(kind),
-        "The kind of filter. The default is the blocked layout that suits the rate. Keys can be "
-        "removed again from lists of some kinds (`bloomery plan -n 1M --deletes` compares them); "
-        "fuse and ribbon are smaller, but take no key later. counts tells how often a line came, "
-        "hll how many different ones there are. window forgets keys, and no list may."),
+        "The kind of filter; by default the blocked one that suits the rate. Keys can be removed "
+        "from some kinds (`bloomery plan -n 1M --deletes` compares them). fuse and ribbon are "
+        "smaller, but keys cannot be added later. counts estimates how often a line occurred, hll "
+        "how many different lines there are. A list cannot be of kind window, which forgets keys."),
     OPTION_COUNTER_BITS(AT(counter_bits)),
     OPTION_COPIES(AT(copies)),
     {.name = "over",
      .type = CLI_FILE,
      .at = AT(over),
      .metavar = "LIST",
-     .help = "Read no lines, but make a list of the same keys as LIST, of any kind, from which "
-             "keys can be removed and to which others can be added: LIST itself, and what has "
-             "changed since. LIST stays as it is."},
+     .help = "Read no lines; make an overlay over LIST, to which keys can be added and from which "
+             "keys can be removed. LIST can be of any kind. The overlay contains LIST and what has "
+             "changed since; LIST itself does not change."},
     {.name = "changes",
      .type = CLI_COUNT,
      .at = AT(changes),
      .metavar = "N",
-     .help =
-         "With --over or --kind overlay: how many keys will be removed, or added; a twentieth of "
-         "those that there is room for unless given. There is room for more, at first for less."},
+     .help = "With --over or --kind overlay: how many keys are expected to be added or removed; by "
+             "default a twentieth of the capacity. More changes are possible."},
     {.name = "marker",
      .type = CLI_CHOICE,
      .at = AT(marker),
      .metavar = "KIND",
      .choices = "cuckoo|classic",
-     .help = "With --over or --kind overlay: how removed keys are remembered. cuckoo, the default, "
-             "takes five bytes for each and loses no key (one in a thousand million at worst); "
-             "classic takes two, and loses up to 0.1% of the keys that were not removed."},
-    OPTION_SMALLEST(AT(smallest), "The kind that makes the smallest list: ribbon, or, if -n or "
-                                  "--foldable says that more is to be done with it, classic."),
+     .help =
+         "With --over or --kind overlay: how removed keys are stored. cuckoo (the default) takes "
+         "five bytes for each, and loses no other key (at worst one in a thousand million). "
+         "classic takes two bytes, and loses up to 0.1% of the keys that were not removed."},
+    OPTION_SMALLEST(AT(smallest), "Use the kind that makes the smallest list: ribbon, or classic "
+                                  "if -n or --foldable is given."),
     {.name = "foldable",
      .type = CLI_FLAG,
      .at = AT(foldable),
-     .help = "Give it a size (up to 3% larger) that `bloomery fold` can halve again and again."},
+     .help = "Choose a size, up to 3% larger, that `bloomery fold` can halve repeatedly."},
     OPTION_HASH(AT(hash),
-                "The hash function; xxh3 unless given, with 128 bits where the rate needs them."),
-    OPTION_SEED(AT(seed),
-                "The hash function's seed, 0 unless given. Another seed errs on other lines."),
-    OPTION_KEY_FILE(
-        AT(key_file),
-        "Make a keyed list: nobody without the secret in FILE (16 bytes, or 32 hexadecimal digits) "
-        "can ask it, or look for lines on which it errs. The list does not hold the secret."),
+                "The hash function; by default xxh3, with 128 bits where the rate needs them."),
+    OPTION_SEED(AT(seed), "The seed of the hash function, 0 by default. With another seed, other "
+                          "lines are false positives."),
+    OPTION_KEY_FILE(AT(key_file),
+                    "Build a keyed list with the secret key in FILE (16 bytes, or 32 hexadecimal "
+                    "digits). Without the key, nobody can look up lines in the list or search for "
+                    "its false positives. The list does not contain the key."),
     {.name = "new-key",
      .type = CLI_FILE,
      .at = AT(new_key),
      .metavar = "FILE",
-     .help = "The same with a new secret, written to FILE, which must not exist yet and only its "
-             "owner can read."},
+     .help = "Build a keyed list with a new random key, and write the key to FILE. FILE must not "
+             "exist yet; only its owner can read it."},
     OPTION_SHARDS(AT(shards), "On a server without the module"),
-    OPTION_EXPIRE(AT(expire),
-                  "Of a filter on a server: it vanishes after so long: 90s, 15m, 24h, 7d."),
+    OPTION_EXPIRE(
+        AT(expire),
+        "On a server without the module: the filter expires after TIME: 90s, 15m, 24h or 7d."),
     OPTION_FORCE_FILTER(AT(force)),
-    OPTION_STATS(AT(stats), "Print the filter's shape, size and rates on standard error."),
-    OPTION_JSON(AT(json), "Print what was built as a JSON object on standard output."),
+    OPTION_STATS(AT(stats), "Print the filter's layout, size and rates on standard error."),
+    OPTION_JSON(AT(json), "Describe the new list as a JSON object on standard output."),
     {0},
 };
 

@@ -41,24 +41,24 @@ static const cli_option options[] = {
      .type = CLI_FILES,
      .at = AT(lists),
      .metavar = "LIST",
-     .help = "Look the lines up in this list, too. Give it once for each list; every operand is a "
-             "FILE then. A line matches if any list has it."},
+     .help = "Look up the lines in LIST; may be given several times. Every operand is then a FILE. "
+             "A line matches if at least one of the lists matches."},
     {.name = "invert-match",
      .letter = 'v',
      .type = CLI_FLAG,
      .at = AT(invert),
-     .help = "Print the lines that are surely not in the list instead."},
-    OPTION_COUNT(AT(count), "Print only how many lines there are."),
+     .help = "Print the lines that do not match: they are certainly not in the list."},
+    OPTION_COUNT(AT(count), "Print only the number of lines."),
     {.name = "line-number",
      .letter = 'n',
      .type = CLI_FLAG,
      .at = AT(line_number),
-     .help = "Print the number of each line in its file before it."},
+     .help = "Print the line number before each line."},
     {.name = "with-filename",
      .letter = 'H',
      .type = CLI_FLAG,
      .at = AT(with_filename),
-     .help = "Print the name of its file before each line."},
+     .help = "Print the name of the file before each line."},
     {.name = "list-names",
      .type = CLI_CHOICE,
      .at = AT(list_names),
@@ -68,24 +68,23 @@ static const cli_option options[] = {
          "Print before each line the names of the lists that have it, separated by commas: auto "
          "(the default) with several lists, always or never. With -c, always prints a count "
          "for each list."},
-    OPTION_KEY(AT(key), "Look for this one line instead of reading any."),
-    OPTION_TYPE(AT(type), "What the lines are; by default what the list says it was built from."),
-    OPTION_FIELD(AT(field), "Look only for the Nth field of a line, counted from 1. A line without "
-                            "it is not in the list."),
+    OPTION_KEY(AT(key), "Look up this one line, and read no input."),
+    OPTION_TYPE(AT(type), "What the lines are; by default the type that the list was built with."),
+    OPTION_FIELD(AT(field), "Look up only the Nth field of each line, counted from 1. A line "
+                            "without this field does not match."),
     OPTION_DELIMITER(AT(delimiter)),
     OPTION_NULL(AT(null), "Input and output lines"),
-    OPTION_KEY_FILE(AT(key_file), "The secret that a keyed list was built with."),
+    OPTION_KEY_FILE(AT(key_file), "The secret key of a keyed list."),
     {.name = "follow",
      .type = CLI_FLAG,
      .at = AT(follow),
-     .help = "Take over a new list as soon as LIST is replaced, without losing a line. A damaged "
-             "one is refused, and the old one stays. The list is read into memory, so it takes its "
-             "size there; one on a server stays there. Reads standard input."},
-    OPTION_ON_ERROR(
-        AT(on_error), LIVE_FALLBACK_CHOICES,
-        "Of a list on a server that gives no answer: stop with status 2 (the default), or go on, "
-        "and take each line for one that is in the list (yes) or that is not (no), with a warning, "
-        "until it answers. It is asked again every five seconds."),
+     .help = "Read standard input, and use the new list as soon as LIST is replaced, without "
+             "losing a line. A damaged list is refused, and the old one stays in use. The list is "
+             "loaded into memory, unless it is on a server."},
+    OPTION_ON_ERROR(AT(on_error), LIVE_FALLBACK_CHOICES,
+                    "When a server does not answer: stop with status 2 (stop, the default), or go "
+                    "on with a warning and treat every line as in the list (yes) or as not in it "
+                    "(no). The server is tried again every five seconds."),
     OPTION_ALLOW_REPLICA(AT(allow_replica),
                          "Let a replica answer. Keys that it has not yet received from its master "
                          "count as not in the list."),
@@ -93,14 +92,15 @@ static const cli_option options[] = {
     {.name = "strict",
      .type = CLI_FLAG,
      .at = AT(strict),
-     .help = "A line that is not of the list's type is an error: it is named, and the exit status "
-             "is 2."},
+     .help = "A line that is not of the list's type is an error: it is reported, and the exit "
+             "status is 2."},
     {.name = "verify",
      .type = CLI_FLAG,
      .at = AT(verify),
-     .help = "Read the whole list first, and refuse it if it is damaged anywhere. Without this "
-             "only its header is looked at; damage elsewhere gives wrong answers, never a crash."},
-    OPTION_JSON(AT(json), "Print one JSON object for every line, whether it matches or not."),
+     .help = "Check the whole list for damage before the first lookup. By default only its header "
+             "is checked; other damage causes wrong answers, never a crash."},
+    OPTION_JSON(AT(json),
+                "Print one JSON object for each line of the input, whether it matches or not."),
     {0},
 };
 

@@ -18,13 +18,13 @@ static const cli_option options[] = {
     {.name = "man",
      .type = CLI_FLAG,
      .at = offsetof(values, man),
-     .help = "Print the manual page instead, as roff: `bloomery help --man dedup | man -l -`."},
+     .help = "Print the manual page as roff: `bloomery help --man dedup | man -l -`."},
     {.name = "completion",
      .type = CLI_CHOICE,
      .at = offsetof(values, completion),
      .metavar = "SHELL",
      .choices = "bash|zsh|fish",
-     .help = "Print a script that teaches a shell to complete commands, options and their values."},
+     .help = "Print the completion script for a shell: commands, options and values."},
     {.name = "list",
      .type = CLI_FLAG,
      .at = offsetof(values, list),
@@ -42,7 +42,7 @@ static int run(void *untyped, cli_operands operands) {
     const values *v = untyped;
     const cli_command *command = NULL;
     if (v->man + v->list + (v->completion > 0) > 1)
-        return message_error("only one of --man, --completion and --list can be given");
+        return message_error("give only one of --man, --completion and --list");
     if (operands.count > ((v->list || v->completion) ? 0 : 1))
         return message_error("unexpected argument '%s'; see --help",
                              operands.items[operands.count - 1]);
@@ -64,18 +64,20 @@ static int run(void *untyped, cli_operands operands) {
 const cli_command command_help = {
     .name = "help",
     .operands = "[COMMAND]",
-    .summary = "Explain the commands, print manual pages and completions",
+    .summary = "Print help, manual pages and completion scripts",
     .description =
-        "Without a COMMAND it prints an overview; with one, all about it, as COMMAND --help does.\n"
+        "Without COMMAND, prints an overview. With COMMAND, prints everything about it, as "
+        "`bloomery "
+        "COMMAND --help` does.\n"
         "\n"
-        "The manual pages and the completion scripts are installed with the program. If they are "
-        "not, "
-        "this prints them: they come from the same tables that the options are read by.",
+        "Manual pages and completion scripts are installed with the program. Where they are not, "
+        "this "
+        "command prints them. They are made from the same tables that the options are parsed with.",
     .examples = "# read about one command\n"
                 "bloomery help dedup\n"
-                "# complete commands and options in this bash, from now on\n"
+                "# complete commands and options in this bash session\n"
                 "source <(bloomery help --completion bash)\n"
-                "# the same in fish, for good\n"
+                "# the same in fish, permanently\n"
                 "bloomery help --completion fish >~/.config/fish/completions/bloomery.fish\n"
                 "# read a manual page that is not installed\n"
                 "bloomery help --man check | man -l -\n",

@@ -34,54 +34,54 @@ typedef struct values {
 static const char window_left_out[] = "as many as --expect";
 
 static const cli_option options[] = {
-    OPTION_EXPECT(AT(keys), "How many distinct keys there will be. Left out, it is how many fit "
-                            "into --memory at --rate."),
-    OPTION_RATE(
-        AT(rate),
-        "How often a key that was never added may be taken for one that was. Left out, it is 0.1%, "
-        "or, if both --expect and --memory are given, the best rate that they allow."),
-    OPTION_MEMORY(AT(memory),
-                  "How much memory the filter may take. Left out, it is what keys and rate need."),
-    {.name = "deletes", .type = CLI_FLAG, .at = AT(deletes), .help = "Keys will be removed again."},
+    OPTION_EXPECT(
+        AT(keys),
+        "The number of different keys. By default as many as fit into --memory at --rate."),
+    OPTION_RATE(AT(rate), "The false-positive rate: 0.001, 0.1%, 1/1000. By default 0.1%, or with "
+                          "both --expect and --memory the lowest rate that they allow."),
+    OPTION_MEMORY(
+        AT(memory),
+        "The most memory that the filter may take; by default what --expect and --rate need."),
+    {.name = "deletes", .type = CLI_FLAG, .at = AT(deletes), .help = "Keys will be removed."},
     {.name = "grows",
      .type = CLI_FLAG,
      .at = AT(grows),
-     .help = "More keys may come than expected, and the rate must hold all the same."},
+     .help = "More keys than expected may be added, and the rate must still hold."},
     {.name = "first",
      .type = CLI_COUNT,
      .at = AT(first),
      .metavar = "N",
-     .help = "With --grows: how many keys were expected at first. The plan then shows the filter "
-             "after it has grown from there. By default a tenth of --expect."},
+     .help = "With --grows: the number of keys expected at first; by default a tenth of --expect. "
+             "The plan shows the filter after it has grown from there."},
     {.name = "static",
      .type = CLI_FLAG,
      .at = AT(fixed),
-     .help = "All keys are known beforehand, and none is added or removed later."},
+     .help = "All keys are known in advance; none is added or removed later."},
     OPTION_WINDOW(AT(window), window_left_out,
-                  "Only the last N keys, or those of a time (90s, 15m, 24h, 7d), count: old ones "
-                  "must be forgotten by themselves. 1M is a million keys, 1m a minute. With a time "
-                  "--expect says how many keys come within it; they are taken to come evenly."),
+                  "Only the last N keys, or those of the last TIME (90s, 15m, 24h, 7d), count; "
+                  "older ones are forgotten. 1M is a million keys, 1m a minute. With TIME, "
+                  "--expect is the number of keys within it; they are assumed to come evenly."),
     {.name = "counts",
      .type = CLI_FLAG,
      .at = AT(counts),
-     .help = "How often a key was added must be known."},
+     .help = "It must be known how often a key was added."},
     {.name = "shared",
      .type = CLI_FLAG,
      .at = AT(shared),
-     .help = "Several threads add keys at once."},
+     .help = "Several threads add keys at the same time."},
     {.name = "hostile-keys",
      .type = CLI_FLAG,
      .at = AT(hostile),
-     .help = "Strangers choose the keys, and might choose them to do harm."},
-    OPTION_SMALLEST(AT(smallest), "The smallest filter rather than the fastest."),
-    OPTION_KIND(AT(kind), "Plan for this kind, whatever is best. fuse and ribbon imply --static, "
-                          "window --window, and counts --counts."),
+     .help = "An attacker may choose the keys."},
+    OPTION_SMALLEST(AT(smallest), "Prefer the smallest filter to the fastest."),
+    OPTION_KIND(AT(kind), "Plan for this kind, even if another is better. fuse and ribbon imply "
+                          "--static, window implies --window, counts implies --counts."),
     OPTION_COUNTER_BITS(AT(counter_bits)),
-    OPTION_HASH(AT(hash), "Plan for this hash function. By default xxh3, or a wider one where that "
+    OPTION_HASH(AT(hash), "Plan for this hash function. By default xxh3, or a wider one where xxh3 "
                           "has too few bits; with --hostile-keys siphash."),
     OPTION_PLAIN(AT(plain),
-                 "The filter is to be on a Redis or Valkey server that has no module: say in how "
-                 "many strings, and choose between the kinds that can be there."),
+                 "The filter will be on a Redis or Valkey server without the module. Compares the "
+                 "kinds that can be there, and prints the number of strings."),
     OPTION_SHARDS(AT(shards), "With --plain"),
     {.name = "plot",
      .type = CLI_CHOICE,

@@ -32,53 +32,51 @@ static const cli_option options[] = {
      .type = CLI_COUNT,
      .at = AT(top),
      .metavar = "N",
-     .help = "Print only, at the end, the N keys that came most often, the most frequent first."},
+     .help = "Print only the N most frequent keys, at the end, the most frequent first."},
     {.name = "min",
      .type = CLI_COUNT,
      .at = AT(min),
      .metavar = "N",
-     .help = "Print only what has come N times or more."},
+     .help = "Print only keys that occur N times or more."},
     OPTION_STATE(AT(state),
-                 "Go on counting across runs: begin with the counts in FILE, and save there the "
-                 "new ones. Such files can be united by bloomery merge, if all were made with the "
-                 "same -n. With --top, only keys of this run's lines are ranked."),
+                 "Continue counting across runs: start with the counts in FILE, and save the new "
+                 "counts there. Such files can be merged by `bloomery merge`, if all were created "
+                 "with the same -n. With --top, only keys from this run are ranked."),
     {.name = "query",
      .type = CLI_FLAG,
      .at = AT(query),
-     .help = "Count nothing, only tell: how often each line is in the FILE of --state, which may "
-             "be any list that holds copies of its keys (counting, hybrid, cuckoo and others)."},
-    OPTION_KEY(AT(key), "This one line. Standard input is then not read."),
+     .help = "Count nothing; print how often each line is in the FILE of --state. FILE may be any "
+             "list that stores copies of keys (counting, hybrid, cuckoo and others)."},
+    OPTION_KEY(AT(key), "Use this one line, and do not read standard input."),
     {.name = "age",
      .type = CLI_FLAG,
      .at = AT(age),
-     .help =
-         "Halve all counts of the state first, so that what was frequent long ago is forgotten."},
+     .help = "Halve all counts of the state first, so that old lines lose weight."},
     {.name = "sketch",
      .type = CLI_FLAG,
      .at = AT(sketch),
-     .help = "Count in a sketch, whose size does not grow, for streams without an end: counts are "
-             "then estimates, and printed as ~17."},
+     .help = "Count in a sketch of fixed size, for endless streams. Counts are then estimates, "
+             "printed as ~17."},
     OPTION_EXACT(AT(exact),
-                 "Exact counts, which is the default; a state that holds a sketch is refused."),
-    OPTION_EXPECT(
-        AT(expect),
-        "Plan for N different keys. Exact counts grow past that, but those of a --state cannot: "
-        "more keys are an error. Without it, for as many as a file seems to have lines (for a "
-        "sketch, 16 million at most; for a state four times as many, and a million at least), and "
-        "from a pipe for a million, or four million with --sketch."),
-    OPTION_RATE(AT(rate), "How often a new key may be mistaken for another, which makes its count "
-                          "too high: 1e-9 (the default), 0.001, 1/20; with --sketch 5%."),
-    OPTION_MEMORY(AT(memory),
-                  "The most memory for the counts: 64M, 1G (the default). When exact counts would "
-                  "need more, it ends with an error. A sketch, and the counts of a --state, are "
-                  "made as large as this allows, if it is given."),
+                 "Count exactly, which is the default. A state that contains a sketch is refused."),
+    OPTION_EXPECT(AT(expect),
+                  "Plan for N different keys. Exact counts grow beyond N, but those of a --state "
+                  "cannot: more keys are an error. By default N is the estimated number of lines "
+                  "of a file (for a sketch at most 16 million; for a state four times as many, and "
+                  "at least a million), and for a pipe a million, or four million with --sketch."),
+    OPTION_RATE(AT(rate),
+                "How often a new key may be mistaken for another, so that its count is too high: "
+                "1e-9 (the default), 0.001, 1/20; with --sketch 5% by default."),
+    OPTION_MEMORY(AT(memory), "The most memory for the counts: 64M, 1G (the default). When exact "
+                              "counts need more, the run ends with an error. A sketch, or the "
+                              "counts of a --state, take all of SIZE if it is given."),
     KEY_OPTIONS(count_options),
     OPTION_SEED_OF_STATE(AT(seed)),
     OPTION_KEY_FILE_OF_STATE(AT(key_file), "raise the counts of other lines"),
     OPTION_STATS(AT(stats), "Print totals, memory and speed on standard error at the end."),
     OPTION_JSON(AT(json),
-                "Print a JSON object for each line; with --top one that has all of it. An estimate "
-                "has \"estimate\":true, and \"error\" says by how much it is too high at most."),
+                "Print a JSON object for each line; with --top a single object. An estimate has "
+                "\"estimate\":true, and \"error\" says by how much it is too high at most."),
     {0},
 };
 

@@ -40,21 +40,21 @@ static const cli_option options[] = {
      .type = CLI_RATE,
      .at = AT(error),
      .metavar = "RATE",
-     .help = "How far the number may be off: the standard error, 0.8% unless given. The truth is "
-             "within that in 68 of 100 cases, within twice that in 95. Half the error takes four "
-             "times the memory, from 64 bytes for 26% to 192 KiB for 0.2%."},
+     .help = "The standard error of the number, 0.8% by default. The true number is within it in "
+             "68 of 100 cases, and within twice as much in 95. Half the error takes four times the "
+             "memory, from 64 bytes for 26% to 192 KiB for 0.2%."},
     {.name = "precision",
      .type = CLI_COUNT,
      .at = AT(precision),
      .metavar = "N",
-     .help = "The same said otherwise: 2 to the power of N registers of six bits, N from 4 to 18."},
+     .help = "Instead of --error: use 2^N registers of six bits each, N from 4 to 18."},
     {.name = "each",
      .type = CLI_FLAG,
      .at = AT(each),
-     .help =
-         "Tell of each input, then of all together: a line that is in several counts once in all."},
-    OPTION_STATE(AT(state), "Go on counting across runs: begin with what FILE has counted, and "
-                            "save there what is new. Such files can be united by bloomery merge."),
+     .help = "Print the number for each input, then for all together. A line that is in several "
+             "inputs counts once in the total."},
+    OPTION_STATE(AT(state), "Continue counting across runs: start with what FILE has counted, and "
+                            "save the result there. Such files can be merged by `bloomery merge`."),
     KEY_OPTIONS(distinct_options),
     OPTION_SEED_OF_STATE(AT(seed)),
     OPTION_KEY_FILE_OF_STATE(AT(key_file), "falsify the number"),

@@ -17,10 +17,10 @@ static const cli_option options[] = {
     {.name = "header",
      .type = CLI_FLAG,
      .at = offsetof(values, header),
-     .help = "Read the header alone: instant however large the file is, but without what only the "
-             "bits can tell (the estimated keys, the current rate, the fill, the type of its "
-             "lines, how many of its keys are marks), and without a check of the bits' checksum. "
-             "Of a filter on a server: without asking it for its type."},
+     .help = "Read only the header: instant for a file of any size. The estimated number of keys, "
+             "the current rate, the fill, the type of the lines and the number of marks are then "
+             "unknown, and the checksum of the bits is not checked. A filter on a server is not "
+             "asked for its type."},
     OPTION_GOZERO(offsetof(values, gozero)),
     OPTION_JSON(offsetof(values, json), "Print one JSON object per file, each on its own line."),
     {0},

@@ -14,25 +14,25 @@ static const cli_option push_options[] = {
     {.name = "replace",
      .type = CLI_FLAG,
      .at = AT(replace),
-     .help = "Replace the filter that the key has. It serves until the new one is complete."},
+     .help = "Replace an existing filter. It stays in use until the new one is complete."},
     {.name = "resume",
      .type = CLI_FLAG,
      .at = AT(resume),
-     .help = "Go on where an interrupted push of the same file has left off. Needs the module."},
+     .help = "Continue an interrupted push of the same file. Needs the module."},
     {.name = "as-is",
      .type = CLI_FLAG,
      .at = AT(as_is),
      .help = "Send a list that was built with --type to a server with the module, too. The module "
-             "knows nothing of types: its clients must ask for keys in the form in which the list "
-             "has them."},
-    OPTION_PLAIN(AT(plain), "Make it strings of the server, which need no module, also where the "
-                            "module is loaded. For lists of kind sbbf and split512."),
+             "does not know types: its clients must look up keys in canonical form."},
+    OPTION_PLAIN(AT(plain), "Store the filter in strings of the server, even where the module is "
+                            "loaded. For lists of kind sbbf and split512."),
     OPTION_SHARDS(AT(shards), "On a server without the module"),
-    OPTION_EXPIRE(AT(expire),
-                  "The filter vanishes after so long: 90s, 15m, 24h, 7d. Not with the module."),
-    OPTION_KEY_FILE(AT(key_file), "The secret key of a keyed list, which a server without the "
-                                  "module needs to be told the id of. The key itself is not sent."),
-    OPTION_JSON(AT(json), "Print what was done as a JSON object."),
+    OPTION_EXPIRE(
+        AT(expire),
+        "On a server without the module: the filter expires after TIME: 90s, 15m, 24h or 7d."),
+    OPTION_KEY_FILE(AT(key_file), "The secret key of a keyed list. A server without the module "
+                                  "stores an id of the key; the key itself is not sent."),
+    OPTION_JSON(AT(json), "Print a report as a JSON object."),
     {0},
 };
 
@@ -93,8 +93,8 @@ const cli_command command_push = {
 
 static const cli_option pull_options[] = {
     OPTION_CHUNK_SIZE(AT(chunk), "Fetch"),
-    OPTION_FORCE(AT(replace), "Replace the file if it exists."),
-    OPTION_JSON(AT(json), "Print what was done as a JSON object."),
+    OPTION_FORCE(AT(replace), "Replace an existing file."),
+    OPTION_JSON(AT(json), "Print a report as a JSON object."),
     {0},
 };
 
@@ -136,7 +136,7 @@ const cli_command command_pull = {
 /* ---- drop ------------------------------------------------------------------------------------ */
 
 static const cli_option drop_options[] = {
-    OPTION_JSON(AT(json), "Print what was deleted as a JSON object for each filter."),
+    OPTION_JSON(AT(json), "Print a JSON object for each deleted filter."),
     {0},
 };
 

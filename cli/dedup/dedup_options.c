@@ -13,77 +13,76 @@
 #define AT(field) offsetof(dedup_options, field)
 const cli_option dedup_option_table[] = {
     OPTION_EXPECT(AT(expect),
-                  "Plan for N different keys. Without it the filter grows as it must. With "
-                  "--window TIME: how many keys come within it, a million unless given."),
-    OPTION_RATE(AT(rate), "How often a new line may be taken for a repeat, and lost: 0.001 (the "
-                          "default), 0.1%, 1/1000."),
-    OPTION_MEMORY(AT(memory),
-                  "Never use more memory than this, and choose the best rate that fits: 64M, 1G. "
-                  "Lines longer than 512 KiB are then left out, with an error."),
+                  "Plan for N different keys; by default the filter grows as needed. With --window "
+                  "TIME: the number of keys within it, a million by default."),
+    OPTION_RATE(AT(rate), "How often a new line may be mistaken for a repeat and dropped: 0.001 "
+                          "(the default), 0.1%, 1/1000."),
+    OPTION_MEMORY(AT(memory), "Never use more memory than this, at the lowest rate that fits: 64M, "
+                              "1G. Lines longer than 512 KiB are then dropped, with an error."),
     KEY_OPTIONS(dedup_options),
     {.name = "print-canonical",
      .type = CLI_FLAG,
      .at = AT(print_canonical),
-     .help = "With --url: print URLs in canonical form instead of as they came."},
+     .help = "With --url: print URLs in canonical form instead of as they were read."},
     {.name = "repeated",
      .letter = 'd',
      .type = CLI_FLAG,
      .at = AT(repeated),
-     .help = "Print the repeats instead: every line but the first of its like."},
-    OPTION_COUNT(AT(count),
-                 "Print only the totals. A --state is read, but not changed: nothing was printed."),
-    OPTION_OUTPUT(AT(output), "FILE", "Write to FILE, which appears only when it is whole."),
+     .help = "Print only the repeats: every line except its first occurrence."},
+    OPTION_COUNT(AT(count), "Print only the totals. The file of --state is read, but not changed."),
+    OPTION_OUTPUT(AT(output), "FILE", "Write to FILE, which appears only when it is complete."),
     OPTION_FORCE(AT(force), "Replace an existing FILE."),
-    OPTION_EXACT(
-        AT(exact),
-        "Lose no line: keep a 64-bit fingerprint of every key in memory, 11 to 23 bytes each."),
+    OPTION_EXACT(AT(exact), "Drop no new line: remember a 64-bit fingerprint of every key in "
+                            "memory, 11 to 23 bytes each."),
     {.name = "confirm",
      .type = CLI_FILE,
      .at = AT(confirm),
      .metavar = "FILE",
-     .help = "Lose no line, in little memory: what the filter takes for a repeat is settled "
-             "against fingerprints kept in FILE, which also remembers them for the next run."},
-    OPTION_STATE(AT(state),
-                 "Remember across runs: begin with what FILE has seen, and save there what is new. "
-                 "After a kill at any moment the next run may repeat a line, but never loses one."),
+     .help = "Drop no new line, in little memory: check possible repeats against fingerprints in "
+             "FILE. FILE also remembers them for the next run."},
+    OPTION_STATE(AT(state), "Remember lines across runs: start with the lines that FILE remembers, "
+                            "and save new ones there. If the run is killed, the next one may print "
+                            "a line again, but drops none because of that."),
     OPTION_WINDOW(AT(window), NULL,
                   "Only the last N lines, or those of the last TIME (90s, 15m, 24h, 7d), count as "
-                  "seen: an older line is printed again. For streams without end. The memory is "
-                  "fixed: about three bytes for each of the N lines, or about nine for each of "
-                  "those that -n says come within TIME. 1M is a million lines, 1m a minute."),
+                  "seen; an older line is printed again. For endless streams: memory is fixed, "
+                  "about three bytes for each of the N lines, or about nine for each line that -n "
+                  "plans for TIME. 1M is a million lines, 1m a minute."),
     {.name = "redis",
      .type = CLI_TEXT,
      .at = AT(redis),
      .metavar = "URL",
      .group = CLI_GROUP_SERVER,
-     .help = "Remember in a filter on a Redis or Valkey server, which many machines share: of each "
-             "line one of them prints the first. No module is needed. URL is "
-             "redis://:PASSWORD@HOST:PORT/KEY, unix:///SOCKET?key=KEY and the like. The first to "
-             "come makes the filter, for the -n different keys of all of them together; the others "
-             "join it, and may leave out -n and -p."},
+     .help = "Remember lines in a filter on a Redis or Valkey server, which many machines can "
+             "share: only the first of them prints a line. No module is needed. URL is "
+             "redis://:PASSWORD@HOST:PORT/KEY, unix:///SOCKET?key=KEY and the like. The first run "
+             "creates the filter, for the -n different keys of all of them together; the others "
+             "join it, and may omit -n and -p."},
     OPTION_SHARDS(AT(shards), "With --redis"),
-    OPTION_EXPIRE(AT(expire), "With --redis: a new filter vanishes after TIME (90s, 15m, 24h, 7d), "
-                              "all of it at once. One that is there keeps its own time."),
+    OPTION_EXPIRE(AT(expire), "With --redis: a new filter expires after TIME (90s, 15m, 24h, 7d), "
+                              "all of it at once. An existing filter keeps its own time."),
     {.name = "replicas",
      .type = CLI_COUNT,
      .at = AT(replicas),
      .metavar = "N",
      .group = CLI_GROUP_SERVER,
-     .help = "With --redis: an answer counts when N replicas of the server know of it, so that a "
-             "replica that takes over prints nothing again. One that does not count is an error "
-             "(--on-error)."},
+     .help = "With --redis: an answer counts when N replicas of the server have it, so that a "
+             "replica that takes over prints nothing again. An answer that does not count is an "
+             "error (--on-error)."},
     OPTION_ON_ERROR(
         AT(on_error), "stop|print|drop",
-        "With --redis: what becomes of lines of which the server did not say whether they are new, "
-        "since it is away or an answer was lost on the way. stop (the default): the run ends, with "
-        "status 2, and says which they are. print: they are printed, perhaps not for the first "
-        "time. drop: they are left out, perhaps for ever. They are counted. A filter that is gone, "
-        "or that the server refuses, always ends the run."),
-    OPTION_SEED(AT(seed), "The seed of a new filter's hash function. 0, the default, chooses one "
-                          "at random, so that strangers cannot make lines that are taken for each "
-                          "other; with a seed the same input always gives the same output."),
+        "With --redis: what to do with lines when the server does not say whether they are new, "
+        "because it is away or an answer was lost. stop (the default): end with status 2, and name "
+        "the lines. print: print them, perhaps again. drop: drop them, perhaps for ever. print and "
+        "drop count them. A filter that is gone, or that the server refuses, always ends the run."),
+    OPTION_SEED(AT(seed),
+                "The seed of a new filter's hash function. 0, the default, chooses one at random, "
+                "so that an attacker cannot choose lines that are mistaken for each other. With "
+                "another seed, the same input always gives the same output."),
     OPTION_STATS(AT(stats), "Print totals, memory, rates and speed on standard error at the end."),
-    OPTION_JSON(AT(json), "The same as a JSON object; with --count on standard output."),
+    OPTION_JSON(
+        AT(json),
+        "Print the totals as a JSON object on standard error; with --count on standard output."),
     {0},
 };
 

@@ -26,14 +26,13 @@ typedef struct edit_values {
 #define EDIT_OPTIONS                                                                               \
     OPTION_KEY(offsetof(edit_values, key), "Use this one key, and do not read standard input."),   \
         OPTION_TYPE(offsetof(edit_values, type),                                                   \
-                    "What the lines are. By default the type with which the list was built, "      \
-                    "which it remembers."),                                                        \
+                    "What the lines are; by default the type that the list was built with."),      \
         OPTION_KEY_FILE(offsetof(edit_values, key_file), "The secret key of a keyed list."),       \
         OPTION_NULL(offsetof(edit_values, null), "Input lines"),                                   \
         OPTION_COMMENTS(offsetof(edit_values, comments)),                                          \
         OPTION_COPIES(offsetof(edit_values, copies)),                                              \
         OPTION_SKIP_MALFORMED(offsetof(edit_values, skip)),                                        \
-        OPTION_JSON(offsetof(edit_values, json), "Print what was done as a JSON object.")
+        OPTION_JSON(offsetof(edit_values, json), "Print a report as a JSON object.")
 
 /* As what type the lines are read, and what the list is to remember of it. */
 typedef struct edit_type {

@@ -76,18 +76,19 @@ typedef struct key_options {
      .metavar = "LEVEL",                                                                           \
      .choices = "standard|crawl",                                                                  \
      .without = "standard",                                                                        \
-     .help = "The lines are URLs; compare them in canonical form. standard (the default): case "   \
-             "of scheme and host, default port, dot segments, percent-encoding, international "    \
-             "names, fragment. crawl: also without tracking parameters, and with the query "       \
-             "sorted. A line that is no URL is compared as it stands, and counted."},              \
+     .help =                                                                                       \
+         "The lines are URLs; compare them in canonical form. standard (the default) normalises "  \
+         "the case of scheme and host, the default port, dot segments, percent-encoding, "         \
+         "international names and the fragment. crawl also removes tracking parameters and sorts " \
+         "the query. A line that is not a URL is compared unchanged, and counted."},               \
         {.name = "extract-urls",                                                                   \
          .letter = 'x',                                                                            \
          .type = CLI_FLAG,                                                                         \
          .at = offsetof(values, keys.extract),                                                     \
-         .help = "Take the http and https links out of any text, and treat each as a line."},      \
+         .help = "Extract the http and https links from any text, and treat each as a line."},     \
         OPTION_FIELD(offsetof(values, keys.field),                                                 \
-                     "Compare only the Nth field of a line, counted from 1. A line without it "    \
-                     "is compared whole."),                                                        \
+                     "Compare only the Nth field of each line, counted from 1. A line without "    \
+                     "this field is compared whole."),                                             \
         OPTION_DELIMITER(offsetof(values, keys.delimiter)),                                        \
         {.name = "ignore-case",                                                                    \
          .letter = 'i',                                                                            \

@@ -74,8 +74,9 @@ void help_overview(FILE *to) {
     for (size_t i = 0; help_best_example(i, &best); i++)
         example(to, best);
     heading(to, "More:");
-    row(to, "bloomery COMMAND -h", "its options in short", 28, false);
-    row(to, "bloomery COMMAND --help", "all about it, as in `man bloomery-COMMAND`", 28, false);
+    row(to, "bloomery COMMAND -h", "a summary of its options", 28, false);
+    row(to, "bloomery COMMAND --help", "everything about it, as in `man bloomery-COMMAND`", 28,
+        false);
     row(to, "bloomery --version", "the version", 28, false);
 }
 
@@ -162,6 +163,6 @@ void help_command(FILE *to, const cli_command *command, bool full) {
         else
             (void)fprintf(to, "%s.\n", command->summary);
         options(to, command, false);
-        (void)fprintf(to, "\n`bloomery %s --help` tells more.\n", command->name);
+        (void)fprintf(to, "\nSee `bloomery %s --help` for details and examples.\n", command->name);
     }
 }

@@ -11,17 +11,20 @@
 #include <string.h>
 
 const char help_sentence[] =
-    "bloomery tells keys it has seen from new ones in about ten bits per key: \"new\" is always "
-    "right, \"seen\" is wrong at a rate you choose.";
+    "bloomery answers \"have I seen this key?\" in about ten bits per key. \"No\" is always right; "
+    "\"yes\" is wrong at a rate that you choose.";
 
 const char help_introduction[] =
-    "A filter is a set that keeps a few bits of each key instead of the key. Asked for a key "
-    "that was added, it always says so. Asked for any other key, it says \"maybe\" at the rate "
-    "it was made for, and otherwise \"no\". So a \"no\" can be trusted, and a \"maybe\" can be "
-    "checked elsewhere where it matters.\n"
+    "A filter represents a set of keys by a few bits per key, instead of by the keys. The lookup "
+    "of "
+    "a key that was added always answers \"maybe\". The lookup of any other key answers \"maybe\" "
+    "at "
+    "the false-positive rate that the filter was created for, and otherwise \"no\". So a \"no\" is "
+    "certain, and a \"maybe\" can be checked elsewhere where it matters.\n"
     "\n"
-    "As a rule the keys are the lines of the input. Results go to standard output, everything "
-    "else to standard error.\n"
+    "By default, each line of the input is a key. Results go to standard output, everything else "
+    "to "
+    "standard error.\n"
     "\n"
     "Options and operands may be mixed. -- ends the options, and - means standard input.";
 
@@ -40,12 +43,15 @@ const cli_option help_top_options[] = {
 };
 
 const help_note help_environment[] = {
-    {"NO_COLOR", "If it is set and not empty, nothing is coloured unless --color=always is given."},
-    {"TERM", "If it is \"dumb\", likewise."},
-    {"REDISCLI_AUTH", "The password for push and pull, where the address has none."},
+    {"NO_COLOR",
+     "If it is set and not empty, output has no colour, unless --color=always is given."},
+    {"TERM", "If it is \"dumb\", output has no colour, unless --color=always is given."},
+    {"REDISCLI_AUTH",
+     "The password of a Redis or Valkey server whose address contains none, for every command "
+     "that takes an address."},
     {"BLOOMERY_ISA",
-     "The instruction set to use: scalar, avx2 or neon. By default the fastest that the machine "
-     "has; the results are the same."},
+     "The instruction set to use: scalar, avx2 or neon; by default the fastest one of the machine. "
+     "The results are the same."},
     {NULL, NULL},
 };
 
@@ -72,8 +78,8 @@ int help_unknown_command(const char *name) {
 
 /* Holds for every command that has --json. */
 static const char json_note[] =
-    "In a string that is not UTF-8, U+FFFD stands for each byte that is not, and a second field, "
-    "whose name ends in _base64, has all its bytes in base64.";
+    "If a string is not valid UTF-8, U+FFFD replaces each invalid byte, and a second field, whose "
+    "name ends in _base64, contains all bytes in base64.";
 
 /* ---- options --------------------------------------------------------------------------------- */
 
@@ -154,14 +160,14 @@ void help_explain(const cli_option *option, bool full, char out[HELP_TEXT]) {
     append(out, "%.*s", (int)text.length, text.begin);
     append_choices(option, out);
     if (option->without)
-        append(out, " Without =%s it is %s.", option->metavar, option->without);
+        append(out, " Without =%s, it is %s.", option->metavar, option->without);
     if (full && strcmp(option->name, "json") == 0)
         append(out, " %s", json_note);
 }
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
-/* How a value of a type is written; NULL where that needs no telling. */
+/* How a value of a type is written; NULL if that needs no explanation. */
 static const char *value_note(cli_type type) {
     switch (type) {
     case CLI_COUNT:
@@ -190,7 +196,7 @@ static const char *value_note(cli_type type) {
     return NULL;
 }
 
-static bool told_before(const cli_option *options, size_t i) {
+static bool shown_before(const cli_option *options, size_t i) {
     for (size_t j = 0; j < i; j++)
         if (options[j].type == options[i].type &&
             strcmp(options[j].metavar, options[i].metavar) == 0)
@@ -201,7 +207,7 @@ static bool told_before(const cli_option *options, size_t i) {
 bool help_next_value(const cli_command *command, size_t *cursor, help_note *out) {
     for (const cli_option *o = command->options; o[*cursor].name; ++*cursor) {
         const char *note = value_note(o[*cursor].type);
-        if (note && !told_before(o, *cursor)) {
+        if (note && !shown_before(o, *cursor)) {
             *out = (help_note){o[(*cursor)++].metavar, note};
             return true;
         }
@@ -211,29 +217,28 @@ bool help_next_value(const cli_command *command, size_t *cursor, help_note *out)
 
 /* ---- commands -------------------------------------------------------------------------------- */
 
-#define STATUS_ERROR "Something was wrong; a message on standard error says what."
+#define STATUS_ERROR "An error occurred; see the message on standard error."
 
 const help_note *help_exit_status(const cli_command *command) {
     static const help_note all[] = {
-        {"0", "All went well."},
-        {"1", "From check: no line was selected. From remove: no key was there. From verify: a "
-              "file is not as good as promised."},
+        {"0", "Success."},
+        {"1",
+         "check: no line was selected. remove: no key was found. verify: a file is intact, but "
+         "too full, or not as good as promised."},
         {"2", STATUS_ERROR},
         {NULL, NULL}};
     static const help_note check[] = {{"0", "A line was selected."},
                                       {"1", "No line was selected."},
                                       {"2", STATUS_ERROR},
                                       {NULL, NULL}};
-    static const help_note remove[] = {{"0", "A key was removed."},
-                                       {"1", "None of the keys was there."},
-                                       {"2", STATUS_ERROR},
-                                       {NULL, NULL}};
+    static const help_note remove[] = {
+        {"0", "A key was removed."}, {"1", "No key was found."}, {"2", STATUS_ERROR}, {NULL, NULL}};
     static const help_note verify[] = {
-        {"0", "Every file is good."},
-        {"1", "A file is intact, but too full or not as good as promised."},
-        {"2", "A file is damaged or cannot be read, or something else was wrong."},
+        {"0", "Every file is intact and as good as promised."},
+        {"1", "A file is intact, but too full, or not as good as promised."},
+        {"2", "A file is damaged or cannot be read, or there was another error."},
         {NULL, NULL}};
-    static const help_note others[] = {{"0", "All went well."}, {"2", STATUS_ERROR}, {NULL, NULL}};
+    static const help_note others[] = {{"0", "Success."}, {"2", STATUS_ERROR}, {NULL, NULL}};
     return !command                     ? all
            : command == &command_check  ? check
            : command == &command_remove ? remove

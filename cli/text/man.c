@@ -268,11 +268,11 @@ static void overview_page(FILE *to) {
     (void)fputs(".PP\n", to);
     description(to, help_introduction);
     section(to, "COMMANDS");
-    put_paragraph(to, text_all("Each has a page of its own, by the name of bloomery-COMMAND."));
+    put_paragraph(to, text_all("Each command has its own page, bloomery-COMMAND(1)."));
     for (size_t i = 0; cli_commands[i]; i++)
         note(to, 'B', cli_commands[i]->name, cli_commands[i]->summary);
     section(to, "OPTIONS");
-    put_paragraph(to, text_all("In a command's place:"));
+    put_paragraph(to, text_all("Instead of a command:"));
     for (const cli_option *o = help_top_options; o->name; o++)
         option(to, o);
     (void)fputs(".PP\nFor every command:\n", to);

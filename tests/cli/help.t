@@ -1,8 +1,8 @@
 # The overview, and what is said to those who get it wrong.
 
 $ bloomery --help
-bloomery tells keys it has seen from new ones in about ten bits per key: "new"
-is always right, "seen" is wrong at a rate you choose.
+bloomery answers "have I seen this key?" in about ten bits per key. "No" is
+always right; "yes" is wrong at a rate that you choose.
 \
 Usage: bloomery COMMAND [OPTION...] [OPERAND...]
 \
@@ -26,7 +26,7 @@ Commands:
   plan       Choose a kind of filter and its size
   hash       Print hash values of keys
   bench      Measure the speed of filters on this machine
-  help       Explain the commands, print manual pages and completions
+  help       Print help, manual pages and completion scripts
 \
 Examples:
   # The different lines of a log
@@ -45,8 +45,8 @@ Examples:
   bloomery plan -n 1e8 -p 0.1%
 \
 More:
-  bloomery COMMAND -h       its options in short
-  bloomery COMMAND --help   all about it, as in `man bloomery-COMMAND`
+  bloomery COMMAND -h       a summary of its options
+  bloomery COMMAND --help   everything about it, as in `man bloomery-COMMAND`
   bloomery --version        the version
 
 $ bloomery help | diff - <(bloomery --help) && bloomery -h | diff - <(bloomery --help)
@@ -71,72 +71,70 @@ $ bloomery --nonsense
 $ bloomery help -h
 Usage: bloomery help [OPTION...] [COMMAND]
 \
-Explain the commands, print manual pages and completions.
+Print help, manual pages and completion scripts.
 \
 Options:
-      --man               Print the manual page instead, as roff: `bloomery help
-                          --man dedup | man -l -`.
-      --completion SHELL  Print a script that teaches a shell to complete
-                          commands, options and their values. SHELL is bash, zsh
-                          or fish.
+      --man               Print the manual page as roff: `bloomery help --man
+                          dedup | man -l -`.
+      --completion SHELL  Print the completion script for a shell: commands,
+                          options and values. SHELL is bash, zsh or fish.
       --list              Print the names of the commands, one per line.
 \
 General options:
-  -q, --quiet             No notes and no progress; errors and warnings are
-                          still printed.
+  -q, --quiet             Print no notes and no progress; errors and warnings
+                          are still printed.
       --color WHEN        When to use colour: auto (the default) means on a
                           terminal, unless NO_COLOR is set or TERM is dumb. WHEN
                           is auto, always or never.
-  -h, --help              Print help and exit: -h a summary of the options,
-                          --help all of it.
+  -h, --help              Print help and exit: -h prints a summary, --help
+                          everything.
 \
-`bloomery help --help` tells more.
+See `bloomery help --help` for details and examples.
 
 $ bloomery help --help
-bloomery help: Explain the commands, print manual pages and completions
+bloomery help: Print help, manual pages and completion scripts
 \
 Usage: bloomery help [OPTION...] [COMMAND]
 \
-Without a COMMAND it prints an overview; with one, all about it, as COMMAND
---help does.
+Without COMMAND, prints an overview. With COMMAND, prints everything about it,
+as `bloomery COMMAND --help` does.
 \
-The manual pages and the completion scripts are installed with the program. If
-they are not, this prints them: they come from the same tables that the options
-are read by.
+Manual pages and completion scripts are installed with the program. Where they
+are not, this command prints them. They are made from the same tables that the
+options are parsed with.
 \
 Options:
-      --man               Print the manual page instead, as roff: `bloomery help
-                          --man dedup | man -l -`.
-      --completion SHELL  Print a script that teaches a shell to complete
-                          commands, options and their values. SHELL is bash, zsh
-                          or fish.
+      --man               Print the manual page as roff: `bloomery help --man
+                          dedup | man -l -`.
+      --completion SHELL  Print the completion script for a shell: commands,
+                          options and values. SHELL is bash, zsh or fish.
       --list              Print the names of the commands, one per line.
 \
 General options:
-  -q, --quiet             No notes and no progress; errors and warnings are
-                          still printed.
+  -q, --quiet             Print no notes and no progress; errors and warnings
+                          are still printed.
       --color WHEN        When to use colour: auto (the default) means on a
                           terminal, unless NO_COLOR is set or TERM is dumb. WHEN
                           is auto, always or never.
-  -h, --help              Print help and exit: -h a summary of the options,
-                          --help all of it.
+  -h, --help              Print help and exit: -h prints a summary, --help
+                          everything.
 \
 Examples:
   # Read about one command
   bloomery help dedup
 \
-  # Complete commands and options in this bash, from now on
+  # Complete commands and options in this bash session
   source <(bloomery help --completion bash)
 \
-  # The same in fish, for good
+  # The same in fish, permanently
   bloomery help --completion fish >~/.config/fish/completions/bloomery.fish
 \
   # Read a manual page that is not installed
   bloomery help --man check | man -l -
 \
 Exit status:
-  0  All went well.
-  2  Something was wrong; a message on standard error says what.
+  0  Success.
+  2  An error occurred; see the message on standard error.
 
 $ bloomery help help | diff - <(bloomery help --help)
 
@@ -181,7 +179,7 @@ $ bloomery help --list dedup
 ? 2
 
 $ bloomery help --man --list
-! bloomery help: only one of --man, --completion and --list can be given
+! bloomery help: give only one of --man, --completion and --list
 ? 2
 
 $ bloomery help --list
@@ -228,7 +226,7 @@ $ bloomery help --man | sed -E '1s/[0-9]+\.[0-9.]+/N/' | head -5
 bloomery \- sets of keys in about ten bits per key
 $ bloomery help --man help | sed -n '4,7p'
 .SH NAME
-bloomery\-help \- explain the commands, print manual pages and completions
+bloomery\-help \- print help, manual pages and completion scripts
 .SH SYNOPSIS
 \\fBbloomery help\fR [\fIOPTION\fR...] [\fICOMMAND\fR]
 $ for shell in bash zsh fish; do bloomery help --completion $shell | head -2 | grep -v '[0-9]'; done
