@@ -27,15 +27,14 @@ typedef struct inputs {
     const set_operation *op;
     char **paths;
     size_t count;
-    bly_file_info first;    /* header of the first file */
-    bly_list_type type;     /* of the first file, once it has been read */
-    bly_list_levels levels; /* of the first file, once it has been read */
-    const char *state;      /* a file that records the rule of a state, or NULL */
-    const char *old;        /* a file with keys that records no rule, or NULL */
-    const bly_hasher *key;  /* of keyed filters; NULL: not given */
-    uint64_t common;        /* the greatest common divisor of the sizes */
-    uint64_t largest;       /* the largest size */
-    uint64_t keys;          /* of the file that has most keys */
+    bly_file_info first;   /* header of the first file */
+    bly_list_info list;    /* of the result so far, once the first file has been read */
+    const char *state;     /* a file that records the rule of a state, or NULL */
+    const char *old;       /* a file with keys that records no rule, or NULL */
+    const bly_hasher *key; /* of keyed filters; NULL: not given */
+    uint64_t common;       /* the greatest common divisor of the sizes */
+    uint64_t largest;      /* the largest size */
+    uint64_t keys;         /* of the file that has most keys */
 } inputs;
 
 /* "B: differs from A in its WHAT (THIS, not THAT); ..." */
@@ -93,9 +92,8 @@ static bool same_lines(inputs *p, const char *path, const bly_file_info *info) {
     (void)message_error(
         "%s: does not record how its keys were made from lines, but %s does. A line that ends in a "
         "carriage return may have a different key in each, and would not be found in the result. "
-        "Make the first one again from its lines, or combine it only with files that do not record "
-        "it either",
-        p->old, p->state);
+        "Make %s again from its lines, or combine it only with files that do not record it either",
+        p->old, p->state, p->old);
     return false;
 }
 
@@ -169,7 +167,8 @@ static bool refuse_kind(const inputs *p) {
     const char *why = bly_filter_why_not(p->op->operation, o.filter, o.filter);
     (void)message_error("%s: %s filters cannot be %s: %s; these kinds can: %s", p->paths[0],
                         bly_kind_name(p->first.geometry.kind), p->op->done,
-                        why ? why : "they cannot", kinds_that_can(p->op->needs, kinds));
+                        why ? why : "their keys cannot be combined",
+                        kinds_that_can(p->op->needs, kinds));
     open_close(&o);
     return false;
 }
@@ -271,21 +270,14 @@ static bly_filter *load_first(const inputs *p) {
 
 /* ---- combining them -------------------------------------------------------------------------- */
 
-static bly_list_type list_type_in(const bly_filter *f, bly_list_levels *levels) {
+static bly_list_info examine(const bly_filter *f) {
     bly_list_info facts = {.struct_size = sizeof facts};
     bly_list_examine(f, &facts);
-    *levels = facts.levels;
-    return facts.type;
-}
-
-static bool has_chance_levels(const bly_filter *f) {
-    bly_list_info facts = {.struct_size = sizeof facts};
-    bly_list_examine(f, &facts);
-    return facts.chance_levels;
+    return facts;
 }
 
 static void compare_types(const inputs *p, bly_list_type b, const char *path) {
-    const bly_list_type a = p->type;
+    const bly_list_type a = p->list.type;
     const bool lines = bly_list_is_lines(a) && bly_list_is_lines(b);
     if (a != b && a != BLY_LIST_NONE && b != BLY_LIST_NONE && !lines)
         message_warn("%s: has keys of type %s, but %s has keys of type %s; look up lines in the "
@@ -303,25 +295,24 @@ static bly_status record_rule(const inputs *p, bly_filter *f, bly_list_type type
         return BLY_OK;
     if (recorded)
         return bly_filter_set_key_rule(f, BLY_KEYS_RECORD);
-    return type == p->type && bly_list_is_typed(type)
+    return type == p->list.type && bly_list_is_typed(type)
                ? bly_filter_set_key_rule(f, bly_list_key_rule(type))
                : BLY_OK;
 }
 
 /* In a kind that stores copies, the marks that both have are there twice after a union, and none is
  * left after a subtraction. There must be one of each. */
-static bly_status correct_marks(inputs *p, bly_filter *f, bly_list_type type,
-                                const bly_list_levels *levels) {
-    const bly_list_levels both = bly_list_levels_common(&p->levels, levels);
-    if (type != p->type || !kinds_hold_copies(p->first.geometry.kind))
+static bly_status correct_marks(inputs *p, bly_filter *f, const bly_list_info *other) {
+    const bly_list_levels both = bly_list_levels_common(&p->list.levels, &other->levels);
+    if (other->type != p->list.type || !kinds_hold_copies(p->first.geometry.kind))
         return BLY_OK;
     if (p->op->operation == BLY_OP_SUBTRACT)
-        return bly_list_add_marks(f, type, &both);
+        return bly_list_add_marks(f, other->type, &both);
     /* To remove a mark that is a false positive would remove another key. */
-    if (p->op->operation != BLY_OP_UNION || has_chance_levels(f))
+    if (p->op->operation != BLY_OP_UNION || examine(f).chance_levels)
         return BLY_OK;
-    bly_status status = bly_list_remove_marks(f, type, &both);
-    (void)list_type_in(f, &p->levels);
+    bly_status status = bly_list_remove_marks(f, other->type, &both);
+    p->list.levels = examine(f).levels;
     return status;
 }
 
@@ -376,26 +367,25 @@ static bool refuse_options(const inputs *p, const char *path) {
 
 static bool combine_file(inputs *p, size_t i, bly_filter *into) {
     opened o;
-    bly_list_levels levels;
     if (!open_input(p, i, &o))
         return false;
-    const bly_list_type type = list_type_in(o.filter, &levels);
+    const bly_list_info list = examine(o.filter);
     const uint64_t before = bly_filter_count(into), asked = bly_filter_count(o.filter);
     const bly_key_rule rule = bly_filter_key_rule(into), other = bly_filter_key_rule(o.filter);
     if (rule == BLY_KEYS_OTHER && other == rule && rule_marks_differ(into, o.filter)) {
         open_close(&o);
         return refuse_options(p, p->paths[i]);
     }
-    compare_types(p, type, p->paths[i]);
+    compare_types(p, list.type, p->paths[i]);
     bly_status status = p->op->combine(into, o.filter);
     const char *why =
         status == BLY_OK ? NULL : bly_filter_why_not(p->op->operation, into, o.filter);
     const uint64_t after = bly_filter_count(into);
     open_close(&o);
     if (status == BLY_OK)
-        status = record_rule(p, into, type, rule, other);
+        status = record_rule(p, into, list.type, rule, other);
     if (status == BLY_OK)
-        status = correct_marks(p, into, type, &levels);
+        status = correct_marks(p, into, &list);
     if (status == BLY_EFULL)
         (void)refuse_full(p, i, into, asked);
     else if (status != BLY_OK)
@@ -456,7 +446,7 @@ static void report(const inputs *p, const char *name, bool as_json, const bly_fi
 
 static bool combine_all(inputs *p, const set_options *v, bly_filter *f, destination *to) {
     bly_filter_info s;
-    p->type = list_type_in(f, &p->levels);
+    p->list = examine(f);
     for (size_t i = 1; i < p->count; i++)
         if (interrupt_seen() || !combine_file(p, i, f))
             return false;
