@@ -19,7 +19,7 @@
 #define OPTION_KEY(offset, text)                                                                   \
     {.name = "key", .letter = 'k', .type = CLI_TEXT, .at = (offset), .metavar = "KEY",             \
      .help = text}
-/* Needs io/line_words.h. */
+/* Needs io/list_lines.h. */
 #define OPTION_TYPE(offset, text)                                                                  \
     {.name = "type", .type = CLI_CHOICE, .at = (offset), .metavar = "TYPE",                        \
      .choices = LINE_TYPE_CHOICES, .help = text}

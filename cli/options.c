@@ -26,7 +26,8 @@ const cli_option cli_common_options[] = {
      .at = offsetof(cli_common, colour),
      .metavar = "WHEN",
      .choices = "auto|always|never",
-     .help = "When to use colour: auto (the default) means on a terminal, unless NO_COLOR is set or TERM is dumb."},
+     .help = "When to use colour: auto (the default) means on a terminal, unless NO_COLOR is set "
+             "or TERM is dumb."},
     {.name = "help",
      .letter = 'h',
      .type = CLI_FLAG,

@@ -136,13 +136,14 @@ static bool state_fits(const distinct_run *r) {
 static bool settle_rule(distinct_run *r) {
     bly_filter *f = r->kept.filter;
     const bly_key_rule rule = key_options_code(&r->options->keys);
-    const key_state fit = r->kept.loaded ? key_state_of(r->options->state, bly_filter_key_rule(f),
-                                                        rule, estimate_of(f, UINT64_MAX).keys == 0)
-                                         : KEY_STATE_FITS;
-    if (fit == KEY_STATE_OLD)
+    const state_rule fit = r->kept.loaded
+                               ? state_rule_of(r->options->state, bly_filter_key_rule(f), rule,
+                                               estimate_of(f, UINT64_MAX).keys == 0)
+                               : STATE_RULE_FITS;
+    if (fit == STATE_RULE_OLD)
         pipeline_keep_returns(&r->lines, r->options->state);
-    return fit == KEY_STATE_OLD ||
-           (fit == KEY_STATE_FITS && bly_filter_set_key_rule(f, rule) == BLY_OK);
+    return fit == STATE_RULE_OLD ||
+           (fit == STATE_RULE_FITS && bly_filter_set_key_rule(f, rule) == BLY_OK);
 }
 
 static bool open_sketch(distinct_run *r) {

@@ -198,12 +198,12 @@ static bool state_fits(const tally *t, const tally_wish *w) {
 /* The state must be of the rule of this run; a new one becomes so. */
 static bool settle_rule(tally *t, const tally_wish *w) {
     bly_filter *f = t->kept.filter;
-    const key_state fit = t->kept.loaded ? key_state_of(w->state, bly_filter_key_rule(f),
-                                                        w->key_rule, bly_filter_count(f) == 0)
-                                         : KEY_STATE_FITS;
-    t->keeps_return = fit == KEY_STATE_OLD;
-    return fit == KEY_STATE_OLD ||
-           (fit == KEY_STATE_FITS && bly_filter_set_key_rule(f, w->key_rule) == BLY_OK);
+    const state_rule fit = t->kept.loaded ? state_rule_of(w->state, bly_filter_key_rule(f),
+                                                          w->key_rule, bly_filter_count(f) == 0)
+                                          : STATE_RULE_FITS;
+    t->keeps_return = fit == STATE_RULE_OLD;
+    return fit == STATE_RULE_OLD ||
+           (fit == STATE_RULE_FITS && bly_filter_set_key_rule(f, w->key_rule) == BLY_OK);
 }
 
 /* A state knows which rule its keys were made by: its header records it, and one key more says it

@@ -3,7 +3,7 @@
 #define BLOOMERY_CLI_DEDUP_OPTIONS_H
 
 #include "dedup/state.h"
-#include "io/key_options.h"
+#include "io/key.h"
 
 typedef struct dedup_options {
     key_options keys;

@@ -61,12 +61,12 @@ static bool agree_on_rule(dedup_state *s, const char *words) {
     bool known = false;
     if (!s->ops->get_rule(s, &there, &keys))
         return false;
-    const key_state fit =
-        key_state_of(s->name, there, s->request.key_rule, s->ops->records_rule && keys == 0);
-    if (fit == KEY_STATE_REFUSED || (fit == KEY_STATE_FITS && s->ops->records_rule &&
-                                     !s->ops->set_rule(s, s->request.key_rule)))
+    const state_rule fit =
+        state_rule_of(s->name, there, s->request.key_rule, s->ops->records_rule && keys == 0);
+    if (fit == STATE_RULE_REFUSED || (fit == STATE_RULE_FITS && s->ops->records_rule &&
+                                      !s->ops->set_rule(s, s->request.key_rule)))
         return false;
-    s->keeps_return = fit == KEY_STATE_OLD;
+    s->keeps_return = fit == STATE_RULE_OLD;
     if (!s->ops->add_mark(s, mark, &known))
         return false;
     if (!known && keys > 0 && (s->keeps_return || s->request.key_rule == BLY_KEYS_OTHER))

@@ -6,7 +6,7 @@
 #include "filters/describe.h"
 
 #include "filters/kind_words.h"
-#include "io/line_words.h"
+#include "io/list_lines.h"
 #include "text/numbers.h"
 
 #include <math.h>

@@ -1,10 +1,10 @@
-/* fingerprints.h - what `bloomery info` and `bloomery verify` say of the files that dedup --exact
- * and dedup --confirm keep (io/fingerprint_file.h). The two write the same format, so which of them
- * it was is not known. */
-#ifndef BLOOMERY_CLI_FINGERPRINTS_H
-#define BLOOMERY_CLI_FINGERPRINTS_H
+/* describe_fingerprints.h - what `bloomery info` and `bloomery verify` print about the files that
+ * `dedup --exact` and `dedup --confirm` write (io/fingerprint_file.h). Both write the same format,
+ * so it is not known which of them wrote a file. */
+#ifndef BLOOMERY_CLI_DESCRIBE_FINGERPRINTS_H
+#define BLOOMERY_CLI_DESCRIBE_FINGERPRINTS_H
 
-#include "io/key_options.h"
+#include "io/key.h"
 #include <stdio.h>
 
 typedef struct fingerprints {

@@ -1,3 +1,4 @@
+/* filter_file.c - opens filter files with all checks that their use needs, and writes them. */
 #include "filters/filter_file.h"
 
 #include "cli.h"

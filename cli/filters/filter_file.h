@@ -1,10 +1,10 @@
-/* open.h - filter files opened for a command, and written by one, with a message for everything
- * that can go wrong.
+/* filter_file.h - opens and writes filter files for a command, with a message for everything that
+ * can go wrong.
  *
  * Every function here that fails has printed why, with the file's name and what to do about it.
  */
-#ifndef BLOOMERY_CLI_OPEN_H
-#define BLOOMERY_CLI_OPEN_H
+#ifndef BLOOMERY_CLI_FILTER_FILE_H
+#define BLOOMERY_CLI_FILTER_FILE_H
 
 #include <bloomery/bloomery.h>
 

@@ -9,7 +9,7 @@
 #define BLOOMERY_CLI_LIVE_LIST_H
 
 #include "filters/handle.h"
-#include "io/line_words.h"
+#include "io/list_lines.h"
 
 #include <sys/stat.h>
 

@@ -5,8 +5,8 @@
 #ifndef BLOOMERY_CLI_RULE_MARKS_H
 #define BLOOMERY_CLI_RULE_MARKS_H
 
-#include "io/key_options.h"
-#include "io/line_words.h"
+#include "io/key.h"
+#include "io/list_lines.h"
 
 /* The mark of a state of `command`, "dedup" or "count". Returns its length; `rule` is shorter than
  * KEY_OPTIONS_WORDS. */

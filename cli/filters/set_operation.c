@@ -12,7 +12,7 @@
 #include "filters/rule_marks.h"
 #include "io/fingerprint_file.h"
 #include "io/interrupt.h"
-#include "io/line_words.h"
+#include "io/list_lines.h"
 #include "text/json.h"
 #include "text/message.h"
 #include "text/numbers.h"

@@ -1,3 +1,4 @@
+/* state_file.c - a filter that is loaded at the start of a run and saved as it changes. */
 #include "filters/state_file.h"
 
 #include "filters/filter_file.h"

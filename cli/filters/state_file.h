@@ -1,5 +1,5 @@
-/* kept.h - a filter that is kept in a file from one run to the next: what --state names, where the
- * state is a filter alone.
+/* state_file.h - a filter that a file stores from one run to the next: what --state names, where
+ * the state is a filter alone.
  *
  * One run at a time: a second one with the same state is refused.
  */

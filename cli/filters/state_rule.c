@@ -1,6 +1,7 @@
+/* state_rule.c - compares the rule of a run with the one that its state records. */
 #include "filters/state_rule.h"
 
-#include "io/line_words.h"
+#include "io/list_lines.h"
 #include "text/message.h"
 
 /* The options that make such keys. */
@@ -11,14 +12,14 @@ static const char *options_of(bly_key_rule rule) {
                                            : "without --url, --field and --ignore-case";
 }
 
-key_state key_state_of(const char *path, bly_key_rule there, bly_key_rule asked, bool empty) {
+state_rule state_rule_of(const char *path, bly_key_rule there, bly_key_rule asked, bool empty) {
     const bool typed = bly_list_is_typed(bly_list_type_of_rule(there));
     if (there == asked || empty)
-        return KEY_STATE_FITS;
+        return STATE_RULE_FITS;
     if (there == BLY_KEYS_UNRECORDED)
-        return KEY_STATE_OLD;
+        return STATE_RULE_OLD;
     if (there == BLY_KEYS_LINE && asked == BLY_KEYS_RECORD)
-        return KEY_STATE_FITS;
+        return STATE_RULE_FITS;
     if (typed)
         (void)message_error("%s: is a list of type %s: its keys are not lines as they stand. "
                             "bloomery check -v prints the lines that are not in it, and bloomery "
@@ -28,10 +29,10 @@ key_state key_state_of(const char *path, bly_key_rule there, bly_key_rule asked,
         (void)message_error("%s: was made %s, and this run is %s: their keys would not match; give "
                             "the same options, or begin a new state",
                             path, options_of(there), options_of(asked));
-    return KEY_STATE_REFUSED;
+    return STATE_RULE_REFUSED;
 }
 
-void key_state_warn(const char *path, bool *warned) {
+void state_rule_warn(const char *path, bool *warned) {
     if (!*warned)
         message_warn("%s: a line ends in a carriage return, which is part of the key in this "
                      "state; the same line without it is a different key. A new state ignores "

@@ -9,7 +9,7 @@
 #include "cli.h"
 #include "filters/handle.h"
 #include "io/interrupt.h"
-#include "io/line_words.h"
+#include "io/list_lines.h"
 #include "io/output.h"
 #include "text/json.h"
 #include "text/message.h"

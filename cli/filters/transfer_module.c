@@ -9,7 +9,7 @@
 
 #include "filters/kind_words.h"
 #include "io/interrupt.h"
-#include "io/line_words.h"
+#include "io/list_lines.h"
 #include "io/output.h"
 #include "text/message.h"
 #include "text/numbers.h"

@@ -1,3 +1,4 @@
+/* autosave.c - decides when to save, by the clock and by how long the last save took. */
 #include "io/autosave.h"
 
 #include "text/progress.h"

@@ -1,10 +1,11 @@
-/* pages.h - a set of 64-bit fingerprints in a file, where any one is found by one short read. What
- * exact.h saves and confirm.h works on.
+/* fingerprint_file.h - a set of 64-bit fingerprints in a file, where each is found by one short
+ * read. `dedup --exact` saves its set as one, and `dedup --confirm` works on one.
  *
  *   page 0        the header, little-endian: "BLYFPS01", u32 version = 1, u32 b, u64 seed, u64
  *                 flags (bit 0: fingerprint 0 is in the set; bits 8 to 12: what the fingerprints
- * are of, a bly_key_rule), 24 bytes of 0, u64 checksum of these 56 bytes (xxh3, seed 0); the rest
- * is 0 page 1 + p    for p in 0 .. 2^b - 1: 512 slots of u64, little-endian, 0 where empty
+ *                 are of, a bly_key_rule), 24 bytes of 0, u64 checksum of these 56 bytes (xxh3,
+ *                 seed 0); the rest is 0
+ *   page 1 + p    for p in 0 .. 2^b - 1: 512 slots of u64, little-endian, 0 where empty
  *
  * All pages have 4096 bytes. A fingerprint lies in the page that its highest b bits name; within
  * the page in the slot that its next 9 bits name or, when that is taken, in the first free one
@@ -15,8 +16,8 @@
  * Fingerprints never move or vanish while a page is in use: writing a page only fills slots that
  * were empty. So a page that was written in part, whichever part, still has all that it had before.
  */
-#ifndef BLOOMERY_CLI_PAGES_H
-#define BLOOMERY_CLI_PAGES_H
+#ifndef BLOOMERY_CLI_FINGERPRINT_FILE_H
+#define BLOOMERY_CLI_FINGERPRINT_FILE_H
 
 #include <bloomery/bloomery.h>
 

@@ -1,11 +1,11 @@
-/* keyfile.h - the secret of a keyed list, in a file of its own: the list never holds it.
+/* key_file.h - the secret of a keyed list, in a file of its own: the list never holds it.
  *
  * A key file holds 16 bytes, or 32 hexadecimal digits and perhaps a line end. It is a regular file:
  * a pipe is refused without waiting for it. One that every user can read or write gets a warning;
  * whom its group lets in is left to its owner.
  */
-#ifndef BLOOMERY_CLI_KEYFILE_H
-#define BLOOMERY_CLI_KEYFILE_H
+#ifndef BLOOMERY_CLI_KEY_FILE_H
+#define BLOOMERY_CLI_KEY_FILE_H
 
 #include <bloomery/hash.h>
 

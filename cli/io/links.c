@@ -1,3 +1,5 @@
+/* links.c - finds the links in a batch of lines. A link that had to be rewritten is copied, so that
+ * it is valid until its batch is handed over. */
 #include "io/links.h"
 
 #include "text/message.h"

@@ -76,6 +76,7 @@ BAD = [
     ("single-includer", "src/base/unused.h", ""),
     ("file-comment", "cli/text/json.c", '#include "text/json.h"\n'),
     ("file-comment", "src/base/first.c", '#include "base/bytes.h"\n#include "base/bits.h"\n'),
+    ("file-comment", "cli/text/json.h", "/* talk.h - writes JSON. */\n"),
     ("word", "src/base/first.c", "+int find_seat;\n"),
     ("word", "cli/text/json.c", "+int talk_to;\n"),
     ("word", "src/base/first.c", "+#define MOST_KEYS 1\n"),

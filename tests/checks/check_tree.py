@@ -14,7 +14,7 @@ Prints FILE:LINE: RULE: what is wrong, for each place, and ends with status 1 if
   function-length   no function has more than 50 lines
   file-length       no file has more than 600 lines, unless it says why: /* Length: the reason */
   single-includer   an internal header is included by two files at least, tests among them
-  file-comment      every .c file of src/, module/ and cli/ begins with a comment
+  file-comment      every .c file of src/, module/ and cli/ begins with a comment; if that names a file, it is this one
   word              no identifier or file name contains a word that the glossary replaces
   condition         #if only in the files that choose a platform or a package
 """
@@ -222,6 +222,10 @@ def check_file_comments(tree):
     for source in tree.of("src", "module", "cli"):
         if source.path.endswith(".c") and not source.text.startswith("/*"):
             yield source.path, 1, "begins without a comment"
+    for source in tree.of("include", "src", "module", "cli", "tests", "fuzz", "bench", "examples"):
+        named = re.match(r"/\* (\S+\.[ch]\b)", source.text)
+        if named and named[1].rpartition("/")[2] != os.path.basename(source.path):
+            yield source.path, 1, f"its first comment names {named[1]}"
 
 
 def parts_of(name):

@@ -96,7 +96,7 @@ static void save_in(autosave *p, double seconds) {
     autosave_end(p);
 }
 
-static void test_pace(void **state) {
+static void test_autosave(void **state) {
     (void)state;
     autosave p = autosave_start();
     assert_false(autosave_due(&p));
@@ -117,8 +117,8 @@ static void test_pace(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_range), cmocka_unit_test(test_few),  cmocka_unit_test(test_most),
-        cmocka_unit_test(test_full),  cmocka_unit_test(test_pace),
+        cmocka_unit_test(test_range), cmocka_unit_test(test_few),      cmocka_unit_test(test_most),
+        cmocka_unit_test(test_full),  cmocka_unit_test(test_autosave),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
