@@ -14,11 +14,11 @@
 const cli_option dedup_option_table[] = {
     OPTION_EXPECT(AT(expect),
                   "Plan for N different keys; by default the filter grows as needed. With --window "
-                  "TIME: the number of keys within it, a million by default."),
+                  "TIME: the number of different keys within TIME, by default a million."),
     OPTION_RATE(AT(rate), "How often a new line may be mistaken for a repeat and dropped: 0.001 "
                           "(the default), 0.1%, 1/1000."),
     OPTION_MEMORY(AT(memory), "Never use more memory than this, at the lowest rate that fits: 64M, "
-                              "1G. Lines longer than 512 KiB are then dropped, with an error."),
+                              "1G. A line longer than 512 KiB is then an error, and is dropped."),
     KEY_OPTIONS(dedup_options),
     {.name = "print-canonical",
      .type = CLI_FLAG,
@@ -45,19 +45,19 @@ const cli_option dedup_option_table[] = {
                             "a line again, but drops none because of that."),
     OPTION_WINDOW(AT(window), NULL,
                   "Only the last N lines, or those of the last TIME (90s, 15m, 24h, 7d), count as "
-                  "seen; an older line is printed again. For endless streams: memory is fixed, "
-                  "about three bytes for each of the N lines, or about nine for each line that -n "
-                  "plans for TIME. 1M is a million lines, 1m a minute."),
+                  "seen; an older line is printed again. For endless streams, because memory is "
+                  "fixed: about three bytes for each of N lines, or about nine for each of the "
+                  "keys that -n plans within TIME. 1M is a million lines, 1m a minute."),
     {.name = "redis",
      .type = CLI_TEXT,
      .at = AT(redis),
      .metavar = "URL",
      .group = CLI_GROUP_SERVER,
      .help = "Remember lines in a filter on a Redis or Valkey server, which many machines can "
-             "share: only the first of them prints a line. No module is needed. URL is "
-             "redis://:PASSWORD@HOST:PORT/KEY, unix:///SOCKET?key=KEY and the like. The first run "
-             "creates the filter, for the -n different keys of all of them together; the others "
-             "join it, and may omit -n and -p."},
+             "share: only the first of them prints a line. No module is needed. URL is, for "
+             "example, redis://:PASSWORD@HOST:PORT/KEY or unix:///SOCKET?key=KEY. The first run "
+             "creates the filter and needs -n, the number of different keys of all machines "
+             "together. Later runs use it, and may omit -n and -p."},
     OPTION_SHARDS(AT(shards), "With --redis"),
     OPTION_EXPIRE(AT(expire), "With --redis: a new filter expires after TIME (90s, 15m, 24h, 7d), "
                               "all of it at once. An existing filter keeps its own time."),
@@ -66,19 +66,25 @@ const cli_option dedup_option_table[] = {
      .at = AT(replicas),
      .metavar = "N",
      .group = CLI_GROUP_SERVER,
-     .help = "With --redis: an answer counts when N replicas of the server have it, so that a "
-             "replica that takes over prints nothing again. An answer that does not count is an "
-             "error (--on-error)."},
+     .help = "With --redis: wait until N replicas of the server have each change, so that no line "
+             "is printed again after a failover. If they do not confirm in time, the lines count "
+             "as not answered (--on-error)."},
     OPTION_ON_ERROR(
         AT(on_error), "stop|print|drop",
-        "With --redis: what to do with lines when the server does not say whether they are new, "
-        "because it is away or an answer was lost. stop (the default): end with status 2, and name "
-        "the lines. print: print them, perhaps again. drop: drop them, perhaps for ever. print and "
-        "drop count them. A filter that is gone, or that the server refuses, always ends the run."),
+        "With --redis: what to do with lines when the server does not answer whether they are new. "
+        "stop (the default): end with status 2, and name the lines. print: print them, perhaps "
+        "again. drop: drop them, perhaps although they are new. print and drop count such lines "
+        "and continue. If the filter no longer exists, or the server refuses access, the run "
+        "always ends."),
+    OPTION_ALLOW_REPLICA(
+        AT(allow_replica),
+        "With --redis: URL may name a replica. The filter is only read: lines that it does not "
+        "contain are printed, and are not added to it. The lines of this run are remembered in "
+        "memory."),
     OPTION_SEED(AT(seed),
                 "The seed of a new filter's hash function. 0, the default, chooses one at random, "
                 "so that an attacker cannot choose lines that are mistaken for each other. With "
-                "another seed, the same input always gives the same output."),
+                "any other seed, the same input always gives the same output."),
     OPTION_STATS(AT(stats), "Print totals, memory, rates and speed on standard error at the end."),
     OPTION_JSON(
         AT(json),
@@ -94,43 +100,50 @@ static const char *window_conflict(const dedup_options *o) {
         return NULL;
     const bool lines = number_count(o->window, &number) == NULL;
     if (!lines && number_duration(o->window, &number))
-        return "--window must be a number of lines, such as 1M, or a time: a whole number of "
-               "seconds, minutes, hours or days, such as 90s, 15m, 24h, 7d";
+        return "--window must be a number of lines, such as 1M, or a time in whole seconds, "
+               "minutes, hours or days, such as 90s, 15m, 24h or 7d";
     if (o->exact || o->confirm)
-        return "--window forgets lines, and --exact and --confirm keep them all: give one";
+        return "--window forgets old lines, and --exact and --confirm remember all; give only one "
+               "of "
+               "them";
     if (o->memory)
-        return "--window has a fixed size, by its length, -n and -p (bloomery plan --window "
-               "tells): leave out --memory";
+        return "--memory and --window cannot be combined: the length of the window, -n and -p "
+               "determine its memory (see bloomery plan --window)";
     if (lines && o->expect)
-        return "--window says how many lines it is for: leave out -n, which goes with a time";
+        return "-n needs --window TIME: a window of N lines is planned for these lines";
     return NULL;
 }
 
 static const char *redis_conflict(const dedup_options *o) {
     static const uint64_t most_replicas = 1000;
     if (!o->redis)
-        return o->shards || o->expire || o->replicas || o->on_error
-                   ? "--shards, --expire, --replicas and --on-error need --redis"
+        return o->shards || o->expire || o->replicas || o->on_error || o->allow_replica
+                   ? "--shards, --expire, --replicas, --on-error and --allow-replica need --redis"
                    : NULL;
     if (o->exact || o->confirm)
-        return "--redis has a filter that many machines share, --exact and --confirm keep what one "
-               "has seen: give one";
+        return "--redis cannot be combined with --exact or --confirm, which remember lines on this "
+               "machine";
     if (o->state)
-        return "--redis remembers on the server: leave out --state";
+        return "--redis remembers lines on the server; leave out --state";
     if (o->window)
-        return "a filter on a server forgets all lines at once (--expire) or none: leave out "
-               "--window";
+        return "--redis cannot be combined with --window: a filter on a server forgets all lines "
+               "at "
+               "once (--expire) or none";
     if (o->memory)
-        return "--redis keeps the filter in the server's memory, and its size is by -n and -p: "
-               "leave out --memory";
-    if (o->count)
-        return "--redis remembers the lines for everybody, and --count does not print them: leave "
-               "one out";
-    if (o->output)
-        return "--redis takes lines for everybody as it goes, so a file that appears only at the "
-               "end cannot be its output: use > FILE instead of -o";
+        return "--redis cannot be combined with --memory: -n and -p determine the size of the "
+               "filter "
+               "on the server";
+    if (o->count && !o->allow_replica)
+        return "--redis cannot be combined with --count: it would add lines for all machines "
+               "without printing them";
+    if (o->output && !o->allow_replica)
+        return "--redis adds lines for all machines at once, but FILE of -o appears only at the "
+               "end; use > FILE instead";
+    if (o->allow_replica && (o->shards || o->expire || o->replicas))
+        return "--allow-replica only reads the filter; leave out --shards, --expire and "
+               "--replicas";
     if (o->expire && !o->expect)
-        return "--expire is for whoever makes the filter, and so is -n: give both or none";
+        return "--expire needs -n: both are for the run that creates the filter";
     if (o->shards > BLY_BITMAP_MAX_SHARDS)
         return "--shards must be at most 4096";
     return o->replicas > most_replicas ? "--replicas must be at most 1000" : NULL;
@@ -143,26 +156,28 @@ const char *dedup_conflict(const dedup_options *o) {
     if (why)
         return why;
     if (o->exact && o->confirm)
-        return "--exact and --confirm are two ways to the same: give one";
+        return "--exact and --confirm do the same; give only one";
     if (o->confirm && o->state)
-        return "--confirm FILE remembers by itself: leave out --state";
+        return "--confirm FILE remembers lines across runs; leave out --state";
     if (o->confirm && o->count)
-        return "--confirm FILE remembers the lines, and --count does not print them: leave one out";
+        return "--confirm cannot be combined with --count: it would remember lines in FILE without "
+               "printing them";
     if (output_same_file(o->output, o->state))
         return "-o and --state name the same file";
     if (o->confirm && o->output)
-        return "--confirm writes as it goes, so a file that appears only at the end cannot be its "
-               "output: use > FILE instead of -o";
+        return "--confirm saves lines during the run, but FILE of -o appears only at the end; use "
+               "> "
+               "FILE instead";
     if (o->confirm && o->memory)
-        return "--confirm chooses its memory by -n and -p: leave out --memory";
+        return "--confirm cannot be combined with --memory: -n and -p determine its memory";
     if (o->seed && (o->exact || o->confirm))
-        return "--exact and --confirm choose their own seed: leave out --seed";
+        return "--exact and --confirm use a random seed; leave out --seed";
     if (o->exact && o->rate != 0)
-        return "--exact has no error rate: leave out -p";
+        return "--exact has no false-positive rate; leave out -p";
     if (o->print_canonical && !o->keys.url)
         return "--print-canonical needs --url";
     if (o->print_canonical && o->keys.field)
-        return "--print-canonical prints URLs, and with --field a line is more than that";
+        return "--print-canonical cannot be combined with --field, whose lines are more than a URL";
     return key_options_conflict(&o->keys);
 }
 
@@ -185,6 +200,7 @@ state_request dedup_request(const dedup_options *o, char rule[KEY_OPTIONS_WORDS]
                        .shards = o->shards,
                        .expire_seconds = o->expire,
                        .replicas = o->replicas,
+                       .only_lookups = o->allow_replica,
                        .policy = o->on_error ? (state_policy)o->on_error : STATE_STOP};
     if (o->window && number_count(o->window, &r.window_lines)) {
         (void)number_duration(o->window, &r.window_span);

@@ -9,7 +9,7 @@ typedef struct dedup_options {
     key_options keys;
     uint64_t expect, memory, seed;
     double rate;
-    bool repeated, count, force, exact, print_canonical, stats, json;
+    bool repeated, count, force, exact, print_canonical, stats, json, allow_replica;
     const char *output, *confirm, *state, *window, *redis;
     uint64_t shards, expire, replicas;
     unsigned on_error; /* 0, or a state_policy */

@@ -30,7 +30,7 @@ bool state_opens_first(const state_request *r) {
 }
 
 bool state_outlives(const state_request *r) {
-    return r->file || r->confirm || r->address;
+    return r->file || r->confirm || (r->address && !r->only_lookups);
 }
 
 bool state_random_seed(uint64_t *out) {
@@ -44,11 +44,11 @@ bool state_random_seed(uint64_t *out) {
 
 static void warn_of_rule(const dedup_state *s) {
     if (s->keeps_return && s->request.key_rule == BLY_KEYS_RECORD)
-        message_warn("%s: does not record how its keys were made; they are taken for whole lines",
+        message_warn("%s: does not record how its keys were made; whole lines are compared",
                      s->name);
     else
-        message_warn("%s: was not made with these options (--url, --field, --ignore-case, "
-                     "--extract-urls): lines it knows may be printed again",
+        message_warn("%s: was created with other options (--url, --field, --ignore-case, "
+                     "--extract-urls): lines that it contains may be printed again",
                      s->name);
 }
 
@@ -108,7 +108,7 @@ bool state_add(dedup_state *s, const bly_bytes *keys, size_t n, uint8_t *fresh) 
 }
 
 bool state_is_shared(const dedup_state *s) {
-    return s->ops->shared;
+    return s->ops->shared && !s->request.only_lookups;
 }
 
 bool state_printed(dedup_state *s, const state_lines *lines, bool printed) {

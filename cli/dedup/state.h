@@ -6,7 +6,7 @@
  *   state_window.c   a filter that forgets what is older than so many lines, or than a time
  *   state_exact.c    all fingerprints, in memory
  *   state_confirm.c  a filter, and all fingerprints on disk
- *   state_redis.c    a filter on a server, which many processes share
+ *   state_redis.c    a filter on a server, which many processes share, or only look lines up in
  *
  * A key that was added is always found again (in the window). The filters may take a new key for a
  * known one: then its line is dropped. What a state tells of itself (state_facts) has all that
@@ -44,6 +44,7 @@ typedef struct state_request {
     /* With an address: */
     uint64_t shards, expire_seconds, replicas;
     state_policy policy;
+    bool only_lookups; /* nothing is added to the filter, which may be a replica's */
 } state_request;
 
 static const double state_default_rate = 0.001;
@@ -73,6 +74,7 @@ typedef struct state_facts {
     double rate, requested;    /* false-positive rates: now, and as requested */
     double worst;              /* the highest that there was; below 0: not told */
     const char *dropped_scope; /* " of the window", or "" */
+    const char *alternative;   /* what drops no new line; NULL: this state does not */
     bool confirms;             /* fingerprints on disk were read; then: */
     uint64_t confirmed, pages_read;
     bool on_server; /* then: */

@@ -13,6 +13,10 @@
  * What is dropped. The server counts keys that came out new, and bly_bitmap_keys tells how many
  * have come, in all; what lies between was dropped. The part of it that this run has dropped is
  * taken to be its part of what was new meanwhile.
+ *
+ * With --allow-replica keys are only looked up, and those that the filter does not contain are
+ * added to a state of this run, which has all fingerprints in memory. So a new key is dropped at
+ * the filter's rate alone.
  */
 #include "dedup/state.h"
 
@@ -42,6 +46,10 @@ typedef struct redis_state {
     bool away;          /* the server was, and that has been said; */
     double retry_at;    /* when to ask it again */
     uint8_t answers[INPUT_BATCH];
+    /* With only_lookups: */
+    dedup_state *absent; /* the keys of this run that are not in the filter */
+    bly_bytes absent_keys[INPUT_BATCH];
+    uint8_t absent_fresh[INPUT_BATCH];
 } redis_state;
 
 /* ---- opening --------------------------------------------------------------------------------- */
@@ -52,19 +60,20 @@ static bool fits(const redis_state *s, const state_request *r) {
     const char *name = s->remote.at.name;
     char is[NUMBER_TEXT], asked[NUMBER_TEXT];
     if (r->keys && r->keys != b->capacity)
-        (void)message_error("%s: was made for %s keys, not %s; leave out -n to join it, or name "
+        (void)message_error("%s: was created for %s keys, not %s; leave out -n to use it, or name "
                             "another key",
                             name, number_grouped(b->capacity, is), number_grouped(r->keys, asked));
     else if (r->rate != 0 && r->rate != b->fpr)
-        (void)message_error("%s: was made for a rate of %g, not %g; leave out -p to join it, or "
+        (void)message_error("%s: was created for a rate of %g, not %g; leave out -p to use it, or "
                             "name another key",
                             name, b->fpr, r->rate);
     else if (r->seed && r->seed != b->hasher.seed)
-        (void)message_error("%s: has another seed; leave out --seed to join it, or name another "
-                            "key",
-                            name);
+        (void)message_error(
+            "%s: was created with another seed; leave out --seed to use it, or name "
+            "another key",
+            name);
     else if (r->shards && r->shards != b->shards)
-        (void)message_error("%s: has %u shard%s, not %s; leave out --shards to join it, or name "
+        (void)message_error("%s: has %u shard%s, not %s; leave out --shards to use it, or name "
                             "another key",
                             name, b->shards, b->shards == 1 ? "" : "s",
                             number_grouped(r->shards, asked));
@@ -113,17 +122,25 @@ static bool adopt(redis_state *s, bly_bitmap_spec *spec) {
     return true;
 }
 
+static bool is_replica(const char *why) {
+    return strstr(why, " is a replica;") != NULL;
+}
+
 static bool refuse(const redis_state *s, const state_request *r, bly_status status,
                    const char *why) {
     const char *name = s->remote.at.name;
     if (status == BLY_EKEY)
-        (void)message_error("%s: is keyed, and dedup has no key for it; name another key", name);
-    else if (status == BLY_EMISSING && !r->keys)
-        (void)message_error("%s: %s; -n N makes one for the N different keys that all machines "
-                            "together will bring",
+        (void)message_error("%s: is a keyed filter, which dedup cannot use; name another key",
+                            name);
+    else if (status == BLY_EMISSING && !r->keys && !r->only_lookups)
+        (void)message_error("%s: %s; use -n N to create a filter for the N different keys of all "
+                            "machines together",
                             name, why);
     else
-        (void)message_error("%s: %s", name, *why ? why : bly_strerror(status));
+        (void)message_error("%s: %s%s", name, *why ? why : bly_strerror(status),
+                            is_replica(why) ? ", or use --allow-replica to look lines up without "
+                                              "adding them"
+                                            : "");
     return false;
 }
 
@@ -133,7 +150,7 @@ static bool join_or_make(redis_state *s, const state_request *r) {
     bly_bitmap_spec spec = {.struct_size = sizeof spec};
     bly_redis_reason why = {""};
     bly_status status = bly_redis_filter_open(url, NULL, &s->options, &why, to);
-    if (status == BLY_EMISSING && r->keys) {
+    if (status == BLY_EMISSING && r->keys && !r->only_lookups) {
         if (!plan(r, &spec))
             return false;
         status = bly_redis_filter_create(url, &spec, &s->options, &why, to);
@@ -172,9 +189,20 @@ static bool get_rule(dedup_state *base, bly_key_rule *rule, uint64_t *keys) {
     return status == BLY_OK || remote_failed(&s->remote, status) == CLI_OK;
 }
 
+static bool look_up_mark(redis_state *s, bly_bytes mark, bool *known) {
+    uint8_t answer = BLY_UNKNOWN;
+    const bly_status status =
+        bly_redis_filter_contains_many(s->remote.filter, &mark, 1, BLY_UNKNOWN, &answer, NULL);
+    *known = answer != BLY_NO;
+    s->keys_before = s->facts.count;
+    return status == BLY_OK || remote_failed(&s->remote, status) == CLI_OK;
+}
+
 static bool add_mark(dedup_state *base, bly_bytes mark, bool *known) {
     redis_state *s = (redis_state *)base;
     bly_answer answer = BLY_UNKNOWN;
+    if (base->request.only_lookups)
+        return look_up_mark(s, mark, known);
     const bly_status status =
         bly_redis_filter_add(s->remote.filter, mark.data, mark.size, BLY_UNKNOWN, &answer);
     *known = answer != BLY_YES;
@@ -187,14 +215,19 @@ static bool open_redis(dedup_state *base) {
     const state_request *r = &base->request;
     BLY_INIT(s->options);
     s->options.replicas = (uint32_t)r->replicas;
+    s->options.allow_replica = r->only_lookups;
     if (!remote_to(&s->remote, r->address) || !join_or_make(s, r))
         return false;
     base->name = s->remote.at.name;
-    return true;
+    if (r->only_lookups)
+        s->absent = state_open(&(state_request){.exact = true});
+    return s->absent || !r->only_lookups;
 }
 
 static void close_redis(dedup_state *base) {
-    remote_close(&((redis_state *)base)->remote);
+    redis_state *s = (redis_state *)base;
+    remote_close(&s->remote);
+    state_close(s->absent);
 }
 
 /* ---- a batch --------------------------------------------------------------------------------- */
@@ -241,12 +274,41 @@ static void judge_answers(redis_state *s, size_t n, uint8_t *fresh) {
     }
 }
 
+/* Of keys that are not in the filter, those are new that were not seen in this run. */
+static bool add_absent(redis_state *s, const bly_bytes *keys, size_t n,
+                       bly_redis_batch_result *result) {
+    size_t absent = 0;
+    for (size_t i = 0; i < n; i++)
+        if (s->answers[i] == BLY_NO)
+            s->absent_keys[absent++] = keys[i];
+    if (!state_add(s->absent, s->absent_keys, absent, s->absent_fresh))
+        return false;
+    result->yes = 0;
+    absent = 0;
+    for (size_t i = 0; i < n; i++)
+        if (s->answers[i] <= BLY_YES) {
+            s->answers[i] = s->answers[i] == BLY_NO && s->absent_fresh[absent++];
+            result->yes += s->answers[i];
+        }
+    return true;
+}
+
+static bool look_up(redis_state *s, const bly_bytes *keys, size_t n,
+                    bly_redis_batch_result *result) {
+    s->status =
+        bly_redis_filter_contains_many(s->remote.filter, keys, n, BLY_UNKNOWN, s->answers, result);
+    return add_absent(s, keys, n, result);
+}
+
 static bool add(dedup_state *base, const bly_bytes *keys, size_t n, uint8_t *fresh) {
     redis_state *s = (redis_state *)base;
     bly_redis_batch_result result = {0};
     if (still_away(s)) {
         memset(s->answers, BLY_UNKNOWN, n);
         result.unknown = n;
+    } else if (base->request.only_lookups) {
+        if (!look_up(s, keys, n, &result))
+            return false;
     } else
         s->status =
             bly_redis_filter_add_many(s->remote.filter, keys, n, BLY_UNKNOWN, s->answers, &result);
@@ -269,13 +331,15 @@ static const char *reason(const redis_state *s) {
 }
 
 static bool stop(const redis_state *s, const state_lines *at) {
+    const bool added = !s->base.request.only_lookups;
     char lines[NUMBER_TEXT];
     (void)message_error(
-        "%s: %s; %s of the lines %llu to %llu of %s got no answer, and were not printed. The "
-        "filter may have them all the same, and would take them for repeats. To lose none, take "
-        "those lines for new, and go on from line %llu; --on-error print does so by itself",
+        "%s: %s; %s of the lines %llu to %llu of %s got no answer and were not printed%s run dedup "
+        "again from line %llu; or use --on-error print",
         s->base.name, reason(s), number_grouped(s->doubtful, lines), (unsigned long long)at->first,
-        (unsigned long long)at->last, at->path, (unsigned long long)at->last + 1);
+        (unsigned long long)at->last, at->path,
+        added ? ". The filter may contain them nevertheless: treat these lines as new, and" : ";",
+        (unsigned long long)(added ? at->last + 1 : at->first));
     return false;
 }
 
@@ -287,16 +351,16 @@ static bool go_on(redis_state *s, const state_lines *at) {
     if (s->doubtful && s->base.request.policy == STATE_STOP)
         return stop(s, at);
     if (hopeless) {
-        (void)message_error("%s: %s; the last %s lines that got no answer, up to line %llu of %s, "
+        (void)message_error("%s: %s; the last %s lines without an answer, up to line %llu of %s, "
                             "were %s",
                             s->base.name, reason(s), number_grouped(s->doubtful, lines),
-                            (unsigned long long)at->last, at->path, print ? "printed" : "left out");
+                            (unsigned long long)at->last, at->path, print ? "printed" : "dropped");
         return false;
     }
     if (s->doubtful && !s->away) {
-        message_warn("%s: %s; lines that get no answer are %s", s->base.name, reason(s),
-                     print ? "printed, though they may be repeats"
-                           : "left out, though they may be new");
+        message_warn("%s: %s; lines without an answer are %s", s->base.name, reason(s),
+                     print ? "printed, although they may be repeats"
+                           : "dropped, although they may be new");
         s->retry_at = progress_clock() + rest;
     }
     s->away = s->doubtful != 0;
@@ -307,9 +371,9 @@ static bool go_on(redis_state *s, const state_lines *at) {
 static bool printed(dedup_state *base, const state_lines *at, bool good) {
     redis_state *s = (redis_state *)base;
     state_lines doubtful = *at;
-    if (!good && !interrupt_reader_gone())
-        message_note("%s: the filter has the lines %llu to %llu of %s now, and takes them for "
-                     "repeats; those of them that were new were not all printed",
+    if (!good && !interrupt_reader_gone() && !base->request.only_lookups)
+        message_note("%s: the filter now contains the lines %llu to %llu of %s, although not all "
+                     "new ones among them were printed; later runs drop these",
                      base->name, (unsigned long long)at->first, (unsigned long long)at->last,
                      at->path);
     /* A link is in one of the batch's lines; which, nobody has kept. */
@@ -331,9 +395,9 @@ static void look_again(redis_state *s) {
         return;
     }
     if (!away)
-        message_warn("%s: %s; what is told of the filter counts the keys of this run alone",
+        message_warn("%s: %s; the totals of the filter include only the keys of this run",
                      s->base.name, bly_redis_filter_error(s->remote.filter));
-    s->facts.count = s->keys_before + s->base.unique;
+    s->facts.count = s->keys_before + (s->base.request.only_lookups ? 0 : s->base.unique);
 }
 
 /* How many new keys this run is expected to have taken for known ones, at that rate now. */
@@ -346,8 +410,16 @@ static double expect_dropped(const redis_state *s, double came, double rate) {
     const double dropped = came - bly_bitmap_keys(b, s->keys_before) - fresh;
     if (rate > hardly_any)
         return NAN;
+    if (base->request.only_lookups)
+        return fmin(repeats, (double)base->unique * rate / (1 - rate));
     return base->unique ? fmin(repeats, fmax(0, dropped * fmin(1, (double)base->unique / fresh)))
                         : 0;
+}
+
+static uint64_t absent_bytes(const redis_state *s) {
+    state_facts facts;
+    state_get_facts(s->absent, &facts);
+    return facts.bytes;
 }
 
 static void get_facts(dedup_state *base, state_facts *out) {
@@ -360,7 +432,11 @@ static void get_facts(dedup_state *base, state_facts *out) {
     out->rate = bly_plan_fpr(&b->geometry, (uint64_t)came, b->hasher.bits);
     out->requested = b->fpr;
     out->dropped = expect_dropped(s, came, out->rate);
+    out->alternative =
+        "a lower -p of a new filter drops fewer, and without --redis --exact drops none";
     out->on_server = true;
+    out->bytes = s->absent ? absent_bytes(s) : 0;
+    out->description = "fingerprints of this run";
     out->server = (state_server){
         .name = base->name,
         .url = &s->remote.at.url,
@@ -379,19 +455,22 @@ static void get_facts(dedup_state *base, state_facts *out) {
 
 /* Lines without an answer were told of when they came, but that may be long ago. */
 static bool judge(const dedup_state *base, const state_facts *facts) {
-    char count[NUMBER_TEXT], dropped[NUMBER_TEXT], rate[NUMBER_TEXT];
+    char count[NUMBER_TEXT], dropped[NUMBER_TEXT], rate[NUMBER_TEXT], requested[NUMBER_TEXT];
     if (base->unanswered)
-        message_warn("%s line%s got no answer, and %s", number_grouped(base->unanswered, count),
+        message_warn("%s line%s got no answer: %s", number_grouped(base->unanswered, count),
                      base->unanswered == 1 ? "" : "s",
-                     base->request.policy == STATE_PRINT ? "may have been printed a second time"
-                                                         : "may be lost");
+                     base->request.policy == STATE_PRINT
+                         ? "printed, although some may be repeats"
+                         : "dropped, although some may have been new");
     if (!state_is_overfull(facts))
         return true;
     message_warn(
-        "%s: has %s keys, more than it was made for: %s new lines were lost in this run, and "
-        "now %s of them are; begin a new one, under another name and with a larger -n",
+        "%s: contains %s keys, more than it was planned for: %s new lines were dropped in this "
+        "run, and the false-positive rate is now %s (requested: %s); create a new filter under "
+        "another name, with a larger -n",
         base->name, number_grouped(facts->server.keys, count),
-        state_dropped_text(facts->dropped, dropped), number_percent(facts->rate, rate));
+        state_dropped_text(facts->dropped, dropped), number_percent(facts->rate, rate),
+        number_percent(facts->requested, requested));
     return facts->rate <= state_useless_rate;
 }
 

@@ -10,8 +10,9 @@ import sys
 sys.dont_write_bytecode = True
 
 from dedup_support import PROGRAM, SURE, Run, dedup, joined, lines, once, refused  # noqa: E402
+from clocks import Clock  # noqa: E402
 from plans import losses  # noqa: E402
-from support import ROOT, Cluster, eq, head, main, ok, plain, shard_key, url  # noqa: E402
+from support import ROOT, Cluster, eq, head, main, ok, plain, shard_key, url, wait_sync  # noqa: E402
 
 
 # ---- many machines ------------------------------------------------------------------------------
@@ -111,14 +112,14 @@ def test_stream():
 def test_joining():
     with plain() as server:
         at = ("--redis", url(server, "seen"))
-        refused("-n N makes one", *at)
+        refused("use -n N to create a filter", *at)
         dedup(server, "seen", "-n", "5000", "-p", "1%", "--seed", "7", "--shards", "2", data=b"a\n")
         eq(dedup(server, "seen", data=b"a\nb\n")[0], [b"b"])
         same = ("-n", "5000", "-p", "0.01", "--seed", "7", "--shards", "2")
         eq(dedup(server, "seen", *same, data=b"b\nc\n")[0], [b"c"])
-        refused("was made for 5,000 keys, not 6,000; leave out -n", *at, "-n", "6000")
-        refused("was made for a rate of 0.01, not 0.001; leave out -p", *at, "-p", "0.001")
-        refused("has another seed; leave out --seed", *at, "--seed", "8")
+        refused("was created for 5,000 keys, not 6,000; leave out -n", *at, "-n", "6000")
+        refused("was created for a rate of 0.01, not 0.001; leave out -p", *at, "-p", "0.001")
+        refused("was created with another seed; leave out --seed", *at, "--seed", "8")
         refused("has 2 shards, not 3; leave out --shards", *at, "--shards", "3")
         with server.client() as c:
             eq(head(c, "seen").seed, 7)
@@ -159,7 +160,7 @@ def test_rule():
         dedup(server, "first", "-n", "100", "--field", "1", data=b"a\tb\n")
         printed, said = dedup(server, "first", "--field", "2", data=b"a\tb\n")
         eq(printed, [b"a\tb"])
-        ok("warning" in said and "was not made with these options" in said, said)
+        ok("warning" in said and "was created with other options" in said, said)
 
 
 def test_carriage_returns():
@@ -181,10 +182,11 @@ def test_carriage_returns():
 def test_conflicts():
     at = ("--redis", "redis://127.0.0.1:1/seen")
     for words, *options in (
-            ("give one", "--exact"), ("give one", "--confirm", "f"),
-            ("leave out --state", "--state", "f"), ("leave out --window", "--window", "10"),
-            ("leave out --memory", "--memory", "64M"), ("leave one out", "--count"),
-            ("use > FILE instead of -o", "-o", "f"), ("give both or none", "--expire", "1h"),
+            ("combined with --exact", "--exact"), ("or --confirm", "--confirm", "f"),
+            ("leave out --state", "--state", "f"), ("combined with --window", "--window", "10"),
+            ("combined with --memory", "--memory", "64M"), ("combined with --count", "--count"),
+            ("use > FILE instead", "-o", "f"), ("--expire needs -n", "--expire", "1h"),
+            ("only reads the filter", "--allow-replica", "--shards", "2"),
             ("at most 4096", "--shards", "4097"), ("at most 1000", "--replicas", "1e6"),
             ("one of stop, print, drop", "--on-error", "ignore")):
         refused(words, *at, *options)
@@ -192,6 +194,7 @@ def test_conflicts():
     for option, value in (("--shards", "2"), ("--expire", "1h"), ("--replicas", "1"),
                           ("--on-error", "print")):
         refused("need --redis", option, value)
+    refused("need --redis", "--allow-replica")
 
 
 def test_refusals():
@@ -217,6 +220,69 @@ def test_refusals():
             ok(c.must("DUMP", "text") == before, "somebody's string was changed")
 
 
+# ---- lookups alone ------------------------------------------------------------------------------
+
+def test_lookups_on_a_replica():
+    """With --allow-replica lines are looked up on a replica, and neither it nor its master changes."""
+    items = lines(3000)
+    with plain() as master, plain(f"replicaof 127.0.0.1 {master.port}") as replica, master.client() as c:
+        dedup(master, "seen", "-n", "5000", *SURE, "--field", "1", data=joined(items[:1000]))
+        before = c.must("GET", "seen")
+        wait_sync(master, replica)
+        at = ("--redis", url(replica, "seen"), "--field", "1")
+        refused("is a replica; name its master", *at)
+        refused("or use --allow-replica to look lines up", *at)
+        at += ("--allow-replica",)
+        # New are those that the filter lacks, each once in a run; and again in the next.
+        for _ in range(2):
+            eq(Run(*at, data=joined(items[500:2000] * 2)).end(), (items[1000:2000], ""))
+        eq(Run(*at, "-d", data=joined(items[:1500])).end()[0], items[:1000])
+        eq(Run(*at, "-c", data=joined(items * 2)).end()[0], [b"6000 lines, 2000 unique, 4000 repeated"])
+        out = replica.path("out")
+        Run(*at, "-q", "-o", out, data=joined(items)).end()
+        with open(out, "rb") as file:
+            eq(file.read(), joined(items[1000:]))
+        report = json.loads(Run(*at, "--json", data=joined(items * 2)).end()[1])
+        eq((report["unique"], report["repeated"], report["keys"], report["unknown"]), (2000, 4000, 1001, 0))
+        ok(report["memory_bytes"] > 2000 * 8, "the lines of this run are in memory")
+        ok(Run("--redis", url(replica, "seen"), "--allow-replica", data=b"a\n").end(2)[1].count("was made") == 1,
+           "another rule is refused")
+        refused("no such", "--redis", url(replica, "nothing"), "-n", "100", "--allow-replica")
+        # A master may be named as well.
+        eq(dedup(master, "seen", "--field", "1", "--allow-replica", data=joined(items[:1001]))[0], [items[1000]])
+        ok(c.must("GET", "seen") == before, "the filter has changed")
+
+
+def test_lookups_are_dropped_at_the_rate():
+    """Of new lines as many are dropped as the report expects, within five sigma of a Poisson variable."""
+    count = 100000
+    with plain() as server:
+        dedup(server, "seen", "-n", str(count), "-p", "0.01", data=joined(lines(count)))
+        new = lines(count, "https://example.org/other/")
+        printed, said = dedup(server, "seen", "--allow-replica", "--json", data=joined(new))
+        wanted, dropped = json.loads(said)["expected_dropped"], count - len(printed)
+        ok(len(set(printed)) == len(printed) and 800 < wanted < 1200, said)
+        ok(abs(dropped - wanted) <= 5 * wanted ** 0.5, f"{dropped} dropped, {wanted} expected")
+
+
+def test_lookups_without_answers():
+    """A server that is gone: the run stops and names the first line, or goes on by the policy."""
+    for policy, status, wanted in (("stop", 2, []), ("print", 0, [b"b", b"a", b"b"]), ("drop", 0, [])):
+        with plain() as server, Clock() as clock:
+            dedup(server, "seen", "-n", "1000", *SURE, data=b"a\n")
+            run = Run("--redis", url(server, "seen"), "--allow-replica", "--on-error", policy, **clock.environment)
+            run.say(b"a\nc\n")
+            run.wait_lines(0)
+            server.kill()
+            run.say(b"b\na\nb\n")
+            with clock.racing():
+                printed, said = run.end(status)
+            eq(printed, [b"c"] + wanted)
+            if policy == "stop":
+                ok("lines 3 to 5 of standard input got no answer" in said
+                   and "run dedup again from line 3" in said, said)
+
+
 # ---- what is told -------------------------------------------------------------------------------
 
 def test_report():
@@ -228,15 +294,15 @@ def test_report():
                             ("unknown", 0), ("method", "redis"), ("database", 2), ("key", "seen"),
                             ("server", f"127.0.0.1:{server.port}"), ("kind", "split512"),
                             ("capacity", 1000), ("keys", 3), ("shards", 2), ("servers", 1),
-                            ("trips", 1), ("rate_promised", 0.001), ("expires_seconds", None)):
+                            ("trips", 1), ("rate_requested", 0.001), ("expires_seconds", None)):
             eq(report[name], value, name)
         with server.client() as c:
             c.must("SELECT", 2)
             eq(report["filter_bytes"], sum(c.must("STRLEN", key) for key in c.must("KEYS", "*")))
         _, said = dedup(server, "2/seen", "--stats", data=data)
-        for words in ("repeated   3", "no answer  0 unsure, 0 unknown", "3 keys of 1,000",
+        for words in ("repeated   3", "no answer  0 unsure, 0 unknown", "3 of 1,000 keys",
                       "in 2 shards on 1 server", f"server     {url(server, '2/seen')}",
-                      "lost       about 0 new ones"):
+                      "dropped    about 0 new lines", "network    1 round trip"):
             ok(words in said, f"no '{words}' in:\n{said}")
 
 
@@ -249,7 +315,7 @@ def test_overfull():
                 printed, said = dedup(server, f"seen{count}", "-n", "1000", data=data,
                                       status=status if half.start else None)
             lost = len(half) - len(printed)
-            words = re.search(r": (most|about ([\d,.]+)) new lines were lost", said)
+            words = re.search(r": (most|about ([\d,.]+)) new lines were dropped", said)
             ok(words and "larger -n" in said, said)
             eq(words.group(1) == "most", status == 2)
             about = float((words.group(2) or "0").replace(",", ""))
