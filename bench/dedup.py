@@ -135,7 +135,7 @@ def show(table, ours, cpu, peak, report, urls):
         if "--url" in name:
             continue
         lost = distinct - report[name]["unique"]
-        wanted = report[name]["estimated_lost"]
+        wanted = report[name]["expected_dropped"]
         good = lost == 0 if wanted == 0 else 0 <= lost and abs(lost - wanted) <= 5 * wanted**0.5 + 5
         print("%-34s %10d %8d %10.1f  %s" % (name, report[name]["unique"], lost, wanted,
                                            "ok" if good else "MISSED"))

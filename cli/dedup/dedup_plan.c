@@ -1,6 +1,6 @@
 /* dedup_plan.c - which filter for dedup.
  *
- *   keys known               a blocked filter for that many keys at the rate asked
+ *   keys known               a blocked filter for that many keys at the requested rate
  *   a limit on memory        the best rate that fits: for the keys known or estimated the layout
  *                            with the lowest rate in that many bytes; without any number a
  *                            split-block filter as large as allowed, whose rate then depends on
@@ -61,8 +61,8 @@ static bool within_memory(const state_request *r, bly_spec *out) {
     }
     bly_geometry g = best_shape(r->memory - r->overhead, n, &rate);
     if (n && rate > hopeless && r->keys) {
-        (void)message_error("--memory is too little: with %s keys in it, the filter would lose %s "
-                            "of all new lines",
+        (void)message_error("--memory is too small: with %s keys, the filter would drop %s of all "
+                            "new lines",
                             number_grouped(n, keys), number_percent(rate, percent));
         return false;
     }
@@ -84,11 +84,11 @@ void dedup_plan_note(const state_request *r, const bly_filter *f) {
     double rate = bly_plan_fpr(&g, n, 64);
     static const double high = 0.05;
     (rate > high ? message_warn : message_note)(
-        "the filter has %s (%s): new lines are lost at a rate of %s once it holds %s keys",
-        number_bytes(bly_plan_bytes(&g), size), bly_kind_name(g.kind),
-        number_percent(rate, percent), number_grouped(n, keys));
+        "the filter has %s (%s): once it contains %s keys, it drops %s of all new lines",
+        number_bytes(bly_plan_bytes(&g), size), bly_kind_name(g.kind), number_grouped(n, keys),
+        number_percent(rate, percent));
     if (r->rate != 0 && rate > r->rate * 1.001)
-        message_warn("the rate asked, %g, does not fit into --memory", r->rate);
+        message_warn("--memory is too small for the requested rate of %g", r->rate);
 }
 
 /* Whether the rate asked for fits, so that less than the memory allowed will do. */

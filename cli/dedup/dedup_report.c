@@ -8,6 +8,7 @@
 
 #include <math.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 /* The most memory the process has had, in bytes. Linux's own figure comes first: what getrusage
  * counts begins before exec, with the size of whoever started us. */
@@ -26,7 +27,7 @@ static uint64_t peak_bytes(void) {
     return kilobytes * 1024;
 }
 
-/* Lines that came before, or were taken for such; without those that got no answer. */
+/* Lines that were seen before, or were mistaken for such; without those that got no answer. */
 static uint64_t repeated(const dedup_state *s) {
     return s->records - s->unique - s->unanswered;
 }
@@ -42,6 +43,15 @@ void dedup_report_count(const dedup_report *r, FILE *to) {
     if (r->lines->rule.not_urls)
         (void)fprintf(to, ", %llu no URLs", (unsigned long long)r->lines->rule.not_urls);
     (void)fputc('\n', to);
+}
+
+void dedup_report_dropped(const dedup_report *r) {
+    const state_facts *f = r->facts;
+    char dropped[NUMBER_TEXT];
+    if (f->approximate && !state_is_overfull(f) && isatty(STDERR_FILENO))
+        message_note("expected number of new lines mistaken for repeats and %s: %s; %s",
+                     r->state->request.print_repeats ? "printed" : "dropped",
+                     number_estimate(f->dropped, dropped), f->alternative);
 }
 
 /* ---- text ------------------------------------------------------------------------------------ */
@@ -65,19 +75,19 @@ static void dropped_lines(FILE *to, const state_facts *f) {
     static const double least = 1e-12; /* that is worth telling */
     char text[NUMBER_TEXT], requested[NUMBER_TEXT];
     if (!f->approximate) {
-        (void)fprintf(to, "%-10s none\n", "lost");
+        (void)fprintf(to, "%-10s none\n", "dropped");
         return;
     }
-    (void)fprintf(to, "%-10s %s new ones%s, taken for repeats\n", "lost",
+    (void)fprintf(to, "%-10s %s new lines%s, mistaken for repeats\n", "dropped",
                   state_dropped_text(f->dropped, text), f->dropped_scope);
-    (void)fprintf(to, "%-10s %s%s now, %s promised\n", "rate", f->rate < least ? "below " : "",
+    (void)fprintf(to, "%-10s %s%s current, %s requested\n", "rate", f->rate < least ? "below " : "",
                   number_percent(fmax(f->rate, least), text),
                   number_percent(f->requested, requested));
 }
 
 static void confirmed_line(FILE *to, const state_facts *f) {
     char confirmed[NUMBER_TEXT], read[NUMBER_TEXT];
-    (void)fprintf(to, "%-10s %s lines the filter alone would have lost, %s pages read\n",
+    (void)fprintf(to, "%-10s %s lines that the filter alone would have dropped, %s pages read\n",
                   "confirmed", number_grouped(f->confirmed, confirmed),
                   number_grouped(f->pages_read, read));
 }
@@ -87,11 +97,12 @@ static void server_lines(FILE *to, const state_server *s) {
     (void)fprintf(to, "%-10s %s unsure, %s unknown\n", "no answer", number_grouped(s->unsure, keys),
                   number_grouped(s->unknown, room));
     (void)fprintf(to, "%-10s %s\n", "server", message_escape(s->name, name, sizeof name));
-    (void)fprintf(to, "%-10s %s keys of %s, %s (%s), in %u shard%s on %u server%s\n", "filter",
+    (void)fprintf(to, "%-10s %s of %s keys, %s (%s), in %u shard%s on %u server%s\n", "filter",
                   number_grouped(s->keys, keys), number_grouped(s->capacity, room),
                   number_bytes(s->bytes, bytes), s->kind, s->shards, s->shards == 1 ? "" : "s",
                   s->servers, s->servers == 1 ? "" : "s");
-    number_line(to, "trips", s->trips);
+    (void)fprintf(to, "%-10s %s round trip%s\n", "network", number_grouped(s->trips, keys),
+                  s->trips == 1 ? "" : "s");
 }
 
 static void memory_line(FILE *to, const state_facts *f) {
@@ -152,10 +163,10 @@ static void server_members(json *j, const state_server *s) {
 }
 
 static void state_members(json *j, const state_facts *f) {
-    json_real(j, "estimated_lost", f->dropped);
+    json_real(j, "expected_dropped", f->dropped);
     if (f->approximate) {
-        json_real(j, "rate_now", f->rate);
-        json_real(j, "rate_promised", f->requested);
+        json_real(j, "rate_current", f->rate);
+        json_real(j, "rate_requested", f->requested);
     }
     if (f->worst >= 0)
         json_real(j, "rate_worst", f->worst);

@@ -97,7 +97,7 @@ static bool make_filter(confirm *c, uint64_t expected, double fpr) {
         spec.scalable.first_share = 0.8;
     bly_status status = bly_filter_create(&spec, &c->filter);
     if (status != BLY_OK)
-        (void)message_error("no filter for %llu keys can be made: %s",
+        (void)message_error("cannot create a filter for %llu keys: %s",
                             (unsigned long long)spec.capacity, bly_strerror(status));
     return status == BLY_OK;
 }
@@ -340,7 +340,7 @@ static bool add(dedup_state *base, const bly_bytes *keys, size_t n, uint8_t *fre
         s->fingerprints[i] = s->hashes[i].lo;
     const bly_status status = confirm_add(s->confirm, s->fingerprints, n, fresh);
     if (status == BLY_ENOMEM)
-        (void)message_error("out of memory; --memory SIZE sets a limit");
+        (void)message_error("out of memory");
     else if (status != BLY_OK)
         (void)message_status("the file of --confirm", status);
     base->unique += confirm_count(s->confirm) - before;

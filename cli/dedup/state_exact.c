@@ -78,7 +78,7 @@ typedef struct exact_state {
 static bool create_set(exact_state *s, uint64_t max_bytes) {
     s->file.set = fingerprint_set_create(s->base.request.keys, max_bytes);
     if (!s->file.set)
-        (void)message_error(max_bytes ? "--memory is too little for so many fingerprints"
+        (void)message_error(max_bytes ? "--memory is too small for so many fingerprints"
                                       : "out of memory");
     return s->file.set && state_random_seed(&s->file.pages.shape.seed);
 }
@@ -119,10 +119,10 @@ static bool add_keys(exact_state *s, const bly_bytes *keys, size_t n, uint8_t *f
         s->fingerprints[i] = s->hashes[i].lo;
     const bly_status status = fingerprint_set_add(s->file.set, s->fingerprints, n, fresh);
     if (status == BLY_EFULL)
-        (void)message_error("more keys than --memory has room for; --confirm FILE keeps them on "
-                            "disk");
+        (void)message_error("--memory is full; give more, or use --confirm FILE, which stores "
+                            "fingerprints on disk");
     else if (status != BLY_OK)
-        (void)message_error("out of memory; --memory SIZE sets a limit");
+        (void)message_error("out of memory; use --confirm FILE, which stores fingerprints on disk");
     return status == BLY_OK;
 }
 

@@ -31,11 +31,11 @@ static bly_filter_info info_of(const filter_state *s) {
 /* ---- a file ---------------------------------------------------------------------------------- */
 
 static const char *unfit_reason(uint32_t can) {
-    return can & BLY_CARDINALITY_ONLY ? "it does not tell which lines it was given "
-                                        "(bloomery distinct goes on counting)"
-           : can & BLY_CAN_COUNT      ? "it would hold every repeat once more"
-           : can & BLY_CAN_REMOVE     ? "it is changed by bloomery add and remove"
-                                      : "nothing can be added to it";
+    return can & BLY_CARDINALITY_ONLY ? "which stores no lines "
+                                        "(bloomery distinct counts with it)"
+           : can & BLY_CAN_COUNT      ? "which would store every repeat again"
+           : can & BLY_CAN_REMOVE     ? "which only bloomery add and remove can change"
+                                      : "to which nothing can be added";
 }
 
 static bool refuse_kind(const filter_state *s) {
@@ -44,8 +44,8 @@ static bool refuse_kind(const filter_state *s) {
     const uint32_t unfit = BLY_CAN_REMOVE | BLY_CARDINALITY_ONLY | BLY_CAN_COUNT;
     if (can & BLY_CAN_ADD && !(can & unfit))
         return false;
-    (void)message_error("%s: is %s %s filter: %s; begin a new state", s->base.name,
-                        kinds_article(kind), bly_kind_name(kind), unfit_reason(can));
+    (void)message_error("%s: cannot be a state: it is %s %s filter, %s; name another file",
+                        s->base.name, kinds_article(kind), bly_kind_name(kind), unfit_reason(can));
     return true;
 }
 
@@ -62,7 +62,7 @@ bool filter_state_load(filter_state *s) {
     if (s->loaded)
         return !refuse_kind(s);
     if (status == BLY_ECORRUPT && pages_recognise(path))
-        (void)message_error("%s: holds fingerprints; use it with --exact, or with --confirm", path);
+        (void)message_error("%s: contains fingerprints; use it with --exact or --confirm", path);
     else if (status == BLY_EUNSUPPORTED)
         (void)open_refuse_unsupported(path);
     else
@@ -74,20 +74,21 @@ bool filter_state_fits_seed(const filter_state *s) {
     const uint64_t seed = s->base.request.seed;
     if (!seed || seed == bly_filter_hasher(s->filter)->seed)
         return true;
-    (void)message_error("%s: has another seed; leave out --seed, or begin a new state",
+    (void)message_error("%s: was created with another seed; leave out --seed, or name another file",
                         s->base.name);
     return false;
 }
 
 void filter_state_refuse_rate(const filter_state *s, double rate) {
-    (void)message_error("%s: was made for a rate of %g, not %g; leave out -p, or begin a new state",
-                        s->base.name, rate, s->base.request.rate);
+    (void)message_error(
+        "%s: was created for a rate of %g, not %g; leave out -p, or name another file",
+        s->base.name, rate, s->base.request.rate);
 }
 
 void filter_state_refuse_keys(const filter_state *s, uint64_t keys) {
-    (void)message_error("%s: was made for %llu keys, not %llu; leave out -n, or begin a new state",
-                        s->base.name, (unsigned long long)keys,
-                        (unsigned long long)s->base.request.keys);
+    (void)message_error(
+        "%s: was created for %llu keys, not %llu; leave out -n, or name another file", s->base.name,
+        (unsigned long long)keys, (unsigned long long)s->base.request.keys);
 }
 
 static bool fits_window(const filter_state *s) {
@@ -97,10 +98,11 @@ static bool fits_window(const filter_state *s) {
     if (bly_window_get_info(s->filter, &w) != BLY_OK)
         return true;
     if (line_window_of(s->filter, &window))
-        (void)message_error("%s: was made with --window %s; give it, or begin a new state",
-                            s->base.name, line_window_text(&window, text));
+        (void)message_error(
+            "%s: was created with --window %s; give the same option, or name another file",
+            s->base.name, line_window_text(&window, text));
     else
-        (void)message_error("%s: is a window, but not made by dedup; begin a new state",
+        (void)message_error("%s: is a window, but was not created by dedup; name another file",
                             s->base.name);
     return false;
 }
@@ -114,10 +116,12 @@ static bool fits_request(const filter_state *s) {
     else if (r->keys && r->keys != info.capacity)
         filter_state_refuse_keys(s, info.capacity);
     else if (r->memory && info.kind == BLY_SCALABLE)
-        (void)message_error("%s: grows as it must; leave out --memory, or begin a new state",
+        (void)message_error("%s: has no fixed size; leave out --memory, or name another file",
                             s->base.name);
     else if (r->memory && info.bytes + r->overhead > r->memory)
-        (void)message_error("%s: needs more memory than --memory allows", s->base.name);
+        (void)message_error(
+            "%s: needs more memory than --memory allows; give more, or name another file",
+            s->base.name);
     else
         return true;
     return false;
@@ -166,12 +170,12 @@ bool filter_state_create(filter_state *s, bly_spec spec) {
         return false;
     const bly_status status = bly_filter_create(&spec, &s->filter);
     if (status == BLY_ERATE && kinds_grow(spec.geometry.kind) && spec.fpr >= state_min_rate)
-        (void)message_error("-p %g is too low for a filter that grows, whose levels share the "
-                            "rate; say how many different lines there are by -n (then -p can be "
-                            "as low as %.2g), or lose none with --exact",
+        (void)message_error("-p %g is too low for a filter that grows; give the number of "
+                            "different lines with -n (then -p can be as low as %.2g), or use "
+                            "--exact",
                             spec.fpr, state_min_rate);
     else if (status != BLY_OK)
-        (void)message_error("no such filter can be made: %s", bly_strerror(status));
+        (void)message_error("cannot create the filter: %s", bly_strerror(status));
     else if (r->memory)
         dedup_plan_note(r, s->filter);
     return status == BLY_OK;
@@ -191,11 +195,11 @@ static bool open_filter(dedup_state *base) {
 
 static bool report(const filter_state *s, bly_status status) {
     if (status == BLY_EFULL)
-        (void)message_error("the filter cannot grow any more at so low a rate; say how many "
-                            "different lines there are by -n, or lose none with --exact");
+        (void)message_error("the filter cannot grow any more at so low a rate; give the number of "
+                            "different lines with -n, or use --exact");
     else if (status == BLY_EGROWTH)
-        (void)message_error("%s: is full, and would grow by more than 64 times its size and 64 "
-                            "MiB, as its file says; begin a new state",
+        (void)message_error("%s: is full, and its file requests a growth of more than 64 times its "
+                            "size and 64 MiB, which is refused; name another file",
                             s->base.name);
     else if (status == BLY_ENOMEM)
         (void)message_error("out of memory; --memory SIZE sets a limit");
@@ -282,6 +286,7 @@ void filter_state_get_facts(const filter_state *s, state_facts *out) {
     out->bytes = info.bytes;
     out->approximate = true;
     out->dropped = fmin(s->expected, s->repeats);
+    out->alternative = "--exact or --confirm FILE drops none";
     out->rate = info.current_fpr;
     out->requested = info.requested_fpr;
 }
@@ -295,18 +300,21 @@ static void get_facts(dedup_state *base, state_facts *out) {
 /* A filter that cannot grow may be overfull by now. */
 static bool judge(const dedup_state *base, const state_facts *facts) {
     const state_request *r = &base->request;
-    char lines[NUMBER_TEXT], dropped[NUMBER_TEXT], rate[NUMBER_TEXT], advice[128];
+    char dropped[NUMBER_TEXT], rate[NUMBER_TEXT], requested[NUMBER_TEXT];
+    char advice[128];
     if (kinds_grow(bly_filter_geometry(((const filter_state *)base)->filter).kind) ||
         !state_is_overfull(facts))
         return true;
-    (void)snprintf(advice, sizeof advice, "-n %s is surely enough, and without -n it grows",
-                   number_grouped(base->records, lines));
-    message_warn("more keys came than the filter was made for: %s new lines were lost, and now "
-                 "%s of them are; %s",
-                 state_dropped_text(facts->dropped, dropped), number_percent(facts->rate, rate),
-                 r->memory ? "give it more --memory, or use --confirm FILE"
-                 : r->file ? "begin a new state, without -n"
-                           : advice);
+    (void)snprintf(advice, sizeof advice, "use -n %llu, or leave out -n and let it grow",
+                   (unsigned long long)base->records);
+    message_warn(
+        "the filter contains more keys than it was planned for: %s new lines were dropped, and "
+        "the false-positive rate is now %s (requested: %s); %s",
+        state_dropped_text(facts->dropped, dropped), number_percent(facts->rate, rate),
+        number_percent(facts->requested, requested),
+        r->memory ? "give more --memory, or use --confirm FILE"
+        : r->file ? "begin a new state without -n"
+                  : advice);
     return facts->rate <= state_useless_rate;
 }
 

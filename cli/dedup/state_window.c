@@ -72,13 +72,16 @@ static bool is_other_window(const window_state *s, const line_window *is) {
     if (is->span == wanted.span && is->lines == wanted.lines)
         return false;
     if (!is->span && keys == wanted.lines)
-        (void)message_error("%s: is a window of %s keys, and dedup keeps %u of them for its own "
-                            "marks; give --window %s, or begin a new state",
-                            name, number_grouped(keys, want), (unsigned)LINE_WINDOW_SPARE,
-                            line_window_text(is, have));
+        (void)message_error(
+            "%s: is a window of %s keys, of which dedup needs %u for its own marks; "
+            "give --window %s, or name another file",
+            name, number_grouped(keys, want), (unsigned)LINE_WINDOW_SPARE,
+            line_window_text(is, have));
     else
-        (void)message_error("%s: was made with --window %s, not %s; begin a new state", name,
-                            line_window_text(is, have), line_window_text(&wanted, want));
+        (void)message_error(
+            "%s: was created with --window %s, not %s; give the same window, or name "
+            "another file",
+            name, line_window_text(is, have), line_window_text(&wanted, want));
     return true;
 }
 
@@ -87,11 +90,12 @@ static bool fits_request(const window_state *s) {
     bly_window_info w = {.struct_size = sizeof w};
     line_window is;
     if (bly_window_get_info(s->core.filter, &w) != BLY_OK)
-        (void)message_error("%s: was made without --window, and forgets nothing; leave it out, or "
-                            "begin a new state",
+        (void)message_error("%s: was created without --window, and forgets nothing; leave out "
+                            "--window, or name another file",
                             r->file);
     else if (!line_window_of(s->core.filter, &is))
-        (void)message_error("%s: is a window, but not made by dedup; begin a new state", r->file);
+        (void)message_error("%s: is a window, but was not created by dedup; name another file",
+                            r->file);
     else if (is_other_window(s, &is))
         return false;
     else if (r->rate != 0 && fabs(r->rate - is.rate) > 1e-6 * is.rate) /* after two formulas */
@@ -119,7 +123,7 @@ static void advance(window_state *s) {
     const uint64_t now = milliseconds();
     if (bly_window_advance(s->core.filter, now) == BLY_OK || s->clock_told)
         return;
-    message_warn("the clock is %s behind what it was: until it has caught up nothing is forgotten",
+    message_warn("the clock has been set back by %s; nothing is forgotten until it has caught up",
                  number_time((double)(window_of(s).now - now) / 1000, behind));
     s->clock_told = true;
 }
@@ -149,7 +153,7 @@ static bool renew_mark(window_state *s, bool *known) {
     if (status == BLY_OK && age > (all / 2 ? all / 2 : 1))
         status = bly_filter_add_hash(s->core.filter, s->mark, NULL);
     if (status != BLY_OK)
-        (void)message_error("the window: %s", bly_strerror(status));
+        (void)message_error("cannot add to the window: %s", bly_strerror(status));
     return status == BLY_OK;
 }
 
@@ -271,6 +275,7 @@ static void get_facts(dedup_state *base, state_facts *out) {
     out->requested = line_window_of(s->core.filter, &window) ? window.rate : 0;
     out->worst = s->core.worst;
     out->dropped_scope = " of the window";
+    out->alternative = "--exact drops none, but forgets no line";
 }
 
 /* A window by time may have had more keys than it was made for, and be well again. One by number
@@ -281,11 +286,11 @@ static bool judge(const dedup_state *base, const state_facts *facts) {
     char dropped[NUMBER_TEXT], rate[NUMBER_TEXT], span[NUMBER_TEXT];
     if (!r->window_span || worst <= 1.1 * facts->requested)
         return true;
-    message_warn("more keys came within %s than the window was made for: %s new lines were "
-                 "lost, at worst %s of them; %sa larger -n",
+    message_warn("more keys than planned occurred within %s: %s new lines were dropped, at a "
+                 "false-positive rate of up to %s; %sa larger -n",
                  number_span(r->window_span / 1000, span),
                  state_dropped_text(facts->dropped, dropped), number_percent(worst, rate),
-                 r->file ? "begin a new state, with " : "give it ");
+                 r->file ? "begin a new state with " : "use ");
     return worst <= state_useless_rate;
 }
 

@@ -30,7 +30,7 @@ $ seq 1 10 | bloomery add a.bly; cmp a.bly $DATA/../golden/regressions/amplify-7
 $ seq 1 10 | bloomery add --memory 1G a.bly; cmp a.bly $DATA/../golden/regressions/amplify-768B.bly
 ! bloomery add: a.bly: has to grow by more than --memory allows; give a larger --memory; the list is left as it was
 $ seq 1 10 | bloomery dedup --state a.bly; cmp a.bly $DATA/../golden/regressions/amplify-768B.bly
-! bloomery dedup: a.bly: is full, and would grow by more than 64 times its size and 64 MiB, as its file says; begin a new state
+! bloomery dedup: a.bly: is full, and its file requests a growth of more than 64 times its size and 64 MiB, which is refused; name another file
 $ bloomery add --memory 1G redis://localhost/x --key y
 ! bloomery add: --memory is for files: a filter on a server does not grow
 ? 2

@@ -65,15 +65,15 @@ a
 $ printf 'a\nb\na\na\n' | bloomery dedup -dc
 4 lines, 2 unique, 2 repeated
 $ printf 'a\nb\na\na\n' | bloomery dedup -c --json | sed -E 's/"(peak_bytes|seconds|lines_per_second)":[0-9.e+-]+/"\1":N/g'
-{"lines":4,"unique":2,"repeated":2,"estimated_lost":0,"rate_now":0,"rate_promised":0.001,"method":"scalable","memory_bytes":5229312,"peak_bytes":N,"seconds":N,"lines_per_second":N}
+{"lines":4,"unique":2,"repeated":2,"expected_dropped":0,"rate_current":0,"rate_requested":0.001,"method":"scalable","memory_bytes":5229312,"peak_bytes":N,"seconds":N,"lines_per_second":N}
 $ printf 'a\nb\na\n' | bloomery dedup --json 2>&1 >/dev/null | sed -E 's/"(peak_bytes|seconds|lines_per_second)":[0-9.e+-]+/"\1":N/g'
-{"lines":3,"unique":2,"repeated":1,"estimated_lost":0,"rate_now":0,"rate_promised":0.001,"method":"scalable","memory_bytes":5229312,"peak_bytes":N,"seconds":N,"lines_per_second":N}
+{"lines":3,"unique":2,"repeated":1,"expected_dropped":0,"rate_current":0,"rate_requested":0.001,"method":"scalable","memory_bytes":5229312,"peak_bytes":N,"seconds":N,"lines_per_second":N}
 $ printf 'a\nb\na\n' | bloomery dedup --stats -n 1000 -p 1% 2>&1 >/dev/null | sed -E '/^time/d; s/, [0-9.]+ MiB in all/, N MiB in all/'
 lines      3
 unique     2
 repeated   1
-lost       about 0 new ones, taken for repeats
-rate       1.12e-09% now, 1% promised
+dropped    about 0 new lines, mistaken for repeats
+rate       1.12e-09% current, 1% requested
 memory     1.31 KiB (sbbf), N MiB in all
 
 # One field, letters of any size.
@@ -227,21 +227,21 @@ $ bloomery dedup -c a > /dev/full
 $ printf 'a\nb\na\n' | bloomery dedup --memory 16M
 a
 b
-! bloomery dedup: the filter has 7.00 MiB (split512): new lines are lost at a rate of 0.1% once it holds 3,734,293 keys
+! bloomery dedup: the filter has 7.00 MiB (split512): once it contains 3,734,293 keys, it drops 0.1% of all new lines
 $ printf 'a\nb\na\n' | bloomery dedup -q --memory 16M -n 1M
 a
 b
 $ bloomery dedup --memory 16M -n 1M a
 one
 two
-! bloomery dedup: the filter has 7.00 MiB (bb2x512): new lines are lost at a rate of 7.46e-08% once it holds 1,000,000 keys
+! bloomery dedup: the filter has 7.00 MiB (bb2x512): once it contains 1,000,000 keys, it drops 7.46e-08% of all new lines
 $ bloomery dedup --memory 10M -n 100M -p 0.001 a
-! bloomery dedup: --memory is too little: with 100,000,000 keys in it, the filter would lose 100% of all new lines
+! bloomery dedup: --memory is too small: with 100,000,000 keys, the filter would drop 100% of all new lines
 ? 2
 $ bloomery dedup --memory 64M -n 1M -p 0.001 a
 one
 two
-! bloomery dedup: the filter has 1.87 MiB (split512): new lines are lost at a rate of 0.1% once it holds 1,000,000 keys
+! bloomery dedup: the filter has 1.87 MiB (split512): once it contains 1,000,000 keys, it drops 0.1% of all new lines
 $ bloomery dedup --memory 1M a
 ! bloomery dedup: --memory must be at least 10.0 MiB
 ? 2
@@ -261,26 +261,41 @@ $ for n in 524286 524287; do head -c $n /dev/zero | bloomery dedup -q --memory 1
 ! bloomery dedup: standard input:1: skipped a line that is longer than 524286 bytes
 ! bloomery dedup: standard input:1: skipped a line that is longer than 524286 bytes
 $ bloomery dedup --memory 16M -p 1e-15 a
-! bloomery dedup: no such filter can be made: the false-positive rate must lie strictly between 0 and 1, and not below 2^-40
+! bloomery dedup: cannot create the filter: the false-positive rate must lie strictly between 0 and 1, and not below 2^-40
 ? 2
 $ bloomery dedup --memory 16M -n 1M -p 1e-15 a
-! bloomery dedup: no such filter can be made: the false-positive rate must lie strictly between 0 and 1, and not below 2^-40
+! bloomery dedup: cannot create the filter: the false-positive rate must lie strictly between 0 and 1, and not below 2^-40
 ? 2
 
 # More keys than the filter was made for.
 $ seq 3000 > s3; bloomery dedup -n 1000 --seed 1 s3 | wc -l
 2914
-! bloomery dedup: warning: more keys came than the filter was made for: about 86 new lines were lost, and now 13.7% of them are; -n 3,000 is surely enough, and without -n it grows
+! bloomery dedup: warning: the filter contains more keys than it was planned for: about 86 new lines were dropped, and the false-positive rate is now 13.7% (requested: 0.1%); use -n 3000, or leave out -n and let it grow
 $ seq 100000 | bloomery dedup -n 1000 --seed 1 -c 2>&1 | sed -E 's/about [0-9,]+/about N/'; echo ${PIPESTATUS[1]}
-bloomery dedup: warning: more keys came than the filter was made for: about N new lines were lost, and now 100% of them are; -n 100,000 is surely enough, and without -n it grows
+bloomery dedup: warning: the filter contains more keys than it was planned for: about N new lines were dropped, and the false-positive rate is now 100% (requested: 0.1%); use -n 100000, or leave out -n and let it grow
 100000 lines, 5430 unique, 94570 repeated (about N of them new)
 2
 $ seq 3000000 | bloomery dedup -q --memory 10M --seed 1 -c 2>&1 | sed -E 's/about [0-9,]+/about N/'; echo ${PIPESTATUS[1]}
-bloomery dedup: warning: more keys came than the filter was made for: about N new lines were lost, and now 62.7% of them are; give it more --memory, or use --confirm FILE
+bloomery dedup: warning: the filter contains more keys than it was planned for: about N new lines were dropped, and the false-positive rate is now 62.7% (requested: 0.1%); give more --memory, or use --confirm FILE
 3000000 lines, 2402543 unique, 597457 repeated (about N of them new)
 2
 $ bloomery dedup -c -p 0.1 -n 3000 --seed 1 s3
 3000 lines, 2944 unique, 56 repeated (about 56 of them new)
+
+# On a terminal it ends with the expected number of dropped lines, and with what drops none.
+$ cat > on-terminal <<'END'
+> import pty, sys
+> sys.exit(pty.spawn(["bash", "-c", sys.argv[1]]) >> 8)
+> END
+$ for run in '-n 3000 -p 0.1 s3' '-d -n 3000 -p 0.1 s3' 's3' '--window 5000 s3' '--exact s3' '--confirm s3.fps s3' '-q s3' '-c s3' '-n 1000 s3'; do NO_COLOR=1 python3 on-terminal "bloomery dedup --seed 0 $run > out" | tr -d '\r' | sed -E 's/^.*\x1b\[K//; s/(dropped|printed): [0-9.,e-]+/\1: N/; s/about [0-9]+/about N/; s/now [0-9.]+%/now N%/'; done
+bloomery dedup: expected number of new lines mistaken for repeats and dropped: N; --exact or --confirm FILE drops none
+bloomery dedup: expected number of new lines mistaken for repeats and printed: N; --exact or --confirm FILE drops none
+bloomery dedup: expected number of new lines mistaken for repeats and dropped: N; --exact or --confirm FILE drops none
+bloomery dedup: expected number of new lines mistaken for repeats and dropped: N; --exact drops none, but forgets no line
+bloomery dedup: warning: the filter contains more keys than it was planned for: about N new lines were dropped, and the false-positive rate is now N% (requested: 0.1%); use -n 3000, or leave out -n and let it grow
+$ python3 on-terminal 'bloomery dedup --seed 1 -n 3000 -p 0.1 s3 > out' | tr -d '\r' | sed 's/^.*\x1b\[K//'; awk 'END { print 3000 - NR }' out
+bloomery dedup: expected number of new lines mistaken for repeats and dropped: 56; --exact or --confirm FILE drops none
+56
 
 # A seed makes the same of the same; lines made to hash alike without one are told apart by default.
 $ seq 100000 | bloomery dedup -n 20000 --seed 7 2>/dev/null | cksum; seq 100000 | bloomery dedup -n 20000 --seed 7 2>/dev/null | cksum
@@ -289,7 +304,7 @@ $ seq 100000 | bloomery dedup -n 20000 --seed 7 2>/dev/null | cksum; seq 100000 
 $ for i in $(seq 10 99); do printf '\xb8\xfe\x6c\x39\x23\xa4\x4b\xbe'; printf '000000%sfixed-tail-16byt\n' $i; done | bloomery dedup -c
 90 lines, 90 unique, 0 repeated
 $ bloomery dedup --exact --seed 1 a
-! bloomery dedup: --exact and --confirm choose their own seed: leave out --seed
+! bloomery dedup: --exact and --confirm use a random seed; leave out --seed
 ? 2
 
 # What is not text.
@@ -358,7 +373,7 @@ $ bloomery dedup -p nan a
 ! bloomery dedup: --rate cannot be 'nan': it must be a rate such as 0.001, 0.1%, 1/1000 or 1e-3
 ? 2
 $ bloomery dedup -p 1e-300 a
-! bloomery dedup: no such filter can be made: the false-positive rate must lie strictly between 0 and 1, and not below 2^-40
+! bloomery dedup: cannot create the filter: the false-positive rate must lie strictly between 0 and 1, and not below 2^-40
 ? 2
 $ bloomery dedup --url=deep a
 ! bloomery dedup: --url cannot be 'deep': it must be one of standard, crawl
@@ -376,22 +391,22 @@ $ bloomery dedup --print-canonical a
 ! bloomery dedup: --print-canonical needs --url
 ? 2
 $ bloomery dedup --exact --confirm x a
-! bloomery dedup: --exact and --confirm are two ways to the same: give one
+! bloomery dedup: --exact and --confirm do the same; give only one
 ? 2
 $ bloomery dedup --exact -p 0.1 a
-! bloomery dedup: --exact has no error rate: leave out -p
+! bloomery dedup: --exact has no false-positive rate; leave out -p
 ? 2
 $ bloomery dedup --confirm x --state y a
-! bloomery dedup: --confirm FILE remembers by itself: leave out --state
+! bloomery dedup: --confirm FILE remembers lines across runs; leave out --state
 ? 2
 $ bloomery dedup --confirm x -o y a
-! bloomery dedup: --confirm writes as it goes, so a file that appears only at the end cannot be its output: use > FILE instead of -o
+! bloomery dedup: --confirm saves lines during the run, but FILE of -o appears only at the end; use > FILE instead
 ? 2
 $ bloomery dedup --window often a
-! bloomery dedup: --window must be a number of lines, such as 1M, or a time: a whole number of seconds, minutes, hours or days, such as 90s, 15m, 24h, 7d
+! bloomery dedup: --window must be a number of lines, such as 1M, or a time in whole seconds, minutes, hours or days, such as 90s, 15m, 24h or 7d
 ? 2
 $ bloomery dedup --memory 100000T a
-! bloomery dedup: no such filter can be made: the filter would need more than 2^48 bits
+! bloomery dedup: cannot create the filter: the filter would need more than 2^48 bits
 ? 2
 $ bloomery dedup -n
 ! bloomery dedup: --expect needs a value: --expect N

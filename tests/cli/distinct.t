@@ -201,7 +201,7 @@ $ bloomery check a.bly one
 ! bloomery check: a.bly: is an hll filter, which tells how many different lines it was given, not which: bloomery info tells it, bloomery distinct --state goes on counting
 ? 2
 $ bloomery dedup --state a.bly one
-! bloomery dedup: a.bly: is an hll filter: it does not tell which lines it was given (bloomery distinct goes on counting); begin a new state
+! bloomery dedup: a.bly: cannot be a state: it is an hll filter, which stores no lines (bloomery distinct counts with it); name another file
 ? 2
 $ bloomery add a.bly one
 ! bloomery add: a.bly: is an hll filter, which counts keys, and no list; bloomery distinct --state adds to it

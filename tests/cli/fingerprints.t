@@ -99,7 +99,7 @@ $ bloomery check exact.fps none; bloomery add exact.fps none; bloomery fold --by
 ! bloomery check: exact.fps: holds fingerprints (of dedup --exact or --confirm), not a filter; use it with bloomery dedup, info or verify
 ! bloomery add: exact.fps: holds fingerprints (of dedup --exact or --confirm), not a filter; use it with bloomery dedup, info or verify
 ! bloomery fold: exact.fps: holds fingerprints (of dedup --exact or --confirm), not a filter; use it with bloomery dedup, info or verify
-! bloomery dedup: exact.fps: holds fingerprints; use it with --exact, or with --confirm
+! bloomery dedup: exact.fps: contains fingerprints; use it with --exact or --confirm
 ? 2
 
 # A filter is still a filter, and something else is still nothing.

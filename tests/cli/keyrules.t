@@ -297,21 +297,21 @@ $ echo A | bloomery count -q --exact -i --state case.counts >/dev/null; $DATA/un
 ? 2
 $ bloomery dedup -q --url --state url.bly url; bloomery dedup --state url.bly url
 HTTP://Example.com/a?utm_source=x
-! bloomery dedup: warning: url.bly: does not record how its keys were made; they are taken for whole lines
+! bloomery dedup: warning: url.bly: does not record how its keys were made; whole lines are compared
 $ cp build.bly old-list.bly; $DATA/unrecord.py old-list.bly; bloomery dedup --state old-list.bly unix
 \
-! bloomery dedup: warning: old-list.bly: does not record how its keys were made; they are taken for whole lines
+! bloomery dedup: warning: old-list.bly: does not record how its keys were made; whole lines are compared
 
 # ---- rates ----
 
 $ bloomery dedup -p 1e-12 -n 10k p | wc -l
 8000
 $ bloomery dedup -p 1e-12 p
-! bloomery dedup: -p 1e-12 is too low for a filter that grows, whose levels share the rate; say how many different lines there are by -n (then -p can be as low as 9.1e-13), or lose none with --exact
+! bloomery dedup: -p 1e-12 is too low for a filter that grows; give the number of different lines with -n (then -p can be as low as 9.1e-13), or use --exact
 ? 2
 # With --confirm it costs page reads and no lines, and the filter grows at any rate.
 $ bloomery dedup --confirm low.fps -p 1e-12 -n 1000 p | wc -l; bloomery dedup --confirm low.fps -p 1e-12 p
 8000
 $ bloomery dedup -p 1e-13 -n 10k p
-! bloomery dedup: no such filter can be made: the false-positive rate must lie strictly between 0 and 1, and not below 2^-40
+! bloomery dedup: cannot create the filter: the false-positive rate must lie strictly between 0 and 1, and not below 2^-40
 ? 2

@@ -44,7 +44,7 @@ def report(program, options, stdin):
 def check_lost(program, options, path, distinct, rate):
     with open(path, "rb") as f:
         said, lines = report(program, options, f)
-    lost, wanted = len(distinct) - len(lines), said["estimated_lost"]
+    lost, wanted = len(distinct) - len(lines), said["expected_dropped"]
     print("dedup %-40s lost %6d, expected %8.1f" % (" ".join(options), lost, wanted))
     if len(set(lines)) != len(lines) or not set(lines) <= distinct:
         sys.exit("printed a repeat, or what was not there")
@@ -67,7 +67,7 @@ def check_window(program, path):
             f.writelines(b"%d\n" % i * times for i in range(1, keys + 1))
         with open(path, "rb") as f:
             said, lines = report(program, ["--window", window, "-p", str(rate)] + SEED, f)
-        lost, wanted = keys - len(lines), said["estimated_lost"]
+        lost, wanted = keys - len(lines), said["expected_dropped"]
         print("dedup --window %s -p %g, each %d times: lost %d, expected %.1f"
               % (window, rate, times, lost, wanted))
         most = rate * keys

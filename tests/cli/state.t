@@ -25,13 +25,13 @@ $ bloomery info fixed.bly | grep -E 'kind|keys ' | sed 's,;.*,,'
 
 # What is asked must be what the state is.
 $ printf 'e\n' | bloomery dedup --state fixed.bly -p 0.5
-! bloomery dedup: fixed.bly: was made for a rate of 0.01, not 0.5; leave out -p, or begin a new state
+! bloomery dedup: fixed.bly: was created for a rate of 0.01, not 0.5; leave out -p, or name another file
 ? 2
 $ printf 'e\n' | bloomery dedup --state fixed.bly -n 5
-! bloomery dedup: fixed.bly: was made for 1000 keys, not 5; leave out -n, or begin a new state
+! bloomery dedup: fixed.bly: was created for 1000 keys, not 5; leave out -n, or name another file
 ? 2
 $ printf 'e\n' | bloomery dedup --state seen.bly --memory 64M
-! bloomery dedup: seen.bly: grows as it must; leave out --memory, or begin a new state
+! bloomery dedup: seen.bly: has no fixed size; leave out --memory, or name another file
 ? 2
 $ printf 'e\n' | bloomery dedup --state seen.bly --exact
 ! bloomery dedup: seen.bly: is a filter, not a file of fingerprints; it was made without --exact and --confirm
@@ -40,7 +40,7 @@ $ printf 'e\n' | bloomery dedup -q --state fixed.bly --memory 64M
 e
 $ for seed in 7 8 7 0; do printf 'e\n' | bloomery dedup --state seed.bly --seed $seed; done
 e
-! bloomery dedup: seed.bly: has another seed; leave out --seed, or begin a new state
+! bloomery dedup: seed.bly: was created with another seed; leave out --seed, or name another file
 
 # Damaged, truncated, not ours, a directory, no such directory: nothing is printed, nothing changed.
 $ head -c 100 seen.bly > cut.bly; printf 'x\n' | bloomery dedup --state cut.bly; wc -c < cut.bly
@@ -159,7 +159,7 @@ d
 $ printf 'd\ne\n' | bloomery dedup --exact --state exact.fps
 e
 $ printf 'd\ne\n' | bloomery dedup --state exact.fps
-! bloomery dedup: exact.fps: holds fingerprints; use it with --exact, or with --confirm
+! bloomery dedup: exact.fps: contains fingerprints; use it with --exact or --confirm
 ? 2
 $ printf 'd\ne\n' | bloomery dedup --confirm seen.bly
 ! bloomery dedup: seen.bly: is a filter, not a file of fingerprints; it was made without --exact and --confirm
@@ -175,7 +175,7 @@ a
 b
 c
 $ printf 'b\n' | bloomery dedup --confirm c.fps -c
-! bloomery dedup: --confirm FILE remembers the lines, and --count does not print them: leave one out
+! bloomery dedup: --confirm cannot be combined with --count: it would remember lines in FILE without printing them
 ? 2
 $ rm out; exec 9<> feed; printf 'x\n' >&9; bloomery dedup --confirm lock.fps < feed > out 9>&- & until_true [ -s out ]
 > printf 'y\n' | bloomery dedup --confirm lock.fps; echo $?; exec 9>&-; wait
@@ -203,5 +203,5 @@ $ cat slow.status; cat slow.notes >&2
 $ seq 100000 | bloomery dedup --exact --memory 16M -c
 100000 lines, 100000 unique, 0 repeated
 $ seq 1000000 | bloomery dedup --exact --memory 10M -c
-! bloomery dedup: more keys than --memory has room for; --confirm FILE keeps them on disk
+! bloomery dedup: --memory is full; give more, or use --confirm FILE, which stores fingerprints on disk
 ? 2

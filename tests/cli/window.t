@@ -26,10 +26,10 @@ $ printf 'a\nb\na\n' | bloomery dedup -d --window 10
 a
 $ printf 'a\nb\na\n' | bloomery dedup -c --window 10
 3 lines, 2 unique, 1 repeated
-$ printf 'a\nb\na\n' | bloomery dedup -c --json --window 10 | sed -E 's/"estimated_lost.*"method/"method/; s/,"peak.*//'
+$ printf 'a\nb\na\n' | bloomery dedup -c --json --window 10 | sed -E 's/"expected_dropped.*"method/"method/; s/,"peak.*//'
 {"lines":3,"unique":2,"repeated":1,"window_lines":10,"method":"window","memory_bytes":320
-$ printf 'a\nb\na\n' | bloomery dedup -c --json --window 24h -n 5000 -p 1% | sed -E 's/"estimated_lost.*"rate_promised/"rate_promised/; s/(\.0*[1-9][0-9]{2})[0-9]+/\1/g; s/"rate_worst.*"method/"method/; s/,"peak.*//'
-{"lines":3,"unique":2,"repeated":1,"window_seconds":86400,"rate_promised":0.01,"method":"window","memory_bytes":31488
+$ printf 'a\nb\na\n' | bloomery dedup -c --json --window 24h -n 5000 -p 1% | sed -E 's/"expected_dropped.*"rate_requested/"rate_requested/; s/(\.0*[1-9][0-9]{2})[0-9]+/\1/g; s/"rate_worst.*"method/"method/; s/,"peak.*//'
+{"lines":3,"unique":2,"repeated":1,"window_seconds":86400,"rate_requested":0.01,"method":"window","memory_bytes":31488
 $ printf 'a\nb\na\n' | bloomery dedup -c --stats --window 1d 2>&1 | grep ^window
 window     the last 24h
 $ printf 'a\nb\na\n' | bloomery dedup -c --stats --window 1 2>&1 | grep ^window
@@ -75,30 +75,30 @@ $ seq 3 | bloomery dedup --window 1h --state hour.bly | wc -l; seq 4 | bloomery 
 
 # A state knows what it is.
 $ bloomery dedup --state number.bly /dev/null
-! bloomery dedup: number.bly: was made with --window 10; give it, or begin a new state
+! bloomery dedup: number.bly: was created with --window 10; give the same option, or name another file
 ? 2
 $ bloomery dedup --window 11 --state number.bly /dev/null
-! bloomery dedup: number.bly: was made with --window 10, not 11; begin a new state
+! bloomery dedup: number.bly: was created with --window 10, not 11; give the same window, or name another file
 ? 2
 $ bloomery dedup --window 1h --state number.bly /dev/null
-! bloomery dedup: number.bly: was made with --window 10, not 1h; begin a new state
+! bloomery dedup: number.bly: was created with --window 10, not 1h; give the same window, or name another file
 ? 2
 $ bloomery dedup --window 10 -p 1% --state number.bly /dev/null
-! bloomery dedup: number.bly: was made for a rate of 0.001, not 0.01; leave out -p, or begin a new state
+! bloomery dedup: number.bly: was created for a rate of 0.001, not 0.01; leave out -p, or name another file
 ? 2
 $ bloomery dedup --window 10 --seed 4 --state number.bly /dev/null
-! bloomery dedup: number.bly: has another seed; leave out --seed, or begin a new state
+! bloomery dedup: number.bly: was created with another seed; leave out --seed, or name another file
 ? 2
 $ bloomery dedup --window 10 -p 0.1% --seed 3 --state number.bly /dev/null
 $ bloomery dedup --window 2h --state hour.bly /dev/null
-! bloomery dedup: hour.bly: was made with --window 1h, not 2h; begin a new state
+! bloomery dedup: hour.bly: was created with --window 1h, not 2h; give the same window, or name another file
 ? 2
 $ bloomery dedup --window 60m -n 100 --state hour.bly /dev/null
-! bloomery dedup: hour.bly: was made for 1000000 keys, not 100; leave out -n, or begin a new state
+! bloomery dedup: hour.bly: was created for 1000000 keys, not 100; leave out -n, or name another file
 ? 2
 $ bloomery dedup --window 60m -n 1M -p 1/1000 --state hour.bly /dev/null
 $ bloomery dedup --state plain.bly /dev/null; bloomery dedup --window 10 --state plain.bly /dev/null
-! bloomery dedup: plain.bly: was made without --window, and forgets nothing; leave it out, or begin a new state
+! bloomery dedup: plain.bly: was created without --window, and forgets nothing; leave out --window, or name another file
 ? 2
 $ bloomery dedup --ignore-case --window 10 --state number.bly /dev/null
 ! bloomery dedup: number.bly: was made without --url, --field and --ignore-case, and this run is with --field or --ignore-case: their keys would not match; give the same options, or begin a new state
@@ -112,34 +112,34 @@ $ cp number.bly before.bly; seq 900 909 | bloomery dedup -c --window 10 --state 
 $ seq 3000 > many; bloomery dedup --window 1h -n 1000 --seed 1 many > out; echo $?; awk 'END { print (NR > 2500) }' out
 0
 1
-! bloomery dedup: warning: more keys came within 1h than the window was made for: about 107 new lines were lost, at worst 20.1% of them; give it a larger -n
-$ seq 30000 | bloomery dedup --window 1h -n 1000 --seed 1 2>&1 > out | sed 's/about [0-9,]* new/about N new/; s/worst [0-9.]*%/worst N%/'; seq 30000 | bloomery dedup -q --window 1h -n 1000 --seed 1 > out 2>/dev/null
-bloomery dedup: warning: more keys came within 1h than the window was made for: about N new lines were lost, at worst N% of them; give it a larger -n
+! bloomery dedup: warning: more keys than planned occurred within 1h: about 107 new lines were dropped, at a false-positive rate of up to 20.1%; use a larger -n
+$ seq 30000 | bloomery dedup --window 1h -n 1000 --seed 1 2>&1 > out | sed 's/about [0-9,]* new/about N new/; s/up to [0-9.]*%/up to N%/'; seq 30000 | bloomery dedup -q --window 1h -n 1000 --seed 1 > out 2>/dev/null
+bloomery dedup: warning: more keys than planned occurred within 1h: about N new lines were dropped, at a false-positive rate of up to N%; use a larger -n
 ? 2
 $ seq 1000 | bloomery dedup --window 1h -n 1000 --seed 1 | wc -l
 1000
 
 # What it cannot be combined with.
 $ bloomery dedup --window often a
-! bloomery dedup: --window must be a number of lines, such as 1M, or a time: a whole number of seconds, minutes, hours or days, such as 90s, 15m, 24h, 7d
+! bloomery dedup: --window must be a number of lines, such as 1M, or a time in whole seconds, minutes, hours or days, such as 90s, 15m, 24h or 7d
 ? 2
 $ bloomery dedup --window 0 a
-! bloomery dedup: --window must be a number of lines, such as 1M, or a time: a whole number of seconds, minutes, hours or days, such as 90s, 15m, 24h, 7d
+! bloomery dedup: --window must be a number of lines, such as 1M, or a time in whole seconds, minutes, hours or days, such as 90s, 15m, 24h or 7d
 ? 2
 $ bloomery dedup --window 10 --exact a
-! bloomery dedup: --window forgets lines, and --exact and --confirm keep them all: give one
+! bloomery dedup: --window forgets old lines, and --exact and --confirm remember all; give only one of them
 ? 2
 $ bloomery dedup --window 10 --confirm c a
-! bloomery dedup: --window forgets lines, and --exact and --confirm keep them all: give one
+! bloomery dedup: --window forgets old lines, and --exact and --confirm remember all; give only one of them
 ? 2
 $ bloomery dedup --window 10 --memory 64M a
-! bloomery dedup: --window has a fixed size, by its length, -n and -p (bloomery plan --window tells): leave out --memory
+! bloomery dedup: --memory and --window cannot be combined: the length of the window, -n and -p determine its memory (see bloomery plan --window)
 ? 2
 $ bloomery dedup --window 10 -n 10 a
-! bloomery dedup: --window says how many lines it is for: leave out -n, which goes with a time
+! bloomery dedup: -n needs --window TIME: a window of N lines is planned for these lines
 ? 2
 $ bloomery dedup --window 10 -p 1e-13 /dev/null
-! bloomery dedup: no such filter can be made: the false-positive rate must lie strictly between 0 and 1, and not below 2^-40
+! bloomery dedup: cannot create the filter: the false-positive rate must lie strictly between 0 and 1, and not below 2^-40
 ? 2
 
 # The card of a window, and what else can be done with it.
@@ -251,13 +251,13 @@ $ printf 'x' | dd of=seen.bly bs=1 seek=20 conv=notrunc 2>/dev/null; bloomery in
 
 # A state must be of a kind that dedup makes.
 $ seq 9 | bloomery build -q --kind cuckoo -o cuckoo.bly; bloomery dedup --state cuckoo.bly /dev/null
-! bloomery dedup: cuckoo.bly: is a cuckoo filter: it would hold every repeat once more; begin a new state
+! bloomery dedup: cuckoo.bly: cannot be a state: it is a cuckoo filter, which would store every repeat again; name another file
 ? 2
 
 # A window that another program made has no room for what dedup marks its own by.
 $ seq 5 | bloomery dedup --window 9996 --seed 1 --state w.bly -c; seq 5 | bloomery dedup -q --window 9996 --seed 1 --state w.bly >/dev/null; seq 5 | bloomery dedup --window 10000 --state w.bly
 5 lines, 5 unique, 0 repeated
-! bloomery dedup: w.bly: is a window of 10,000 keys, and dedup keeps 4 of them for its own marks; give --window 9,996, or begin a new state
+! bloomery dedup: w.bly: is a window of 10,000 keys, of which dedup needs 4 for its own marks; give --window 9,996, or name another file
 ? 2
 $ bloomery info w.bly | grep fill
   shape      8 generations and the one being filled, 113 lines a part, 12 bits per key
