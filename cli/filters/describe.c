@@ -14,6 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
+enum { MAX_PREFIX_V4 = 32, MAX_PREFIX_V6 = 128, LEVELS_TEXT = 1024 };
 enum { BAR_CELLS = 24, CELLS_TEXT = 96, MARKS_TEXT = NUMBER_TEXT + 32, LOOKUPS_TEXT = 80 };
 
 static bool failed(const filter_handle *h) {
@@ -47,7 +48,7 @@ bool describe(description *d, filter_handle *h, bool list) {
     return true;
 }
 
-static bool keeps_promise(const description *d) {
+static bool is_within_rate(const description *d) {
     return health_of(&d->facts.info) == HEALTH_GOOD &&
            !rates_are_widened(&d->facts.info, d->lookups);
 }
@@ -131,10 +132,47 @@ static void print_type(const description *d, FILE *to) {
         describe_row(to, "type", "%s", line_type_words(d->type));
     else if (d->facts.key_missing && (d->can & HANDLE_LOOKS_UP))
         describe_row(to, "type", "%s",
-                     d->facts.keyed ? "not to be told without its key"
-                                    : "not to be told without its hash function");
+                     d->facts.keyed ? "unknown without its key"
+                                    : "unknown without its hash function");
     else if (d->examined)
-        describe_row(to, "type", "several, or it is too full to tell");
+        describe_row(to, "type", "unknown: keys of several types, or too many keys");
+}
+
+/* The levels from `first` to `last` that the list has, as "/8, /16 to /24"; "" for none. */
+static char *levels_text(const description *d, unsigned first, unsigned last, const char *sign,
+                         char out[LEVELS_TEXT]) {
+    size_t used = 0;
+    out[0] = '\0';
+    for (unsigned level = first; level <= last; level++) {
+        const unsigned begin = level;
+        if (!bly_list_levels_contain(&d->levels, level))
+            continue;
+        while (level < last && bly_list_levels_contain(&d->levels, level + 1))
+            level++;
+        used += (size_t)snprintf(out + used, LEVELS_TEXT - used, "%s%s%u", used ? ", " : "", sign,
+                                 begin - first);
+        if (level > begin)
+            used += (size_t)snprintf(out + used, LEVELS_TEXT - used, "%s%s%u",
+                                     level == begin + 1 ? ", " : " to ", sign, level - first);
+    }
+    return out;
+}
+
+static void print_levels(const description *d, FILE *to) {
+    char v4[LEVELS_TEXT], v6[LEVELS_TEXT];
+    const char *chance = d->by_chance ? ", some of them by chance" : "";
+    if (!d->examined || !d->typed || !bly_list_has_levels(d->type))
+        return;
+    if (d->type == BLY_LIST_DOMAIN) {
+        if (*levels_text(d, 0, BLY_LIST_LEVELS - 1, "", v4))
+            describe_row(to, "labels", "%s per domain%s", v4, chance);
+        return;
+    }
+    (void)levels_text(d, 0, MAX_PREFIX_V4, "/", v4);
+    (void)levels_text(d, BLY_LIST_V6, BLY_LIST_V6 + MAX_PREFIX_V6, "/", v6);
+    if (*v4 || *v6)
+        describe_row(to, "prefixes", "%s%s%s%s%s%s", *v4 ? "IPv4 " : "", v4, *v4 && *v6 ? "; " : "",
+                     *v6 ? "IPv6 " : "", v6, chance);
 }
 
 /* ---- how many -------------------------------------------------------------------------------- */
@@ -342,6 +380,7 @@ static void print_native(const description *d, FILE *to) {
     print_place(d, to);
     print_hash(d, to);
     print_type(d, to);
+    print_levels(d, to);
     if (description_kind_can(d, BLY_CARDINALITY_ONLY)) {
         describe_distinct(d, to);
         return;
@@ -357,10 +396,10 @@ static void print_native(const description *d, FILE *to) {
     describe_window(d, to);
     describe_levels(d, to);
     if (description_kind_can(d, BLY_FORGETS))
-        describe_row(to, "note", "forgets old keys: a \"no\" is about the window alone");
+        describe_row(to, "note", "old keys are forgotten: \"no\" means \"not in the window\"");
     if (d->facts.approximate)
         describe_row(to, "note",
-                     "an intersection: it holds every common key, and perhaps some others");
+                     "an intersection: it contains every common key, and perhaps some others");
 }
 
 void description_print(const description *d, FILE *to) {
@@ -439,6 +478,15 @@ static void json_bits(const description *d, json *j) {
     json_real(j, "estimated_keys", s->estimated_keys);
 }
 
+static void json_levels(const description *d, json *j, const char *name, unsigned first,
+                        unsigned last) {
+    json_open(j, name, '[');
+    for (unsigned level = first; level <= last; level++)
+        if (bly_list_levels_contain(&d->levels, level))
+            json_integer(j, NULL, level - first);
+    json_close(j, ']');
+}
+
 static void json_type(const description *d, json *j) {
     if (d->typed)
         json_text(j, "type", line_type_words(d->type));
@@ -448,6 +496,14 @@ static void json_type(const description *d, json *j) {
         json_integer(j, "marks", d->marks);
     else
         json_null(j, "marks");
+    if (!d->typed || !d->examined)
+        return;
+    if (d->type == BLY_LIST_DOMAIN)
+        json_levels(d, j, "labels", 0, BLY_LIST_LEVELS - 1);
+    if (d->type != BLY_LIST_IP)
+        return;
+    json_levels(d, j, "prefixes_ipv4", 0, MAX_PREFIX_V4);
+    json_levels(d, j, "prefixes_ipv6", BLY_LIST_V6, BLY_LIST_V6 + MAX_PREFIX_V6);
 }
 
 void description_json(const description *d, FILE *to) {
@@ -467,7 +523,7 @@ void description_json(const description *d, FILE *to) {
         rates_json(&j, "current", s->current_fpr, d->lookups.now);
     }
     if (d->facts.has_rates && describes) {
-        json_bool(&j, "keeps_promise", keeps_promise(d));
+        json_bool(&j, "within_requested_rate", is_within_rate(d));
         json_type(d, &j);
         describe_kind_json(d, &j);
     }

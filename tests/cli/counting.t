@@ -94,7 +94,7 @@ $ for kind in counting multilayer layered hybrid; do bloomery build -q -f --kind
   rate       0.1% requested, 0.0468% expected, 0.0467% current (1 in 2,142), per line and per lookup
   fill       ▕████████████            ▏ 50% of its capacity; 47.7% of its slots in use, 95.4% at its capacity
 $ bloomery info --json counting.bly | sed -E 's/(\.0*[1-9][0-9]{2})[0-9]+/\1/g'
-{"file":"counting.bly","file_bytes":14464,"kind":"counting","hashes":10,"size":28800,"detail":4,"forgets":false,"foldable":false,"textbook":false,"hash":"xxh3","keyed":false,"seed":0,"capacity":2000,"count":1000,"bits_per_key":57.6,"lookups_per_line":1,"rate_per_lookup_requested":0.001,"rate_per_line_requested":0.001,"approximate":false,"bits":115200,"set_bits":33748,"fill":0.292,"estimated_keys":998.351,"rate_per_lookup_expected":4.658e-06,"rate_per_line_expected":4.658e-06,"rate_per_lookup_current":4.655e-06,"rate_per_line_current":4.655e-06,"keeps_promise":true,"type":"line","marks":0,"counters":28800,"stuck":0,"rebuild":false}
+{"file":"counting.bly","file_bytes":14464,"kind":"counting","hashes":10,"size":28800,"detail":4,"forgets":false,"foldable":false,"textbook":false,"hash":"xxh3","keyed":false,"seed":0,"capacity":2000,"count":1000,"bits_per_key":57.6,"lookups_per_line":1,"rate_per_lookup_requested":0.001,"rate_per_line_requested":0.001,"approximate":false,"bits":115200,"set_bits":33748,"fill":0.292,"estimated_keys":998.351,"rate_per_lookup_expected":4.658e-06,"rate_per_line_expected":4.658e-06,"rate_per_lookup_current":4.655e-06,"rate_per_line_current":4.655e-06,"within_requested_rate":true,"type":"line","marks":0,"counters":28800,"stuck":0,"rebuild":false}
 $ bloomery info --json hybrid.bly | grep -o '"type".*'; bloomery info --header layered.bly | grep -e shape -e keys
 "type":"line","marks":0}
   kind       layered: sbbf in front, counters behind; keys can be removed, the front can be shared
@@ -111,7 +111,7 @@ hybrid.bly: good
 $ for kind in counting multilayer layered; do bloomery build -q -f --kind $kind -p 1% -o small.bly <(seq 300); bloomery info --json small.bly | python3 -c "
 > import json, sys
 > d = json.load(sys.stdin)
-> print(d['kind'], d['rate_per_line_current'] <= 0.0102, d['keeps_promise'], d['capacity'])"; done
+> print(d['kind'], d['rate_per_line_current'] <= 0.0102, d['within_requested_rate'], d['capacity'])"; done
 counting True True 300
 multilayer True True 300
 layered True True 300

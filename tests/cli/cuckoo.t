@@ -18,7 +18,7 @@ list.bly
   rate       0.1% requested, 0.0468% expected, 0.0467% current (1 in 2,142), per line and per lookup
   fill       ▕████████████            ▏ 50% of its capacity; 47.7% of its slots in use, 95.4% at its capacity
 $ bloomery info --json list.bly | sed -E 's/(\.0*[1-9][0-9]{2})[0-9]+/\1/g'
-{"file":"list.bly","file_bytes":3520,"kind":"cuckoo","hashes":12,"size":524,"detail":0,"forgets":false,"foldable":false,"textbook":false,"hash":"xxh3","keyed":false,"seed":0,"capacity":2000,"count":1000,"bits_per_key":13.656,"lookups_per_line":1,"rate_per_lookup_requested":0.001,"rate_per_line_requested":0.001,"approximate":false,"bits":27312,"set_bits":13000,"fill":0.477,"estimated_keys":1000,"rate_per_lookup_expected":0.000467,"rate_per_line_expected":0.000467,"rate_per_lookup_current":0.000466,"rate_per_line_current":0.000466,"keeps_promise":true,"type":"line","marks":0}
+{"file":"list.bly","file_bytes":3520,"kind":"cuckoo","hashes":12,"size":524,"detail":0,"forgets":false,"foldable":false,"textbook":false,"hash":"xxh3","keyed":false,"seed":0,"capacity":2000,"count":1000,"bits_per_key":13.656,"lookups_per_line":1,"rate_per_lookup_requested":0.001,"rate_per_line_requested":0.001,"approximate":false,"bits":27312,"set_bits":13000,"fill":0.477,"estimated_keys":1000,"rate_per_lookup_expected":0.000467,"rate_per_line_expected":0.000467,"rate_per_lookup_current":0.000466,"rate_per_line_current":0.000466,"within_requested_rate":true,"type":"line","marks":0}
 $ bloomery info --header list.bly | grep -e shape -e capacity
   shape      524 buckets of 4 slots, remainders of 12 bits
   capacity   2,000 keys, 13.7 bits per key

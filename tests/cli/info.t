@@ -98,7 +98,7 @@ keyed-classic.bly
   shape      999 bits, 7 bits per key
   file       192 B
   hash       siphash with a secret key, whose id is 09ab680398f0e1ae
-  type       not to be told without its key
+  type       unknown without its key
   keys       50 counted, 50 estimated
   capacity   60 keys, 16.6 bits per key
   rate       1% requested, 0.0193% expected, 0.0191% current (1 in 5,230), per lookup
@@ -109,7 +109,7 @@ custom-bb2x512.bly
   shape      4 blocks, 8 bits per key
   file       320 B
   hash       custom-raw, tag 00000000676f6c64
-  type       not to be told without its hash function
+  type       unknown without its hash function
   keys       50 counted, 50 estimated
   capacity   60 keys, 34.1 bits per key
   rate       1% requested, 0.000137% expected, 0.000112% current (1 in 890,001), per lookup
@@ -117,7 +117,7 @@ custom-bb2x512.bly
 
 $ bloomery info $DATA/../golden/v1/good/custom-mixed-sbbf.bly | grep hash
   hash       custom, tag 00000000676f6c64
-  type       not to be told without its hash function
+  type       unknown without its hash function
 
 # An intersection is approximate; a full filter is no filter.
 $ cd $DATA/../golden/v1/good; bloomery info intersection-sbbf-fnv1a.bly classic-full-crc64.bly
@@ -131,14 +131,14 @@ intersection-sbbf-fnv1a.bly
   capacity   60 keys, 51.2 bits per key
   rate       1% requested, 1.62e-06% expected, 5.81e-07% current (1 in 172,148,368), per line and per lookup
   fill       ▕████████                ▏ 33% of its capacity; 5.3% of its bits set, 14.5% when full
-  note       an intersection: it holds every common key, and perhaps some others
+  note       an intersection: it contains every common key, and perhaps some others
 \
 classic-full-crc64.bly
   kind       classic: bits anywhere in one array; small, one cache miss per bit
   shape      65 bits, 1 bit per key
   file       128 B
   hash       crc64, seed 9
-  type       several, or it is too full to tell
+  type       unknown: keys of several types, or too many keys
   keys       65 counted, too many to estimate
   capacity   60 keys, 1.08 bits per key
   rate       1% requested, 100% expected, 100% current (1 in 1), per lookup
@@ -211,12 +211,12 @@ $ bloomery info --json --header list.bly phone.bly | sed -E 's/(\.0*[1-9][0-9]{2
 {"file":"list.bly","file_bytes":4032,"kind":"split512","hashes":8,"size":62,"detail":0,"forgets":false,"foldable":false,"textbook":false,"hash":"xxh3","keyed":false,"seed":0,"capacity":2000,"count":2997,"bits_per_key":15.872,"lookups_per_line":null,"rate_per_lookup_requested":0.001,"approximate":false}
 {"file":"phone.bly","file_bytes":128,"kind":"split512","hashes":8,"size":1,"detail":0,"forgets":false,"foldable":false,"textbook":false,"hash":"xxh3","keyed":false,"seed":0,"capacity":17,"count":17,"bits_per_key":30.117,"lookups_per_line":null,"rate_per_lookup_requested":0.001,"approximate":false}
 $ cd $DATA/../golden/v1/good; bloomery info --json sbbf-xxh3.bly keyed-classic.bly custom-bb2x512.bly classic-full-crc64.bly | sed -E 's/(\.0*[1-9][0-9]{2})[0-9]+/\1/g'
-{"file":"sbbf-xxh3.bly","file_bytes":320,"kind":"sbbf","hashes":8,"size":8,"detail":0,"forgets":false,"foldable":false,"textbook":false,"hash":"xxh3","keyed":false,"seed":1,"capacity":60,"count":50,"bits_per_key":34.133,"lookups_per_line":1,"rate_per_lookup_requested":0.01,"rate_per_line_requested":0.01,"approximate":false,"bits":2048,"set_bits":375,"fill":0.183,"estimated_keys":51.673,"rate_per_lookup_expected":9.566e-06,"rate_per_line_expected":9.566e-06,"rate_per_lookup_current":3.966e-06,"rate_per_line_current":3.966e-06,"keeps_promise":true,"type":"line","marks":0}
-{"file":"keyed-classic.bly","file_bytes":192,"kind":"classic","hashes":7,"size":999,"detail":0,"forgets":false,"foldable":false,"textbook":false,"hash":"siphash","keyed":true,"key_id":"09ab680398f0e1ae","capacity":60,"count":50,"bits_per_key":16.65,"lookups_per_line":null,"rate_per_lookup_requested":0.01,"approximate":false,"bits":999,"set_bits":294,"fill":0.294,"estimated_keys":49.719,"rate_per_lookup_expected":0.000192,"rate_per_lookup_current":0.000191,"keeps_promise":true,"type":null,"marks":null}
-{"file":"custom-bb2x512.bly","file_bytes":320,"kind":"bb2x512","hashes":8,"size":4,"detail":0,"forgets":false,"foldable":false,"textbook":false,"hash":"custom-raw","keyed":false,"hash_tag":"00000000676f6c64","capacity":60,"count":50,"bits_per_key":34.133,"lookups_per_line":null,"rate_per_lookup_requested":0.01,"approximate":false,"bits":2048,"set_bits":365,"fill":0.178,"estimated_keys":50.347,"rate_per_lookup_expected":1.367e-06,"rate_per_lookup_current":1.123e-06,"keeps_promise":true,"type":null,"marks":null}
-{"file":"classic-full-crc64.bly","file_bytes":128,"kind":"classic","hashes":1,"size":65,"detail":0,"forgets":false,"foldable":false,"textbook":false,"hash":"crc64","keyed":false,"seed":9,"capacity":60,"count":65,"bits_per_key":1.0833,"lookups_per_line":null,"rate_per_lookup_requested":0.01,"approximate":false,"bits":65,"set_bits":65,"fill":1,"estimated_keys":null,"rate_per_lookup_expected":1,"rate_per_lookup_current":1,"keeps_promise":false,"type":null,"marks":null}
+{"file":"sbbf-xxh3.bly","file_bytes":320,"kind":"sbbf","hashes":8,"size":8,"detail":0,"forgets":false,"foldable":false,"textbook":false,"hash":"xxh3","keyed":false,"seed":1,"capacity":60,"count":50,"bits_per_key":34.133,"lookups_per_line":1,"rate_per_lookup_requested":0.01,"rate_per_line_requested":0.01,"approximate":false,"bits":2048,"set_bits":375,"fill":0.183,"estimated_keys":51.673,"rate_per_lookup_expected":9.566e-06,"rate_per_line_expected":9.566e-06,"rate_per_lookup_current":3.966e-06,"rate_per_line_current":3.966e-06,"within_requested_rate":true,"type":"line","marks":0}
+{"file":"keyed-classic.bly","file_bytes":192,"kind":"classic","hashes":7,"size":999,"detail":0,"forgets":false,"foldable":false,"textbook":false,"hash":"siphash","keyed":true,"key_id":"09ab680398f0e1ae","capacity":60,"count":50,"bits_per_key":16.65,"lookups_per_line":null,"rate_per_lookup_requested":0.01,"approximate":false,"bits":999,"set_bits":294,"fill":0.294,"estimated_keys":49.719,"rate_per_lookup_expected":0.000192,"rate_per_lookup_current":0.000191,"within_requested_rate":true,"type":null,"marks":null}
+{"file":"custom-bb2x512.bly","file_bytes":320,"kind":"bb2x512","hashes":8,"size":4,"detail":0,"forgets":false,"foldable":false,"textbook":false,"hash":"custom-raw","keyed":false,"hash_tag":"00000000676f6c64","capacity":60,"count":50,"bits_per_key":34.133,"lookups_per_line":null,"rate_per_lookup_requested":0.01,"approximate":false,"bits":2048,"set_bits":365,"fill":0.178,"estimated_keys":50.347,"rate_per_lookup_expected":1.367e-06,"rate_per_lookup_current":1.123e-06,"within_requested_rate":true,"type":null,"marks":null}
+{"file":"classic-full-crc64.bly","file_bytes":128,"kind":"classic","hashes":1,"size":65,"detail":0,"forgets":false,"foldable":false,"textbook":false,"hash":"crc64","keyed":false,"seed":9,"capacity":60,"count":65,"bits_per_key":1.0833,"lookups_per_line":null,"rate_per_lookup_requested":0.01,"approximate":false,"bits":65,"set_bits":65,"fill":1,"estimated_keys":null,"rate_per_lookup_expected":1,"rate_per_lookup_current":1,"within_requested_rate":false,"type":null,"marks":null}
 $ bloomery info --json grows.bly | sed -E 's/(\.0*[1-9][0-9]{2})[0-9]+/\1/g; s/"levels":\[[{]/&\n/; s/\},/},\n/g'
-{"file":"grows.bly","file_bytes":21696,"kind":"scalable","hashes":4,"size":21632,"detail":0,"forgets":false,"foldable":false,"textbook":false,"hash":"xxh3","keyed":false,"seed":0,"capacity":7500,"count":3994,"bits_per_key":23.0741,"lookups_per_line":1,"rate_per_lookup_requested":0.001,"rate_per_line_requested":0.001,"approximate":false,"bits":171008,"set_bits":40039,"fill":0.234,"estimated_keys":3996.0352,"rate_per_lookup_expected":0.000775,"rate_per_line_expected":0.000775,"rate_per_lookup_current":0.000597,"rate_per_line_current":0.000597,"keeps_promise":true,"type":"line","marks":0,"levels":[{
+{"file":"grows.bly","file_bytes":21696,"kind":"scalable","hashes":4,"size":21632,"detail":0,"forgets":false,"foldable":false,"textbook":false,"hash":"xxh3","keyed":false,"seed":0,"capacity":7500,"count":3994,"bits_per_key":23.0741,"lookups_per_line":1,"rate_per_lookup_requested":0.001,"rate_per_line_requested":0.001,"approximate":false,"bits":171008,"set_bits":40039,"fill":0.234,"estimated_keys":3996.0352,"rate_per_lookup_expected":0.000775,"rate_per_line_expected":0.000775,"rate_per_lookup_current":0.000597,"rate_per_line_current":0.000597,"within_requested_rate":true,"type":"line","marks":0,"levels":[{
 "kind":"split512","hashes":8,"size":16,"bytes":1024,"capacity":500,"count":500,"estimated_keys":493.113,"fill":0.382,"rate_per_lookup_requested":0.0008,"rate_per_lookup_current":0.000537},
 {"kind":"bb2x512","hashes":12,"size":45,"bytes":2880,"capacity":1000,"count":1000,"estimated_keys":1009.328,"fill":0.407,"rate_per_lookup_requested":2.999e-05,"rate_per_lookup_current":3.509e-05},
 {"kind":"bb2x512","hashes":14,"size":90,"bytes":5760,"capacity":2000,"count":2000,"estimated_keys":1999.719,"fill":0.453,"rate_per_lookup_requested":2.549e-05,"rate_per_lookup_current":2.492e-05},
@@ -278,3 +278,19 @@ $ bloomery info --jsn list.bly
 $ bloomery info list.bly > /dev/full
 ! bloomery info: standard output: No space left on device
 ? 2
+
+# ---- which prefixes and labels a list has -----------------------------------------------------------
+$ printf '192.0.2.0/24\n10.0.0.1\n203.0.113.0/25\n198.51.100.0/26\n198.51.100.64/27\n2001:db8::/32\n' | bloomery build -q --type ip -o widths.bly; bloomery info widths.bly | grep -e type -e prefixes; bloomery info --json widths.bly | grep -o '"prefixes.*'
+  type       ip
+  prefixes   IPv4 /24 to /27, /32; IPv6 /32
+"prefixes_ipv4":[24,25,26,27,32],"prefixes_ipv6":[32]}
+$ printf '10.0.0.0/8\n' | bloomery build -q --type ip -o v4.bly; printf '::1\n' | bloomery build -q --type ip -o v6.bly; bloomery info v4.bly v6.bly | grep prefixes
+  prefixes   IPv4 /8
+  prefixes   IPv6 /128
+$ printf 'com\na.example.org\nb.a.example.org\nx.y.b.a.example.org\n' | bloomery build -q --type domain -o names.bly; bloomery info names.bly | grep -e type -e labels; bloomery info --json names.bly | grep -o '"labels.*'
+  type       domain
+  labels     1, 3, 4, 6 per domain
+"labels":[1,3,4,6]}
+$ printf 'a\n' | bloomery build -q -o plain.bly; bloomery info plain.bly | grep -c -e prefixes -e labels
+0
+? 1

@@ -36,7 +36,7 @@ $ bloomery intersect -o i.bly a.bly b.bly
 $ seq 401 600 | bloomery add i.bly
 ! bloomery add: i.bly: 0 of 200 new; it holds 203 keys, its capacity is 2,000
 $ bloomery info i.bly | grep note
-  note       an intersection: it holds every common key, and perhaps some others
+  note       an intersection: it contains every common key, and perhaps some others
 $ bloomery intersect --json -o json.bly -f a.bly b.bly all.bly | sed -E 's/(\.0*[1-9][0-9]{2})[0-9]+/\1/g'
 {"file":"json.bly","from":["a.bly","b.bly","all.bly"],"kind":"split512","size":62,"folded":false,"bytes":3968,"capacity":2000,"count":203,"marks":0,"estimated_keys":239.161,"rate_per_lookup_requested":0.001,"rate_per_lookup_current":4.296e-09,"approximate":true,"keeps_promise":true}
 
@@ -155,7 +155,7 @@ $ $DATA/unrecord.py ip.bly phone.bly; bloomery merge -o mixed.bly ip.bly phone.b
 ! bloomery merge: warning: phone.bly: has keys of type phone, but ip.bly has keys of type ip; look up lines in the result with --type
 ! bloomery merge: mixed.bly: 2 filters merged, about 41 keys; false-positive rate per lookup 6.07e-06% (requested: 0.1%)
 $ bloomery info mixed.bly | grep type
-  type       several, or it is too full to tell
+  type       unknown: keys of several types, or too many keys
 
 # Everything that can be wrong with a file; the first that is ends it.
 $ bloomery merge -o x.bly a.bly missing.bly

@@ -77,7 +77,7 @@ over.bly
 $ bloomery remove -q over.bly <(seq 101 200); bloomery info over.bly | grep changes
   changes    200 removed, 50 added beside it; that is more than a fifth of its keys: build the list again
 $ bloomery info --json over.bly | sed -E 's/(\.0*[1-9][0-9]{2})[0-9]+/\1/g; s/(e-[0-9]+)/\1/' | grep -o '"overlay".*'
-"overlay","hashes":3,"size":3584,"detail":0,"forgets":false,"foldable":false,"textbook":false,"hash":"xxh3","keyed":false,"seed":0,"capacity":1000,"count":850,"bits_per_key":28.672,"lookups_per_line":1,"rate_per_lookup_requested":0.001,"rate_per_line_requested":0.001,"approximate":false,"bits":26352,"set_bits":20614,"fill":0.782,"estimated_keys":850,"rate_per_lookup_expected":0.000976,"rate_per_line_expected":0.000976,"rate_per_lookup_current":0.000976,"rate_per_line_current":0.000976,"keeps_promise":true,"type":"line","marks":0,"overlay":{"base":"fuse","base_keys":1000,"removed":200,"added":50,"miss_bound":3.652e-11,"rebuild":true}}
+"overlay","hashes":3,"size":3584,"detail":0,"forgets":false,"foldable":false,"textbook":false,"hash":"xxh3","keyed":false,"seed":0,"capacity":1000,"count":850,"bits_per_key":28.672,"lookups_per_line":1,"rate_per_lookup_requested":0.001,"rate_per_line_requested":0.001,"approximate":false,"bits":26352,"set_bits":20614,"fill":0.782,"estimated_keys":850,"rate_per_lookup_expected":0.000976,"rate_per_line_expected":0.000976,"rate_per_lookup_current":0.000976,"rate_per_line_current":0.000976,"within_requested_rate":true,"type":"line","marks":0,"overlay":{"base":"fuse","base_keys":1000,"removed":200,"added":50,"miss_bound":3.652e-11,"rebuild":true}}
 $ bloomery info --header over.bly | grep -e kind -e shape
   kind       overlay: another filter, and what was removed from and added to it since
   shape      3 parts

@@ -30,7 +30,7 @@ ribbon.bly
   capacity   1,000 keys, 10.5 bits per key
   rate       0.1% requested, 0.0985% by its construction (1 in 1,015), per line and per lookup
 $ bloomery info --json ribbon.bly | sed -E 's/(\.0*[1-9][0-9]{2})[0-9]+/\1/g'
-{"file":"ribbon.bly","file_bytes":1408,"kind":"ribbon","hashes":73,"size":131,"detail":255,"forgets":false,"foldable":false,"textbook":false,"hash":"xxh3","keyed":false,"seed":0,"capacity":1000,"count":1000,"bits_per_key":10.472,"lookups_per_line":1,"rate_per_lookup_requested":0.001,"rate_per_line_requested":0.001,"approximate":false,"bits":10472,"set_bits":10472,"fill":1,"estimated_keys":1000,"rate_per_lookup_expected":0.000985,"rate_per_line_expected":0.000985,"rate_per_lookup_current":0.000985,"rate_per_line_current":0.000985,"keeps_promise":true,"type":"line","marks":0}
+{"file":"ribbon.bly","file_bytes":1408,"kind":"ribbon","hashes":73,"size":131,"detail":255,"forgets":false,"foldable":false,"textbook":false,"hash":"xxh3","keyed":false,"seed":0,"capacity":1000,"count":1000,"bits_per_key":10.472,"lookups_per_line":1,"rate_per_lookup_requested":0.001,"rate_per_line_requested":0.001,"approximate":false,"bits":10472,"set_bits":10472,"fill":1,"estimated_keys":1000,"rate_per_lookup_expected":0.000985,"rate_per_line_expected":0.000985,"rate_per_lookup_current":0.000985,"rate_per_line_current":0.000985,"within_requested_rate":true,"type":"line","marks":0}
 $ bloomery info --header fuse.bly | grep -e shape -e rate
   shape      1,122 slots, fingerprints of 10 bits
   rate       0.1% requested (1 in 1,000), per lookup

@@ -239,8 +239,8 @@ $ bloomery info list.bly | grep -e 'per l' -e health -e keys
   per line   0.1% requested, 0.297% expected, 0.286% current (1 in 349), up to 3 lookups (requested for 1)
   per lookup 0.1% requested, 0.0991% expected, 0.0955% current (1 in 1,047)
   health     a line now needs up to 3 lookups instead of 1, so the false-positive rate per line is 0.286% (requested: 0.1%)
-$ bloomery info --json list.bly | tr , '\n' | grep keeps
-"keeps_promise":false
+$ bloomery info --json list.bly | tr , '\n' | grep within
+"within_requested_rate":false
 # A list over it says the same.
 $ bloomery build -q -f --over list.bly -o over.bly; bloomery verify over.bly 2>&1 | grep -c 'above its requested rate: a line now needs up to 3 lookups instead of 1'
 1
@@ -279,7 +279,8 @@ $ bloomery info list.bly | grep -e keys -e per -e health
   health     too full: every bit is set (capacity: 124 keys), so every lookup matches
 $ bloomery info --json list.bly | tr , '\n' | grep -e '"marks' -e requested; bloomery verify list.bly
 "rate_per_lookup_requested":0.001
-"marks":16}
+"within_requested_rate":false
+"marks":16
 list.bly: intact, but too full; false-positive rate 100% per lookup (requested 0.1%), 100% per line of up to 129 lookups
 ! bloomery verify: warning: list.bly: too full: every bit is set (capacity: 124 keys), so every lookup matches; build a larger filter
 ? 1

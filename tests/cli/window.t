@@ -155,18 +155,18 @@ number.bly
   rate       0.1% requested, 0.0801% expected, 0.0793% current (1 in 1,261), per line and per lookup
   fill       ▕██████████████████████▋ ▏ 94% of its capacity; 2.3% of its bits set, 2.4% when full
   window     8 generations of 2 arrivals, and 1 in the one being filled, of 1 key
-  note       forgets old keys: a "no" is about the window alone
+  note       old keys are forgotten: "no" means "not in the window"
 $ bloomery info --json number.bly | sed -E 's/(\.0*[1-9][0-9]{2})[0-9]+/\1/g'
-{"file":"number.bly","file_bytes":384,"kind":"window","hashes":3,"size":128,"detail":72,"forgets":true,"foldable":false,"textbook":false,"hash":"xxh3","keyed":false,"seed":3,"capacity":14,"count":17,"bits_per_key":155.428,"lookups_per_line":1,"rate_per_lookup_requested":0.001,"rate_per_line_requested":0.001,"approximate":false,"bits":2176,"set_bits":50,"fill":0.0229,"estimated_keys":16.984,"rate_per_lookup_expected":0.000800,"rate_per_line_expected":0.000800,"rate_per_lookup_current":0.000793,"rate_per_line_current":0.000793,"keeps_promise":true,"type":"line","marks":0,"window":{"generations":8,"generation_keys":2,"active_keys":1,"ordinal":25,"span":0,"slice":0,"now":0,"active_arrivals":1,"arrivals":17}}
+{"file":"number.bly","file_bytes":384,"kind":"window","hashes":3,"size":128,"detail":72,"forgets":true,"foldable":false,"textbook":false,"hash":"xxh3","keyed":false,"seed":3,"capacity":14,"count":17,"bits_per_key":155.428,"lookups_per_line":1,"rate_per_lookup_requested":0.001,"rate_per_line_requested":0.001,"approximate":false,"bits":2176,"set_bits":50,"fill":0.0229,"estimated_keys":16.984,"rate_per_lookup_expected":0.000800,"rate_per_line_expected":0.000800,"rate_per_lookup_current":0.000793,"rate_per_line_current":0.000793,"within_requested_rate":true,"type":"line","marks":0,"window":{"generations":8,"generation_keys":2,"active_keys":1,"ordinal":25,"span":0,"slice":0,"now":0,"active_arrivals":1,"arrivals":17}}
 $ bloomery info --header number.bly | grep -e shape -e capacity -e note
   shape      8 generations and the one being filled, 128 columns, 3 bits per key
   capacity   the last 14 keys, 155 bits per key
-  note       forgets old keys: a "no" is about the window alone
+  note       old keys are forgotten: "no" means "not in the window"
 $ bloomery info hour.bly | grep -e clock -e window | sed 's/clock .*;/clock N;/'
   kind       window: remembers the last keys, or those of the last hours, and forgets older ones
   window     4 generations of 1,000,000 keys, and 5 in the one being filled
   clock N; it spans 3,600,000 ticks, a generation 900,000 (of dedup, they are milliseconds)
-  note       forgets old keys: a "no" is about the window alone
+  note       old keys are forgotten: "no" means "not in the window"
 $ bloomery verify number.bly; bloomery verify --measure=100k number.bly | sed 's/;.*//'
 number.bly: good; false-positive rate 0.0793% per line and per lookup (requested 0.1%)
 number.bly: good
