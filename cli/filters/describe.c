@@ -496,8 +496,9 @@ static void json_type(const description *d, json *j) {
         json_integer(j, "marks", d->marks);
     else
         json_null(j, "marks");
-    if (!d->typed || !d->examined)
+    if (!d->typed || !d->examined || !bly_list_has_levels(d->type))
         return;
+    json_bool(j, "levels_by_chance", d->by_chance);
     if (d->type == BLY_LIST_DOMAIN)
         json_levels(d, j, "labels", 0, BLY_LIST_LEVELS - 1);
     if (d->type != BLY_LIST_IP)

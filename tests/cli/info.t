@@ -280,17 +280,17 @@ $ bloomery info list.bly > /dev/full
 ? 2
 
 # ---- which prefixes and labels a list has -----------------------------------------------------------
-$ printf '192.0.2.0/24\n10.0.0.1\n203.0.113.0/25\n198.51.100.0/26\n198.51.100.64/27\n2001:db8::/32\n' | bloomery build -q --type ip -o widths.bly; bloomery info widths.bly | grep -e type -e prefixes; bloomery info --json widths.bly | grep -o '"prefixes.*'
+$ printf '192.0.2.0/24\n10.0.0.1\n203.0.113.0/25\n198.51.100.0/26\n198.51.100.64/27\n2001:db8::/32\n' | bloomery build -q --type ip -o widths.bly; bloomery info widths.bly | grep -e type -e prefixes; bloomery info --json widths.bly | grep -o '"levels_by.*'
   type       ip
   prefixes   IPv4 /24 to /27, /32; IPv6 /32
-"prefixes_ipv4":[24,25,26,27,32],"prefixes_ipv6":[32]}
+"levels_by_chance":false,"prefixes_ipv4":[24,25,26,27,32],"prefixes_ipv6":[32]}
 $ printf '10.0.0.0/8\n' | bloomery build -q --type ip -o v4.bly; printf '::1\n' | bloomery build -q --type ip -o v6.bly; bloomery info v4.bly v6.bly | grep prefixes
   prefixes   IPv4 /8
   prefixes   IPv6 /128
-$ printf 'com\na.example.org\nb.a.example.org\nx.y.b.a.example.org\n' | bloomery build -q --type domain -o names.bly; bloomery info names.bly | grep -e type -e labels; bloomery info --json names.bly | grep -o '"labels.*'
+$ printf 'com\na.example.org\nb.a.example.org\nx.y.b.a.example.org\n' | bloomery build -q --type domain -o names.bly; bloomery info names.bly | grep -e type -e labels; bloomery info --json names.bly | grep -o '"levels_by.*'
   type       domain
   labels     1, 3, 4, 6 per domain
-"labels":[1,3,4,6]}
+"levels_by_chance":false,"labels":[1,3,4,6]}
 $ printf 'a\n' | bloomery build -q -o plain.bly; bloomery info plain.bly | grep -c -e prefixes -e labels
 0
 ? 1
