@@ -204,7 +204,7 @@ static void result_json(json *j, const bench_result *r) {
         r->ns[op] > 0 ? json_real(j, names[op], r->ns[op]) : json_null(j, names[op]);
     json_integer(j, "bytes", r->bytes);
     json_real(j, "bits_per_key", r->bits_per_key);
-    json_real(j, "promised_rate", r->requested);
+    json_real(j, "requested_rate", r->requested);
     json_real(j, "measured_rate", (double)r->false_positives / (double)r->absent);
     json_integer(j, "asked", r->absent);
     json_integer(j, "wrong", r->false_positives);

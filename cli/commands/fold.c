@@ -122,7 +122,7 @@ static void report(const values *v, const char *name, const bly_filter *from,
         json_real(&j, "rate_per_lookup_requested", b->requested_fpr);
         json_real(&j, "rate_per_lookup_before", a.current_fpr);
         json_real(&j, "rate_per_lookup_current", b->current_fpr);
-        json_bool(&j, "keeps_promise", health_of(b) == HEALTH_GOOD);
+        json_bool(&j, "within_requested_rate", health_of(b) == HEALTH_GOOD);
         json_end(&j);
     } else if (a.size != b->size)
         message_note("%s: folded by a factor of %llu from %s to %s; false-positive rate per lookup "

@@ -53,7 +53,7 @@ $ bloomery fold foldable.bly -o least.bly; seq 1000 | bloomery check -c least.bl
 
 # As JSON, to standard output, quietly.
 $ bloomery fold --json -f big.bly -o little.bly | sed -E 's/(\.0*[1-9][0-9]{2})[0-9]+/\1/g'
-{"file":"little.bly","divisor":16,"size_before":244480,"size":15280,"bytes_before":30592,"bytes":1920,"capacity":1062,"rate_per_lookup_requested":0.001,"rate_per_lookup_before":1.0667e-14,"rate_per_lookup_current":0.000631,"keeps_promise":true}
+{"file":"little.bly","divisor":16,"size_before":244480,"size":15280,"bytes_before":30592,"bytes":1920,"capacity":1062,"rate_per_lookup_requested":0.001,"rate_per_lookup_before":1.0667e-14,"rate_per_lookup_current":0.000631,"within_requested_rate":true}
 $ bloomery fold -q big.bly -o - | cmp - little.bly
 $ bloomery fold --json big.bly -o -
 ! bloomery fold: --json and -o - both want standard output
