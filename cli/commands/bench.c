@@ -34,8 +34,8 @@ static const cli_option options[] = {
      .type = CLI_TEXT,
      .at = AT(kinds),
      .metavar = "KIND,...",
-     .help = "Measure these kinds, separated by commas. By default all but hll, which has no "
-             "lookups."},
+     .help =
+         "Measure these kinds, separated by commas. By default all but hll, which has no lookups."},
     OPTION_EXPECT(AT(keys),
                   "Add N keys to each filter. The default is a million: such filters fit into the "
                   "caches of most processors, and filters of a hundred million keys do not."),
@@ -260,29 +260,28 @@ const cli_command command_bench = {
     .name = "bench",
     .operands = "",
     .summary = "Measure the speed of filters on this machine",
+    .brief = "Adds generated keys to filters of each kind, looks up keys that are in them and keys "
+             "that are not, and prints the time per key, the space, and the requested and measured "
+             "false-positive rates with their ratio and its uncertainty. With the defaults it "
+             "takes a few seconds.",
     .description =
-        "Adds generated keys to filters of each kind, looks up keys that are in them and keys "
-        "that are not, and prints the time per key, the space, and the requested and measured "
-        "false-positive rates with their ratio and its uncertainty. With the defaults it "
-        "takes a few seconds.\n"
+        "Batched means thousands of keys per call, as in the other commands; single means one call "
+        "per key. Times are medians over chunks of at most 65,536 keys. Scalable and "
+        "growable-cuckoo filters are measured while they grow from a tenth of the keys. Fuse and "
+        "ribbon filters are built from all keys at once, with one thread per processor (at most "
+        "eight); the \"add\" column shows that time divided by the number of keys.\n"
         "\n"
-        "Batched means thousands of keys per call, as in the other commands; single means one "
-        "call per key. Times are medians over chunks of at most 65,536 keys. Scalable and "
-        "growable-cuckoo filters are measured while they grow from a tenth of the keys. Fuse "
-        "and ribbon filters are built from all keys at once, with one thread per processor "
-        "(at most eight); the \"add\" column shows that time divided by the number of keys.\n"
+        "Two limits of the machine are printed as well: the time to only hash a key, and the time "
+        "to read a random cache line from as much memory as the planned filter has. No filter "
+        "larger than the processor's caches can be faster.\n"
         "\n"
-        "Two limits of the machine are printed as well: the time to only hash a key, and the "
-        "time to read a random cache line from as much memory as the planned filter has. No "
-        "filter larger than the processor's caches can be faster.\n"
-        "\n"
-        "The answers are checked during the measurement. If a key is not found, or batched "
-        "and single calls disagree, the run ends with an error.",
+        "The answers are checked during the measurement. If a key is not found, or batched and "
+        "single calls disagree, the run ends with an error.",
     .examples = "# all kinds, a million keys each\n"
                 "bloomery bench\n"
-                "# two kinds, in memory that no cache holds\n"
+                "# two kinds, larger than any cache\n"
                 "bloomery bench --kinds sbbf,classic -n 1e8 -p 1%\n"
-                "# for a program\n"
+                "# print the results as JSON\n"
                 "bloomery bench --json\n",
     .options = options,
     .most_used = {"kinds", "expect", "rate"},

@@ -189,25 +189,24 @@ const cli_command command_hash = {
     .name = "hash",
     .operands = "[KEY...]",
     .summary = "Print hash values of keys",
-    .description =
-        "Prints a line for each KEY: the hash value in hexadecimal, two spaces, and the key. "
-        "Without a KEY, or if it is -, the keys are the lines of standard input. The value is "
-        "written in the form of the function's publication, so that it can be compared "
-        "with that of other programs. A carriage return at the end of a line is printed, but "
-        "is not part of the key (except with -0).\n"
-        "\n"
-        "A filter does not use the key itself, but two 64-bit words that are made from the "
-        "hash value; --words prints them. Two keys with the same words are the same key to "
-        "every filter with this function and seed.",
-    .examples = "# the default function\n"
+    .brief = "Prints a line for each KEY: the hash value in hexadecimal, two spaces, and the key. "
+             "Without a KEY, or if it is -, the keys are the lines of standard input.",
+    .description = "The value is written as in the publication of the function, so that it can be "
+                   "compared with that of other programs. A carriage return at the end of a line "
+                   "is printed, but is not part of the key (except with -0).\n"
+                   "\n"
+                   "A filter does not use the key itself, but two 64-bit words that are computed "
+                   "from the hash value. --words prints them. Two keys with the same words are the "
+                   "same key to every filter with this function and seed.",
+    .examples = "# hash with the default function\n"
                 "bloomery hash hello\n"
-                "# the lines of a file under another one\n"
+                "# hash the lines of a file with another function\n"
                 "bloomery hash --with murmur3 <urls.txt\n"
-                "# what a filter sees\n"
+                "# the two words that a filter uses\n"
                 "bloomery hash --words --seed 7 hello\n"
-                "# under a secret key\n"
+                "# hash with a secret key\n"
                 "bloomery hash --with siphash --key-file secret.key hello\n"
-                "# which functions there are\n"
+                "# list the functions\n"
                 "bloomery hash --list\n",
     .options = options,
     .most_used = {"with", "seed", "words"},

@@ -42,7 +42,7 @@ static int run(void *untyped, cli_operands operands) {
     const values *v = untyped;
     const cli_command *command = NULL;
     if (v->man + v->list + (v->completion > 0) > 1)
-        return message_error("give only one of --man, --completion and --list");
+        return message_error("--man, --completion and --list cannot be combined; give only one");
     if (operands.count > ((v->list || v->completion) ? 0 : 1))
         return message_error("unexpected argument '%s'; see --help",
                              operands.items[operands.count - 1]);
@@ -65,19 +65,16 @@ const cli_command command_help = {
     .name = "help",
     .operands = "[COMMAND]",
     .summary = "Print help, manual pages and completion scripts",
+    .brief = "Without COMMAND, prints an overview. With COMMAND, prints everything about it, as "
+             "`bloomery COMMAND --help` does.",
     .description =
-        "Without COMMAND, prints an overview. With COMMAND, prints everything about it, as "
-        "`bloomery "
-        "COMMAND --help` does.\n"
-        "\n"
-        "Manual pages and completion scripts are installed with the program. Where they are not, "
-        "this "
-        "command prints them. They are made from the same tables that the options are parsed with.",
+        "Manual pages and completion scripts are installed with the program. If they are not, this "
+        "command prints them. They come from the same tables as the parser of the options.",
     .examples = "# read about one command\n"
                 "bloomery help dedup\n"
                 "# complete commands and options in this bash session\n"
                 "source <(bloomery help --completion bash)\n"
-                "# the same in fish, permanently\n"
+                "# complete them in fish, permanently\n"
                 "bloomery help --completion fish >~/.config/fish/completions/bloomery.fish\n"
                 "# read a manual page that is not installed\n"
                 "bloomery help --man check | man -l -\n",

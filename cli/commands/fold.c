@@ -26,8 +26,8 @@ static const cli_option options[] = {
      .type = CLI_COUNT,
      .at = offsetof(values, by),
      .metavar = "D",
-     .help = "Make the filter D times smaller, as long as its false-positive rate stays below "
-             "50%. D must divide its size."},
+     .help = "Make the filter D times smaller, as long as its false-positive rate stays below 50%. "
+             "D must divide its size."},
     OPTION_RATE(
         offsetof(values, rate),
         "Keep the false-positive rate per lookup at or below RATE, instead of the rate that was "
@@ -96,10 +96,9 @@ static uint64_t choose(const values *v, const char *path, const bly_filter *f) {
     const double rate = v->rate > 0 ? v->rate : s.requested_fpr;
     const uint64_t best = bly_filter_best_fold(f, rate);
     if (best == 1)
-        message_note(
-            "%s: copied unchanged: a rate of %s allows no smaller size. At half the size, the "
-            "false-positive rate per lookup would be %s",
-            path, number_percent(rate, limit), number_percent(rate_after(f, 2), now));
+        message_note("%s: copied unchanged: a rate of %s allows no smaller size. At half the size, "
+                     "the false-positive rate per lookup would be %s",
+                     path, number_percent(rate, limit), number_percent(rate_after(f, 2), now));
     return best;
 }
 
@@ -126,8 +125,7 @@ static void report(const values *v, const char *name, const bly_filter *from,
         json_end(&j);
     } else if (a.size != b->size)
         message_note("%s: folded by a factor of %llu from %s to %s; false-positive rate per lookup "
-                     "is now %s "
-                     "(before: %s)",
+                     "is %s (before: %s)",
                      name, (unsigned long long)(a.size / b->size), number_bytes(a.bytes, before),
                      number_bytes(b->bytes, after), number_percent(b->current_fpr, is),
                      number_percent(a.current_fpr, was));
@@ -203,20 +201,19 @@ const cli_command command_fold = {
     .name = "fold",
     .operands = "-o OUT.bly FILE.bly",
     .summary = "Make a filter smaller",
-    .description =
-        "Writes a smaller filter with the same keys. It is bit for bit the filter that would "
-        "have been built at that size. Use it for a filter that was made large because the "
-        "number of keys was not known in advance. Only the spare capacity is lost: the "
-        "false-positive rate rises.\n"
-        "\n"
-        "By default the size is halved as often as possible without exceeding the requested "
-        "false-positive rate. --rate sets a different limit, and --by sets the factor itself. "
-        "The capacity of the result is the number of keys that fit its size at that rate.\n"
-        "\n"
-        "The size must be divisible. `bloomery build --foldable` makes a filter that can be "
-        "halved many times, and `bloomery info` shows it as \"foldable\"; for other filters it "
-        "depends on the size. Scalable filters cannot be folded and do not need it. A keyed "
-        "filter is folded without its key.",
+    .brief = "Writes a smaller filter with the same keys. It is bit for bit the filter that would "
+             "have been built at that size. Use it for a filter that was created large because the "
+             "number of keys was not known in advance.\n"
+             "\n"
+             "By default the size is halved as often as possible without exceeding the requested "
+             "false-positive rate. Only spare capacity is removed, so the rate rises.",
+    .description = "--rate sets a different limit, and --by sets the factor itself. The capacity "
+                   "of the result is the number of keys that fit its size at that rate.\n"
+                   "\n"
+                   "The size must be divisible. `bloomery build --foldable` makes a filter that "
+                   "can be halved many times, and `bloomery info` shows it as \"foldable\"; for "
+                   "other filters it depends on the size. Scalable filters cannot be folded and do "
+                   "not need it. A keyed filter is folded without its key.",
     .examples = "# Build a list of unknown length\n"
                 "bloomery build --foldable -n 10M -o big.bly lines.txt\n"
                 "# Make it as small as its requested rate allows\n"

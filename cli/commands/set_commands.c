@@ -32,29 +32,27 @@ const cli_command command_merge = {
     .name = "merge",
     .operands = "-o OUT.bly FILE.bly...",
     .summary = "Merge filters into one",
+    .brief = "Writes a filter with all the keys of several filters. The result is the filter that "
+             "would have been built from all of the keys at once; for Bloom filters, bit for bit. "
+             "The inputs are not changed. One of them may also be the output, with -f.",
     .description =
-        "Writes a filter with all the keys of several filters. The result is the filter that "
-        "would have been built from all of the keys at once; for Bloom filters, bit for bit. "
-        "The inputs are not changed. One of them may also be the output, with -f.\n"
+        "The filters must have been built with the same options: the same kind, size, number of "
+        "bits per key, hash function, and seed or secret key. If they differ, an error names the "
+        "difference. Build the parts with the same --rate, and with the number of keys of the "
+        "whole as --expect. With --fold, filters of different sizes are folded to a common size, "
+        "which raises the false-positive rate.\n"
         "\n"
-        "The filters must have been built with the same options: the same kind, size, number "
-        "of bits per key, hash function, and seed or secret key. If they differ, an error "
-        "names the difference. Build the parts with the same --rate, and with the number of "
-        "keys of the whole as --expect. With --fold, filters of different sizes are folded to "
-        "a common size, which raises the false-positive rate.\n"
+        "The result has the requested rate and the capacity of the first file. It has more keys "
+        "than each part, so it may be too full. Then a warning is printed, and the result is still "
+        "written, unless it would match more than half of all keys. Keyed filters are merged "
+        "without their key.\n"
         "\n"
-        "The result has the requested rate and the capacity of the first file. It has more "
-        "keys than each part, so it may be too full. Then a warning is printed, and the "
-        "result is still written, unless it would match more than half of all keys. Keyed "
-        "filters are merged without their key.\n"
-        "\n"
-        "In filters that store copies of keys (cuckoo, hybrid, counting and others), a key "
-        "that is in several inputs is stored as many times, and must be removed as many "
-        "times. It is an error if the copies do not fit. Counts are added up, and states of "
-        "`bloomery distinct` become the state of all their lines. Fuse filters, ribbon "
-        "filters and overlays cannot be merged: build one list from all the lines. "
-        "Fingerprint files of `bloomery dedup` (--exact, --confirm) cannot be merged either, "
-        "because each has a different random seed.",
+        "In filters that store copies of keys (cuckoo, hybrid, counting and others), a key that is "
+        "in several inputs is stored as many times, and must be removed as many times. It is an "
+        "error if the copies do not fit. Counts are added up, and states of `bloomery distinct` "
+        "become the state of all their lines. Fuse filters, ribbon filters and overlays cannot be "
+        "merged: build one list from all the lines. Fingerprint files of `bloomery dedup` "
+        "(--exact, --confirm) cannot be merged either, because each has a different random seed.",
     .examples = "# Merge parts that were built on several machines\n"
                 "bloomery merge -o all.bly part1.bly part2.bly part3.bly\n"
                 "# Add today's keys to the big list\n"
@@ -69,15 +67,14 @@ const cli_command command_merge = {
 /* ---- intersect ------------------------------------------------------------------------------- */
 
 static const cli_option intersect_options[] = {
-    OPTION_OUTPUT(offsetof(set_options, out), "FILE",
-                  "Write the intersection to FILE; - is standard output. Required, except with "
-                  "--estimate."),
+    OPTION_OUTPUT(
+        offsetof(set_options, out), "FILE",
+        "Write the intersection to FILE; - is standard output. Required, except with --estimate."),
     {.name = "estimate",
      .type = CLI_FLAG,
      .at = offsetof(set_options, estimate),
-     .help =
-         "Write no filter. Print estimates for two filters: the keys of each, the keys in both, "
-         "the keys in either, and their ratio (the Jaccard index)."},
+     .help = "Write no filter; print estimates for two filters: the keys of each, the keys in "
+             "both, the keys in either, and their ratio (the Jaccard index)."},
     OPTION_FOLD(offsetof(set_options, fold)),
     OPTION_FORCE_FILTER(offsetof(set_options, force)),
     OPTION_JSON(offsetof(set_options, json), "Print a report, or the estimates, as a JSON object."),
@@ -107,22 +104,22 @@ const cli_command command_intersect = {
     .name = "intersect",
     .operands = "-o OUT.bly FILE.bly FILE.bly...",
     .summary = "Keep the keys that filters have in common",
+    .brief = "Writes a filter with every key that is in all of the given filters. The result is "
+             "approximate: it matches a few more keys than a filter built from the common keys, "
+             "but never more than any of the inputs.",
     .description =
-        "Writes a filter with every key that is in all of the given filters. The result is "
-        "approximate. A bit that different keys have set in each of the filters stays set, so "
-        "the result matches a few more keys than a filter built from the common keys, but "
-        "never more than any of the inputs. The file records this, and `bloomery info` shows "
-        "it.\n"
+        "The result is approximate because a bit that different keys have set in each of the "
+        "filters stays set. The file records this, and `bloomery info` shows it.\n"
         "\n"
-        "The filters must have been built with the same options: the same kind, size, number "
-        "of bits per key, hash function, and seed or secret key. If they differ, an error "
-        "names the difference. With --fold, filters of different sizes are folded to a common "
-        "size. Filters that grow by levels, that forget, or that were built from all their "
-        "keys at once cannot be intersected.\n"
+        "The filters must have been built with the same options: the same kind, size, number of "
+        "bits per key, hash function, and seed or secret key. If they differ, an error names the "
+        "difference. With --fold, filters of different sizes are folded to a common size. Filters "
+        "that grow by levels, that forget, or that were built from all their keys at once cannot "
+        "be intersected.\n"
         "\n"
-        "With --estimate, no filter is written. Instead, the command estimates from the bits "
-        "how many keys each of two filters has, and how many they have in common. For filters "
-        "that are not too full, the error is a few percent of the larger number.",
+        "With --estimate, no filter is written. Instead, the command estimates from the bits how "
+        "many keys each of two filters has, and how many they have in common. For filters that are "
+        "not too full, the error is a few percent of the larger number.",
     .examples = "# The keys that are in both lists\n"
                 "bloomery intersect -o both.bly a.bly b.bly\n"
                 "# How much do two lists overlap?\n"
@@ -160,24 +157,22 @@ const cli_command command_subtract = {
     .name = "subtract",
     .operands = "-o OUT.bly FILE.bly FILE.bly...",
     .summary = "Remove the keys of filters from another filter",
+    .brief = "Writes the first filter without the keys of the others, as if `bloomery remove` had "
+             "removed each of them, but without the lines. The inputs are not changed. The first "
+             "may also be the output, with -f. The result has the type of the first list.\n"
+             "\n"
+             "Every key of the others must be in the first filter. If one of them is only a false "
+             "positive there, a different key is removed in its place, and will not be found any "
+             "more. This cannot be detected. If some of the keys are certainly not in the first "
+             "filter, a warning says how many.",
     .description =
-        "Writes the first filter without the keys of the others, as if `bloomery remove` had "
-        "removed each of them, but without the lines. The inputs are not changed. The first "
-        "may also be the output, with -f. The result has the type of the first list.\n"
-        "\n"
-        "Every key of the others must be in the first filter. A key that is not may be a "
-        "false positive there. Then a different key is removed in its place, and that key "
-        "will not be found any more. This cannot be detected; but if some of the keys are "
-        "certainly not in the first filter, a warning says how many.\n"
-        "\n"
         "The filters must have been built with the same options: the same kind, size, hash "
-        "function, and seed or secret key. If they differ, an error names the difference. "
-        "Only kinds that store copies of keys can be subtracted, as fingerprints (cuckoo and "
-        "its relatives) or as counters (counting and its relatives). In a Bloom filter keys "
-        "share bits, so clearing the bits of some keys would remove others. Counters do not "
-        "distinguish single keys. In lists that have them, each group of keys that share counters "
-        "is "
-        "either subtracted as far as possible, or left unchanged.",
+        "function, and seed or secret key. If they differ, an error names the difference. Only "
+        "kinds that store copies of keys can be subtracted, as fingerprints (cuckoo and its "
+        "relatives) or as counters (counting and its relatives). In a Bloom filter keys share "
+        "bits, so clearing the bits of some keys would remove others. Counters do not distinguish "
+        "single keys. In lists that have them, each group of keys that share counters is either "
+        "subtracted as far as possible, or left unchanged.",
     .examples = "# Remove the withdrawn keys from the list\n"
                 "bloomery subtract -f -o list.bly list.bly withdrawn.bly\n"
                 "# Remove the keys of two lists\n"

@@ -31,8 +31,7 @@ static const cli_option options[] = {
      .help = "Look up N random lines that are not in the list, and count the false positives."},
     OPTION_KEY_FILE(offsetof(values, key_file),
                     "Use the secret key in FILE, for a keyed filter. Without it, --measure looks "
-                    "up random hash "
-                    "values instead of keys, and the rate per lookup is compared."),
+                    "up random hash values instead of keys, and compares the rate per lookup."),
     OPTION_JSON(offsetof(values, json), "Print one JSON object per file, each on its own line."),
     {0},
 };
@@ -105,13 +104,13 @@ static void print_expected(const finding *f) {
     if (f->lookups.now > 1)
         (void)number_percent(rates_per_line(now, f->lookups.now), line);
     if (f->lookups.now > 1 && f->lookups.requested)
-        (void)printf("; false-positive rate %s per line (requested %s), %s per lookup (requested "
-                     "%s)",
-                     line, asked, lookup, each);
+        (void)printf(
+            "; false-positive rate %s per line (requested %s), %s per lookup (requested %s)", line,
+            asked, lookup, each);
     else if (f->lookups.now > 1)
-        (void)printf("; false-positive rate %s per lookup (requested %s), %s per line of up to %u "
-                     "lookups",
-                     lookup, each, line, f->lookups.now);
+        (void)printf(
+            "; false-positive rate %s per lookup (requested %s), %s per line of up to %u lookups",
+            lookup, each, line, f->lookups.now);
     else
         (void)printf("; false-positive rate %s %s (requested %s)", lookup,
                      f->lookups.now ? "per line and per lookup" : "per lookup", each);
@@ -185,10 +184,9 @@ static void warn(const finding *f) {
         "%s: above its requested rate: measured %s %s, requested %s. %s", f->path,
         number_percent(f->m.rate, rate), unit(f), number_percent(requested(f), asked),
         measure_blames_hash(&f->m, by_bits)
-            ? "Its bits do not explain that, so its hash function is the cause; build it with "
-              "a different --hash"
-            : "Its keys happen to set too many bits; build it larger, or with a "
-              "different --seed");
+            ? "Its bits do not explain that, so its hash function is the cause; build it with a "
+              "different --hash"
+            : "Its keys happen to set too many bits; build it larger, or with a different --seed");
 }
 
 /* ---- examining a file ------------------------------------------------------------------------ */
@@ -262,10 +260,9 @@ static int verify_fingerprints(const values *v, const char *path) {
     }
     if (good && v->measure > 0 && !v->json) {
         (void)fflush(stdout);
-        message_note(
-            "%s: --measure was ignored: the false-positive rate of a fingerprint file is too "
-            "low to be measured",
-            path);
+        message_note("%s: --measure was ignored: the false-positive rate of a fingerprint file is "
+                     "too low to be measured",
+                     path);
     }
     return good ? CLI_OK : CLI_ERROR;
 }
@@ -291,36 +288,35 @@ const cli_command command_verify = {
     .name = "verify",
     .operands = "FILE.bly...",
     .summary = "Check filter files for damage and too many false positives",
+    .brief = "Reads each file completely, verifies the checksums of its header and its bits, and "
+             "compares the false-positive rate that follows from its bits with the requested rate. "
+             "Prints \"good\" or the problem, and the rates per line and per lookup.\n"
+             "\n"
+             "The exit status is 0 if every file is good, 1 if a file is intact but too full or "
+             "above its requested rate, and 2 if a file is damaged or cannot be read.",
     .description =
-        "Reads each file completely, verifies the checksums of its header and its bits, and "
-        "compares the false-positive rate that follows from its bits with the requested rate. "
-        "It prints \"good\" or the problem, and the rates per line and per lookup. A line may "
-        "need several lookups: one for each prefix length in a list of addresses, and one for "
-        "each number of labels in a list of domains. `bloomery build -p` requests a rate per "
-        "line. If keys with new prefix lengths or numbers of labels are added later, a line "
+        "A line may need several lookups: one for each prefix length in a list of addresses, and "
+        "one for each number of labels in a list of domains. `bloomery build -p` requests a rate "
+        "per line. If keys with new prefix lengths or numbers of labels are added later, a line "
         "needs more lookups, and the rate per line may exceed the requested one.\n"
         "\n"
-        "With --measure it also looks up random lines that are not in the list, each with as "
-        "many lookups as a line can need. It prints the share of false positives, and the "
-        "interval that contains the true rate in 95 of 100 such measurements. Each lookup is "
-        "of a key of 16 random bytes after a newline, which no line of a list contains, so "
-        "the chance that such a key is in the list is negligible. The measurement uses no "
-        "formula, only lookups. It gives the rate per line, or the rate per lookup if the "
-        "type of the list is unknown, or if the list is too full to determine the number of "
-        "lookups.\n"
+        "With --measure it also looks up random lines that are not in the list, each with as many "
+        "lookups as a line can need. It prints the share of false positives, and the interval that "
+        "contains the true rate in 95 of 100 such measurements. Each lookup is of a key of 16 "
+        "random bytes after a newline, which no line of a list contains, so the chance that such a "
+        "key is in the list is negligible. The measurement uses no formula, only lookups. It gives "
+        "the rate per line, or the rate per lookup if the type of the list is unknown, or if the "
+        "list is too full to determine the number of lookups.\n"
         "\n"
-        "A file fails if the measured rate is more than a tenth above the requested rate, and "
-        "by more than chance gives in one of a million measurements. Without --measure it "
-        "fails if the rate that follows from the bits is more than a tenth above the "
-        "requested one (for small filters, by more than chance explains). The most common "
-        "cause is more keys than the capacity.\n"
+        "A file fails if the measured rate is more than a tenth above the requested rate, and by "
+        "more than chance gives in one of a million measurements. Without --measure it fails if "
+        "the rate that follows from the bits is more than a tenth above the requested one (for "
+        "small filters, by more than chance explains). The most common cause is more keys than the "
+        "capacity.\n"
         "\n"
-        "For fingerprint files of `bloomery dedup` (--exact, --confirm) it checks the header, "
-        "the length, and that each fingerprint is in its page. Such files have no other "
-        "checksum, and --measure does not apply to them.\n"
-        "\n"
-        "The exit status is 0 if every file is good, 1 if a file is intact but too full or "
-        "above its requested rate, and 2 if a file is damaged or cannot be read.",
+        "For fingerprint files of `bloomery dedup` (--exact, --confirm) it checks the header, the "
+        "length, and that each fingerprint is in its page. Such files have no other checksum, and "
+        "--measure does not apply to them.",
     .examples = "# Check all lists in this folder\n"
                 "bloomery verify *.bly\n"
                 "# Measure the false-positive rate with ten million lines\n"
