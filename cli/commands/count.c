@@ -37,17 +37,17 @@ static const cli_option options[] = {
      .type = CLI_COUNT,
      .at = AT(min),
      .metavar = "N",
-     .help = "Print only keys that occur N times or more."},
+     .help = "Print only lines whose count is at least N."},
     OPTION_STATE(AT(state),
                  "Continue counting across runs: start with the counts in FILE, and save the new "
-                 "counts there. Such files can be merged by `bloomery merge`, if all were created "
-                 "with the same -n. With --top, only keys from this run are ranked."),
+                 "counts there. `bloomery merge` merges such files if all were created with the "
+                 "same -n. With --top, only keys from this run are ranked."),
     {.name = "query",
      .type = CLI_FLAG,
      .at = AT(query),
-     .help = "Count nothing; print how often each line is in the FILE of --state. FILE may be any "
-             "list that stores copies of keys (counting, hybrid, cuckoo and others)."},
-    OPTION_KEY(AT(key), "Use this one line, and do not read standard input."),
+     .help = "Count nothing; print the count that the FILE of --state has for each line. FILE may "
+             "be any list that stores copies of keys (counting, hybrid, cuckoo and others)."},
+    OPTION_KEY(AT(key), "Use the line KEY instead of reading input."),
     {.name = "age",
      .type = CLI_FLAG,
      .at = AT(age),
@@ -59,24 +59,25 @@ static const cli_option options[] = {
              "printed as ~17."},
     OPTION_EXACT(AT(exact),
                  "Count exactly, which is the default. A state that contains a sketch is refused."),
-    OPTION_EXPECT(AT(expect),
-                  "Plan for N different keys. Exact counts grow beyond N, but those of a --state "
-                  "cannot: more keys are an error. By default N is the estimated number of lines "
-                  "of a file (for a sketch at most 16 million; for a state four times as many, and "
-                  "at least a million), and for a pipe a million, or four million with --sketch."),
-    OPTION_RATE(AT(rate),
-                "How often a new key may be mistaken for another, so that its count is too high: "
-                "1e-9 (the default), 0.001, 1/20; with --sketch 5% by default."),
-    OPTION_MEMORY(AT(memory), "The most memory for the counts: 64M, 1G (the default). When exact "
-                              "counts need more, the run ends with an error. A sketch, or the "
-                              "counts of a --state, take all of SIZE if it is given."),
+    OPTION_EXPECT(
+        AT(expect),
+        "Plan for N different keys. Exact counts grow beyond N, but those of a --state cannot: "
+        "more keys are an error. For a file, the default is its estimated number of lines (for a "
+        "sketch at most 16 million; for a state four times as many, and at least a million). For a "
+        "pipe it is a million, or four million with --sketch."),
+    OPTION_RATE(AT(rate), "The share of new keys that may be mistaken for other keys, so that "
+                          "their counts are too high: 1e-9 by default, 5% with --sketch."),
+    OPTION_MEMORY(
+        AT(memory),
+        "The maximum memory for the counts, 1G by default. If exact counts need more, the run ends "
+        "with an error. With --sketch or --state, the counts take all of SIZE at once."),
     KEY_OPTIONS(count_options),
     OPTION_SEED_OF_STATE(AT(seed)),
     OPTION_KEY_FILE_OF_STATE(AT(key_file), "raise the counts of other lines"),
     OPTION_STATS(AT(stats), "Print totals, memory and speed on standard error at the end."),
     OPTION_JSON(AT(json),
                 "Print a JSON object for each line; with --top a single object. An estimate has "
-                "\"estimate\":true, and \"error\" says by how much it is too high at most."),
+                "\"estimate\":true, and \"error\" is the most by which it can be too high."),
     {0},
 };
 
@@ -151,14 +152,14 @@ static void explain_estimates(const count_run *r) {
     if (r->estimates == 0)
         return;
     if (!r->options->query) {
-        message_note("counts marked ~ are estimates, too high by %s at most%s",
+        message_note("counts marked ~ are estimates, too high by at most %s%s",
                      number_grouped(r->error, most),
-                     r->options->state ? "" : "; without --sketch counts are exact");
+                     r->options->state ? "" : "; without --sketch, counts are exact");
         return;
     }
     bly_filter_get_info(r->tally.filter, &s);
-    message_note("counts marked ~ are estimates of a sketch: too high for %s keys, and above 27 "
-                 "typically off by 20%%",
+    message_note("counts marked ~ are estimates of a sketch: too high for %s keys, and typically "
+                 "off by 20%% if above 27",
                  number_one_in(s.current_fpr, rate));
 }
 
@@ -290,12 +291,11 @@ static int work(count_run *r) {
 
 static const char *query_conflict(const count_options *o) {
     if (!o->query)
-        return o->age && !o->state ? "--age halves the counts of a --state, which is missing"
-                                   : NULL;
+        return o->age && !o->state ? "--age needs --state FILE, whose counts it halves" : NULL;
     if (!o->state)
-        return "--query needs the file to ask: --state FILE";
+        return "--query needs --state FILE";
     if (o->age || o->exact || o->sketch || o->expect || o->memory || o->rate > 0 || o->seed)
-        return "--query changes nothing: leave out --age, --exact, --sketch, -n, -p, -m and --seed";
+        return "--query only reads counts; remove --age, --exact, --sketch, -n, -p, -m and --seed";
     return NULL;
 }
 
@@ -304,15 +304,15 @@ static const char *conflict(const count_options *o, cli_operands operands) {
     if (why)
         return why;
     if (o->exact && o->sketch)
-        return "--exact and --sketch contradict each other; give one";
+        return "--exact and --sketch cannot be combined; give only one";
     if (o->memory && o->expect && (o->sketch || o->state))
-        return "--memory says how large the counts are, and -n for how many keys: give one";
+        return "with --sketch or --state, --memory and -n both set the size; give only one";
     if (o->age && o->exact)
-        return "--exact counts do not age: leave out --age";
+        return "--age and --exact cannot be combined: exact counts cannot be halved";
     if (o->key_file && o->seed)
-        return "a secret takes the place of a seed: leave out --seed";
+        return "--key-file and --seed cannot be combined: the secret key replaces the seed";
     if (o->key && operands.count > 0)
-        return "--key and a FILE cannot both be given";
+        return "--key and a FILE cannot be combined; give only one";
     return key_options_conflict(&o->keys);
 }
 
@@ -347,48 +347,48 @@ static int run(void *values, cli_operands operands) {
 const cli_command command_count = {
     .name = "count",
     .operands = "[FILE...]",
-    .summary = "Count how often each line comes",
+    .summary = "Count how often each line occurs",
+    .brief = "Prints each line of the FILEs, or of standard input, with the number of times it has "
+             "occurred so far and a tab before it. With --top, prints only the most frequent keys, "
+             "at the end: what `sort | uniq -c | sort -rn | head` prints, but in one pass.\n"
+             "\n"
+             "Counts are exact, in about six bytes per different key. For endless streams, "
+             "--sketch counts in fixed memory; its counts are estimates, printed as ~17.",
     .description =
-        "Prints every line of the FILEs, or of standard input, with the number of times that it "
-        "has come so far, this time included, and a tab before it. With --top it prints nothing on "
-        "the way, and at the end the keys that came most often: what `sort | uniq -c | sort -rn | "
-        "head` does, in one pass and in about six bytes for each different key. Files compressed "
-        "by gzip or zstd are read as they are.\n"
+        "Exact counts have one exception: one new key in a thousand million is mistaken for "
+        "another (see -p). The memory grows with the number of different keys, up to 1 GiB (140 "
+        "million keys) or --memory. If that is used up, the run ends with an error; the counts "
+        "printed before are correct. Files compressed with gzip or zstd are decompressed.\n"
         "\n"
-        "Counts are exact, but for one new key in a thousand million that is mistaken for another. "
-        "The memory grows with the number of different keys, up to 1 GiB (140 million keys) or "
-        "--memory. When that is full it ends with an error; what was printed before is right.\n"
+        "A sketch accepts any number of different keys. Frequent keys are counted exactly from "
+        "some moment on (131,072 of them, or fewer with --memory); how often they occurred before "
+        "that is estimated. A count with an estimated part is marked with ~. It is too high by at "
+        "most that part, which --json prints as \"error\"; the greatest such part is printed at "
+        "the end. Estimates above 27 are typically off by 20% in either direction. More different "
+        "keys than planned (-n) make estimates higher.\n"
         "\n"
-        "--sketch is for streams without an end, of any number of different keys. Keys that come "
-        "often are counted exactly from some moment on (131,072 of them, or fewer with --memory); "
-        "how often they came before that is an estimate of the sketch. A count with such a part is "
-        "marked: ~17. It is never too high by more than that part, which JSON has as \"error\", "
-        "and of which the greatest is told at the end; parts above 27 are typically off by 20% in "
-        "both directions. More different keys than planned for (-n) make estimates higher.\n"
+        "--state saves the counts for the next run, and --query prints them without counting. "
+        "--query also reads any list that stores copies of keys. `bloomery build` makes such lists "
+        "of the kinds that can remove keys (`bloomery plan -n 1M --deletes` shows them). The "
+        "counters of a counting or layered list have a limit, at which they stay; that count means "
+        "the limit or more. Exact counts of a state have a fixed capacity (-n). A sketch accepts "
+        "more keys, and --age can halve its counts.\n"
         "\n"
-        "--state keeps the counts for the next run, and --query tells them without counting. It "
-        "asks any list that holds copies of its keys, too: `bloomery build` makes them of the "
-        "kinds that can remove keys (`bloomery plan -n 1M --deletes` lists them). The counters of "
-        "a "
-        "counting or layered list have a limit, at which "
-        "they stay: it then means that many or more. The exact counts of a state have room for a "
-        "fixed number of keys (-n); with --sketch any number comes, and --age can halve them.\n"
+        "--field, --url and similar options compare a part of each line, or a canonical form of "
+        "it. Lines are still printed unchanged, but --top prints what was compared. One carriage "
+        "return before the newline is not compared (except with -0). As in `bloomery dedup`, a "
+        "state records these options.\n"
         "\n"
-        "With --field, --url and the other options that compare a part of a line or a form of it, "
-        "lines are printed as they came, and by --top the part or form that was compared. One "
-        "carriage return before the newline is not compared (but with -0), and a state records "
-        "the rule, as of `bloomery dedup`.\n"
-        "\n"
-        "Where an attacker can choose the lines, give the counts a secret by --key-file.",
-    .examples = "# the ten addresses that ask most\n"
+        "If an attacker can choose the lines, give the counts a secret key with --key-file.",
+    .examples = "# the ten most frequent addresses of a log\n"
                 "bloomery count --top 10 --field 1 -t ' ' access.log\n"
-                "# every line that has come three times by now, without an end\n"
+                "# print each line of an endless stream from its third occurrence on\n"
                 "tail -F errors.log | bloomery count --sketch --min 3\n"
-                "# count from day to day, and let the past fade\n"
+                "# count from day to day, and halve the weight of the past\n"
                 "bloomery count --sketch --age --state words.bly --top 100 today.txt\n"
-                "# how often has it come?\n"
+                "# look up how often a line occurred\n"
                 "bloomery count --query --state words.bly -k filter\n"
-                "# for a program\n"
+                "# print the most frequent words as JSON\n"
                 "bloomery count --top 1000 --json words.txt\n",
     .options = options,
     .most_used = {"top", "min", "field"},

@@ -40,25 +40,26 @@ static const cli_option options[] = {
      .type = CLI_RATE,
      .at = AT(error),
      .metavar = "RATE",
-     .help = "The standard error of the number, 0.8% by default. The true number is within it in "
-             "68 of 100 cases, and within twice as much in 95. Half the error takes four times the "
-             "memory, from 64 bytes for 26% to 192 KiB for 0.2%."},
+     .help = "The standard error of the estimate, 0.8% by default. The estimate is off by less "
+             "than this in 68 of 100 cases, and by less than twice this in 95. Half the error "
+             "takes four times the memory: from 64 bytes for 26% to 192 KiB for 0.2%."},
     {.name = "precision",
      .type = CLI_COUNT,
      .at = AT(precision),
      .metavar = "N",
-     .help = "Instead of --error: use 2^N registers of six bits each, N from 4 to 18."},
+     .help = "Instead of --error: use 2^N registers of six bits, N from 4 to 18; 14 by default."},
     {.name = "each",
      .type = CLI_FLAG,
      .at = AT(each),
      .help = "Print the number for each input, then for all together. A line that is in several "
              "inputs counts once in the total."},
-    OPTION_STATE(AT(state), "Continue counting across runs: start with what FILE has counted, and "
-                            "save the result there. Such files can be merged by `bloomery merge`."),
+    OPTION_STATE(AT(state), "Continue counting across runs: start with the lines counted in FILE, "
+                            "and save the result there. `bloomery merge` merges such files."),
     KEY_OPTIONS(distinct_options),
     OPTION_SEED_OF_STATE(AT(seed)),
     OPTION_KEY_FILE_OF_STATE(AT(key_file), "falsify the number"),
-    OPTION_JSON(AT(json), "Print a JSON object; with --each one for each input, and one for all."),
+    OPTION_JSON(AT(json),
+                "Print a JSON object; with --each, one for each input and one for the total."),
     {0},
 };
 
@@ -96,8 +97,9 @@ static uint32_t precision_of(const distinct_options *o) {
         return o->precision ? (uint32_t)o->precision : USUAL_PRECISION;
     if (bly_plan(BLY_HLL, 1, fmin(quoted * o->error, 0.9), 0, 64, &g) == BLY_OK)
         return g.hashes;
-    (void)message_error("--error cannot be %s: with --precision %d, the highest, it is 0.2%%",
-                        number_percent(o->error, error), MAX_PRECISION);
+    (void)message_error(
+        "--error cannot be %s: the smallest possible error is 0.2%% (--precision %d)",
+        number_percent(o->error, error), MAX_PRECISION);
     return 0;
 }
 
@@ -112,20 +114,19 @@ static bool state_fits(const distinct_run *r) {
     const bly_geometry g = bly_filter_geometry(r->kept.filter);
     char error[NUMBER_TEXT];
     if (g.kind != BLY_HLL)
-        (void)message_error("%s: is %s %s filter, which does not tell how many keys differ; "
-                            "bloomery info tells about "
-                            "how many keys are in it",
+        (void)message_error("%s: not a state of distinct, but %s %s filter; use bloomery info to "
+                            "see about how many keys it contains",
                             o->state, kinds_article(g.kind), bly_kind_name(g.kind));
     else if (o->precision && o->precision != g.hashes)
-        (void)message_error("%s: was made with --precision %u, not %llu; leave it out, or begin a "
-                            "new state",
+        (void)message_error("%s: was created with --precision %u, not %llu; remove --precision, or "
+                            "start a new state",
                             o->state, g.hashes, (unsigned long long)o->precision);
     else if (o->error > 0 && precision_of(o) > g.hashes)
-        (void)message_error("%s: has a standard error of %s; leave out --error, or begin a new "
-                            "state",
+        (void)message_error("%s: has a standard error of %s, more than --error allows; remove "
+                            "--error, or start a new state",
                             o->state, number_percent(bly_hll_error(r->kept.filter), error));
     else if (o->seed && o->seed != bly_filter_hasher(r->kept.filter)->seed)
-        (void)message_error("%s: has another seed; leave out --seed, or begin a new state",
+        (void)message_error("%s: has a different seed; remove --seed, or start a new state",
                             o->state);
     else
         return true;
@@ -218,11 +219,12 @@ static void tell_text(const distinct_run *r, const finding *f, const estimate *e
     (void)printf("%llu distinct%s of %llu %s%s%s", (unsigned long long)e->keys,
                  estimate_range(e, range), (unsigned long long)f->lines,
                  pipeline_takes_links(&r->lines) ? "link" : "line", f->lines == 1 ? "" : "s",
-                 more ? " and those before" : "");
+                 more ? " and earlier runs" : "");
     if (f->all && r->lines.rule.not_urls)
-        (void)printf(", %llu no URLs", (unsigned long long)r->lines.rule.not_urls);
+        (void)printf(", %llu not %s", (unsigned long long)r->lines.rule.not_urls,
+                     r->lines.rule.not_urls == 1 ? "a URL" : "URLs");
     if (f->all && *range)
-        (void)printf(", in %s", number_bytes(bytes_of(f->sketch), bytes));
+        (void)printf(", in %s of memory", number_bytes(bytes_of(f->sketch), bytes));
     if (f->name)
         (void)printf(": %s", message_escape(f->name, name, sizeof name));
     (void)putchar('\n');
@@ -300,11 +302,11 @@ static int work(distinct_run *r, cli_operands inputs) {
 
 static const char *conflict(const distinct_options *o) {
     if (o->precision && o->error > 0)
-        return "--error and --precision say the same: give one";
+        return "--error and --precision do the same; give only one";
     if (o->precision && (o->precision < MIN_PRECISION || o->precision > MAX_PRECISION))
         return "--precision must be from 4 to 18";
     if (o->key_file && o->seed)
-        return "a secret takes the place of a seed: leave out --seed";
+        return "--key-file and --seed cannot be combined: the secret key replaces the seed";
     return key_options_conflict(&o->keys);
 }
 
@@ -333,34 +335,36 @@ const cli_command command_distinct = {
     .name = "distinct",
     .operands = "[FILE...]",
     .summary = "Count the different lines, in a few kilobytes",
+    .brief =
+        "Prints the number of different lines in the FILEs, or in standard input: what `sort -u | "
+        "wc -l` prints, but in one pass and in 12 KiB of memory for any number of lines.\n"
+        "\n"
+        "The number is an estimate with a standard error of 0.8% (see --error). The range after it "
+        "contains the true number in 95 of 100 cases. A few dozen lines are nearly always counted "
+        "exactly; then no range is printed.",
     .description =
-        "Tells how many different lines there are in the FILEs, or in standard input: what `sort "
-        "-u | wc -l` does, in one pass at the speed of reading and in 12 KiB, whatever the number "
-        "of lines. Files compressed by gzip or zstd are read as they are.\n"
+        "The number is the first word of its line, without thousands separators, so that scripts "
+        "can cut it out. --json prints all results. Files compressed with gzip or zstd are "
+        "decompressed.\n"
         "\n"
-        "The number comes from a HyperLogLog sketch and is an estimate: its standard error is 0.8% "
-        "unless --error asks for another. The range printed behind it holds the truth in 95 of 100 "
-        "cases. Of a few dozen lines the number is nearly always exact, and then there is no "
-        "range.\n"
+        "The estimate comes from a HyperLogLog sketch. Neither the order of the lines nor repeats "
+        "change it. So it is equally exact for several inputs (--each), runs (--state) and "
+        "machines: `bloomery merge` merges states into the state of all their lines.\n"
         "\n"
-        "With --each each input is told by itself, then all together. Since a sketch does not care "
-        "how often a line comes, nor where, the same holds across runs (--state) and machines: "
-        "states that are merged by `bloomery merge` are the state of all their lines.\n"
+        "A signal ends the reading: the result for the lines read so far is printed, and the state "
+        "is saved.\n"
         "\n"
-        "The number comes first on its line, without commas, for scripts; --json has all of it. A "
-        "signal ends the reading: what was read until then is told, and saved.\n"
-        "\n"
-        "Lines are compared byte for byte, without their newline and one carriage return before "
-        "it (with -0 that is a byte like any other).",
-    .examples = "# how many visitors?\n"
+        "Lines are compared byte for byte, without their newline and without one carriage return "
+        "before it. With -0, a carriage return is part of the line.",
+    .examples = "# the number of different visitors\n"
                 "bloomery distinct --field 1 -t ' ' access.log\n"
-                "# the number alone\n"
+                "# print only the number\n"
                 "zcat urls-*.gz | bloomery distinct --url | cut -d ' ' -f 1\n"
-                "# of each file, and of all together\n"
+                "# count each file, and all files together\n"
                 "bloomery distinct --each january.log february.log\n"
-                "# go on counting from day to day, more exactly\n"
+                "# continue counting from day to day, with a smaller error\n"
                 "bloomery distinct --error 0.2% --state visitors.bly today.log\n"
-                "# the same for several machines\n"
+                "# merge the counts of several machines\n"
                 "bloomery merge -o all.bly a.bly b.bly\n",
     .options = options,
     .most_used = {"error", "each", "state"},

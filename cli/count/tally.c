@@ -115,10 +115,10 @@ static uint64_t keys_expected(const tally_wish *w) {
 static bool fail_to_make(const tally_wish *w, bly_status status) {
     char size[NUMBER_TEXT];
     if (status == BLY_EFULL && w->memory)
-        (void)message_error("--memory %s is too little for any counts",
+        (void)message_error("--memory %s is too small for any counts; give more",
                             number_bytes(w->memory, size));
     else
-        (void)message_error("no such counts can be made: %s", bly_strerror(status));
+        (void)message_error("cannot create the counts: %s", bly_strerror(status));
     return false;
 }
 
@@ -172,26 +172,25 @@ static bool state_fits(const tally *t, const tally_wish *w) {
     bly_filter_get_info(t->kept.filter, &s);
     const bool counts = s.kind == BLY_COUNTS, exact = s.kind == BLY_HYBRID;
     if (!counts && !exact && kinds_can(s.kind, BLY_CAN_COUNT))
-        return refuse("is a list, whose counts are changed by bloomery add and remove; --query "
-                      "tells them",
+        return refuse("a list, not a state of count; print its counts with --query, or change it "
+                      "with bloomery add and bloomery remove",
                       w->state);
     if (!counts && !exact)
-        return refuse("does not hold counts; begin a new state", w->state);
+        return refuse("contains no counts; start a new state", w->state);
     if (w->exact && !exact)
-        return refuse("holds counts that are estimates; leave out --exact, or begin a new state",
-                      w->state);
+        return refuse("contains estimated counts; remove --exact, or start a new state", w->state);
     if (w->sketch && !counts)
-        return refuse("holds exact counts; leave out --sketch, or begin a new state", w->state);
+        return refuse("contains exact counts; remove --sketch, or start a new state", w->state);
     if (w->age && exact)
-        return refuse("holds exact counts, which do not age", w->state);
+        return refuse("contains exact counts, which cannot be halved; remove --age", w->state);
     if (w->memory)
-        return refuse("has its size already; leave out --memory, or begin a new state", w->state);
+        return refuse("already has a fixed size; remove --memory, or start a new state", w->state);
     if (w->rate > 0 && w->rate != s.requested_fpr)
-        return refuse("was made with another -p; leave it out, or begin a new state", w->state);
+        return refuse("was created with a different -p; remove -p, or start a new state", w->state);
     if (w->keys && w->keys != s.capacity)
-        return refuse("was made with another -n; leave it out, or begin a new state", w->state);
+        return refuse("was created with a different -n; remove -n, or start a new state", w->state);
     if (w->seed && w->seed != bly_filter_hasher(t->kept.filter)->seed)
-        return refuse("has another seed; leave out --seed, or begin a new state", w->state);
+        return refuse("has a different seed; remove --seed, or start a new state", w->state);
     return true;
 }
 
@@ -218,8 +217,8 @@ static bool mark_rule(tally *t, const tally_wish *w) {
     const size_t size = rule_mark_text("count", w->rule, text);
     const bool told = !t->keeps_return && w->key_rule != BLY_KEYS_OTHER;
     if (!told && t->kept.loaded && bly_filter_count(f) > 0 && !bly_filter_contains(f, text, size))
-        message_warn("%s: was not made with these options (--url, --field, --ignore-case, "
-                     "--extract-urls): keys it has counted may be counted anew",
+        message_warn("%s: was created with different options (--url, --field, --ignore-case, "
+                     "--extract-urls); keys that it contains may be counted as new",
                      w->state);
     /* Aging may make it forgotten, so what is forgotten is said again. */
     bly_status status = w->age ? bly_counts_age(f) : BLY_OK;
@@ -241,16 +240,16 @@ static bool open_to_ask(tally *t, const tally_wish *w) {
     const bly_kind kind = bly_filter_geometry(t->filter).kind;
     if (!kinds_can(kind, BLY_CAN_COUNT)) {
         (void)message_error(
-            "%s: is %s %s filter, which does not tell how often a key was added; %s "
-            "do",
-            w->state, kinds_article(kind), bly_kind_name(kind),
-            kinds_that_can(BLY_CAN_COUNT, kinds));
+            "%s: %s filters do not count how often a key was added; these kinds do: %s", w->state,
+            bly_kind_name(kind), kinds_that_can(BLY_CAN_COUNT, kinds));
         return false;
     }
     t->type = bly_list_recognise(t->filter, &levels);
     t->keeps_return = bly_filter_key_rule(t->filter) == BLY_KEYS_UNRECORDED;
     if (t->type == BLY_LIST_NONE)
-        return refuse("has keys of several types, or too many to tell", w->state);
+        return refuse("cannot be queried: it has keys of several types, or too many keys to "
+                      "recognise their type",
+                      w->state);
     const bly_status status = bly_list_reader_create(&t->reader);
     if (status != BLY_OK)
         (void)message_status(w->state, status);
@@ -276,9 +275,9 @@ bool tally_open(tally *t, const tally_wish *w) {
     if (!state_file_open(&t->kept, w->state, w->key))
         return false;
     if (!t->kept.loaded && w->age && !w->sketch) {
-        (void)message_error("%s: exact counts do not age; add --sketch to begin with estimates, "
-                            "or leave out --age",
-                            w->state);
+        (void)message_error(
+            "%s: exact counts cannot be halved; add --sketch to count in a sketch, or remove --age",
+            w->state);
         return false;
     }
     if (!(t->kept.loaded ? state_fits(t, w) : make(t, w)))
@@ -304,13 +303,13 @@ bool tally_is_sketch(const tally *t) {
 static void fail(const tally *t, bly_status status) {
     char keys[NUMBER_TEXT], bytes[NUMBER_TEXT];
     if (status == BLY_EFULL && t->exact.levels)
-        (void)message_error("exact counts of %s different keys fill the %s that they may take; "
-                            "give a larger --memory, or --sketch for estimates that never fill it",
+        (void)message_error("exact counts of %s different keys have used up %s; give a larger "
+                            "--memory, or use --sketch for estimates in fixed memory",
                             number_grouped(exact_counts_keys(&t->exact), keys),
                             number_bytes(t->exact.most_bytes, bytes));
     else if (status == BLY_EFULL)
-        (void)message_error("%s: more different keys came than the %s that there is room for; "
-                            "begin a new state, with a larger %s, or with --sketch",
+        (void)message_error("%s: full: it was created for %s different keys; start a new state "
+                            "with a larger %s, or with --sketch",
                             t->kept.path, number_grouped(bly_filter_capacity(t->filter), keys),
                             t->limited ? "--memory" : "-n");
     else
@@ -430,9 +429,9 @@ void tally_judge(const tally *t) {
     bly_filter_get_info(t->filter, &s);
     if (health_of(&s) == HEALTH_GOOD)
         return;
-    message_warn("more different keys came than the %s that the counts were made for: %s of new "
-                 "keys are taken for others, and counts are too high; %s%s",
+    message_warn("more different keys than the %s planned for: %s of new keys are mistaken for "
+                 "others, so counts are too high; %s%s",
                  number_grouped(s.capacity, room), number_percent(s.current_fpr, rate),
-                 t->kept.path ? "begin a new state, with a larger " : "give a larger ",
+                 t->kept.path ? "start a new state with a larger " : "give a larger ",
                  t->limited ? "--memory" : "-n");
 }

@@ -85,13 +85,13 @@ $ seq 5 | gzip > z.gz; seq 3 | zstd -q > z.zst; bloomery count --top 3 z.gz z.zs
 2	3
 $ bloomery count -k one; bloomery count -k one letters
 1	one
-! bloomery count: --key and a FILE cannot both be given
+! bloomery count: --key and a FILE cannot be combined; give only one
 ? 2
 $ bloomery count --url crawl
 ! bloomery count: there is no file 'crawl'; write --url=crawl to choose the level
 ? 2
 $ bloomery count -x --field 1 log
-! bloomery count: --extract-urls searches the whole line; leave out --field
+! bloomery count: --extract-urls and --field cannot be combined: links are extracted from the whole line
 ? 2
 $ bloomery count -t x log
 ! bloomery count: --delimiter needs --field
@@ -105,8 +105,8 @@ $ bloomery count --sketch -n 1000 --state days.bly letters; bloomery count --sta
 3	a
 ~6	a
 ~9	a
-! bloomery count: counts marked ~ are estimates, too high by 3 at most
-! bloomery count: counts marked ~ are estimates, too high by 6 at most
+! bloomery count: counts marked ~ are estimates, too high by at most 3
+! bloomery count: counts marked ~ are estimates, too high by at most 6
 $ bloomery count --query --state days.bly letters; printf 'never\n' | bloomery count --query -s days.bly; bloomery count --query -s days.bly -k b
 ~9	a
 ~3	b
@@ -114,11 +114,11 @@ $ bloomery count --query --state days.bly letters; printf 'never\n' | bloomery c
 ~9	a
 0	never
 ~3	b
-! bloomery count: counts marked ~ are estimates of a sketch: too high for 1 in 22,449,952 keys, and above 27 typically off by 20%
-! bloomery count: counts marked ~ are estimates of a sketch: too high for 1 in 22,449,952 keys, and above 27 typically off by 20%
+! bloomery count: counts marked ~ are estimates of a sketch: too high for 1 in 22,449,952 keys, and typically off by 20% if above 27
+! bloomery count: counts marked ~ are estimates of a sketch: too high for 1 in 22,449,952 keys, and typically off by 20% if above 27
 $ bloomery count --query -s days.bly --top 5 --min 4 letters
 ~9	a
-! bloomery count: counts marked ~ are estimates of a sketch: too high for 1 in 22,449,952 keys, and above 27 typically off by 20%
+! bloomery count: counts marked ~ are estimates of a sketch: too high for 1 in 22,449,952 keys, and typically off by 20% if above 27
 $ bloomery info days.bly
 days.bly
   kind       counts: how often each key came, exact while it is seldom, then an estimate
@@ -137,7 +137,7 @@ $ bloomery count --age -s days.bly empty; bloomery count --query -s days.bly let
 ~1	b
 ~4	a
 ~4	a
-! bloomery count: counts marked ~ are estimates of a sketch: too high for 1 in 22,449,952 keys, and above 27 typically off by 20%
+! bloomery count: counts marked ~ are estimates of a sketch: too high for 1 in 22,449,952 keys, and typically off by 20% if above 27
 $ for i in 1 2 3 4; do bloomery count --age -s days.bly empty; done; bloomery count --query -s days.bly letters; bloomery count -s days.bly letters | tail -1
 0	a
 0	b
@@ -151,7 +151,7 @@ $ bloomery count --field 1 -s days.bly empty
 ? 2
 $ bloomery count --age -s new.bly letters; ls new.bly 2>&1
 ls: cannot access 'new.bly': No such file or directory
-! bloomery count: new.bly: exact counts do not age; add --sketch to begin with estimates, or leave out --age
+! bloomery count: new.bly: exact counts cannot be halved; add --sketch to count in a sketch, or remove --age
 ? 2
 $ : > begun; bloomery count -n 100 -s begun letters | tail -1; bloomery count -s begun -k a
 3	a
@@ -159,7 +159,7 @@ $ : > begun; bloomery count -n 100 -s begun letters | tail -1; bloomery count -s
 $ bloomery count --sketch -s two.bly -n 1000 letters > /dev/null; bloomery merge -o both.bly two.bly two.bly; bloomery count --query -s both.bly -k a
 ~6	a
 ! bloomery merge: both.bly: 2 filters merged, about 3 keys; false-positive rate per lookup 4.45e-06% (requested: 5%)
-! bloomery count: counts marked ~ are estimates of a sketch: too high for 1 in 22,449,952 keys, and above 27 typically off by 20%
+! bloomery count: counts marked ~ are estimates of a sketch: too high for 1 in 22,449,952 keys, and typically off by 20% if above 27
 $ bloomery count --exact -n 1000 -s exact.bly often | tail -1; bloomery count --query -s exact.bly -k x; bloomery count -s exact.bly -k x; bloomery info exact.bly | grep kind
 100000	x
 100000	x
@@ -170,37 +170,37 @@ $ bloomery count --exact -s exact.bly -k x
 
 # What is asked must be what the state is.
 $ bloomery count -s days.bly --exact empty
-! bloomery count: days.bly: holds counts that are estimates; leave out --exact, or begin a new state
+! bloomery count: days.bly: contains estimated counts; remove --exact, or start a new state
 ? 2
 $ bloomery count -s exact.bly --sketch empty
-! bloomery count: exact.bly: holds exact counts; leave out --sketch, or begin a new state
+! bloomery count: exact.bly: contains exact counts; remove --sketch, or start a new state
 ? 2
 $ bloomery count --sketch --exact empty
-! bloomery count: --exact and --sketch contradict each other; give one
+! bloomery count: --exact and --sketch cannot be combined; give only one
 ? 2
 $ bloomery count -s exact.bly --age empty
-! bloomery count: exact.bly: holds exact counts, which do not age
+! bloomery count: exact.bly: contains exact counts, which cannot be halved; remove --age
 ? 2
 $ bloomery count -s days.bly -n 5 empty
-! bloomery count: days.bly: was made with another -n; leave it out, or begin a new state
+! bloomery count: days.bly: was created with a different -n; remove -n, or start a new state
 ? 2
 $ bloomery count -s days.bly -p 1% empty
-! bloomery count: days.bly: was made with another -p; leave it out, or begin a new state
+! bloomery count: days.bly: was created with a different -p; remove -p, or start a new state
 ? 2
 $ bloomery count -s days.bly -m 1M empty
-! bloomery count: days.bly: has its size already; leave out --memory, or begin a new state
+! bloomery count: days.bly: already has a fixed size; remove --memory, or start a new state
 ? 2
 $ bloomery count -s days.bly --seed 4 empty
-! bloomery count: days.bly: has another seed; leave out --seed, or begin a new state
+! bloomery count: days.bly: has a different seed; remove --seed, or start a new state
 ? 2
 $ bloomery count -s days.bly -n 1000 -p 5% letters | tail -1
 ~6	a
-! bloomery count: counts marked ~ are estimates, too high by 3 at most
+! bloomery count: counts marked ~ are estimates, too high by at most 3
 $ bloomery build -q -o list.bly letters; bloomery count -s list.bly letters
-! bloomery count: list.bly: does not hold counts; begin a new state
+! bloomery count: list.bly: contains no counts; start a new state
 ? 2
 $ bloomery build -q --kind hybrid -o ok.bly letters; bloomery build -q --kind counting -o counting.bly letters; bloomery count -s counting.bly letters
-! bloomery count: counting.bly: is a list, whose counts are changed by bloomery add and remove; --query tells them
+! bloomery count: counting.bly: a list, not a state of count; print its counts with --query, or change it with bloomery add and bloomery remove
 ? 2
 $ head -c 100 days.bly > cut.bly; bloomery count -s cut.bly letters; wc -c < cut.bly
 100
@@ -223,36 +223,36 @@ hybrid 3 1 0
 cuckoo 3 1 0
 growable-cuckoo 3 1 0
 counts ~3 ~1 0
-! bloomery count: counts marked ~ are estimates of a sketch: too high for 1 in 3,494,568 keys, and above 27 typically off by 20%
+! bloomery count: counts marked ~ are estimates of a sketch: too high for 1 in 3,494,568 keys, and typically off by 20% if above 27
 $ printf 'Example.COM.\nexample.com\na.test\n' | bloomery build -q --copies --kind hybrid --type domain -o domains.bly; printf 'EXAMPLE.com\nb.test\na.test.\nnot a name\n' | bloomery count --query -s domains.bly
 2	EXAMPLE.com
 0	b.test
 1	a.test.
 0	not a name
 $ bloomery count --query -s list.bly letters
-! bloomery count: list.bly: is a split512 filter, which does not tell how often a key was added; counting, multilayer, layered, hybrid, cuckoo, counts, growable-cuckoo and scalable-cuckoo do
+! bloomery count: list.bly: split512 filters do not count how often a key was added; these kinds do: counting, multilayer, layered, hybrid, cuckoo, counts, growable-cuckoo and scalable-cuckoo
 ? 2
 $ bloomery count --query letters
-! bloomery count: --query needs the file to ask: --state FILE
+! bloomery count: --query needs --state FILE
 ? 2
 $ bloomery count --query -s missing.bly letters
 ! bloomery count: missing.bly: No such file or directory
 ? 2
 $ bloomery count --query -s days.bly --exact letters
-! bloomery count: --query changes nothing: leave out --age, --exact, --sketch, -n, -p, -m and --seed
+! bloomery count: --query only reads counts; remove --age, --exact, --sketch, -n, -p, -m and --seed
 ? 2
 $ bloomery count --age letters
-! bloomery count: --age halves the counts of a --state, which is missing
+! bloomery count: --age needs --state FILE, whose counts it halves
 ? 2
 $ bloomery count --age --exact -s days.bly letters
-! bloomery count: --exact counts do not age: leave out --age
+! bloomery count: --age and --exact cannot be combined: exact counts cannot be halved
 ? 2
 $ bloomery count --memory 1M -n 5 --sketch letters; bloomery count --memory 1M -n 5 -s new.bly letters; bloomery count --memory 1M -n 5 letters | tail -1
 3	a
-! bloomery count: --memory says how large the counts are, and -n for how many keys: give one
-! bloomery count: --memory says how large the counts are, and -n for how many keys: give one
+! bloomery count: with --sketch or --state, --memory and -n both set the size; give only one
+! bloomery count: with --sketch or --state, --memory and -n both set the size; give only one
 $ bloomery count --key-file key --seed 3 letters
-! bloomery count: a secret takes the place of a seed: leave out --seed
+! bloomery count: --key-file and --seed cannot be combined: the secret key replaces the seed
 ? 2
 
 # How large.
@@ -260,24 +260,24 @@ $ bloomery count --sketch --memory 1M --top 1 --json letters | grep -o '"memory_
 "memory_bytes":1048512
 "memory_bytes":262144
 $ bloomery count --memory 10 letters
-! bloomery count: --memory 10 B is too little for any counts
+! bloomery count: --memory 10 B is too small for any counts; give more
 ? 2
 $ bloomery count -p 1e-300 letters
-! bloomery count: no such counts can be made: the false-positive rate must lie strictly between 0 and 1, and not below 2^-40
+! bloomery count: cannot create the counts: the false-positive rate must lie strictly between 0 and 1, and not below 2^-40
 ? 2
 $ seq 2000 | bloomery count --sketch -n 100 | tail -1 | cut -f 2
 2000
-! bloomery count: counts marked ~ are estimates, too high by 6 at most; without --sketch counts are exact
-! bloomery count: warning: more different keys came than the 100 that the counts were made for: 100% of new keys are taken for others, and counts are too high; give a larger -n
+! bloomery count: counts marked ~ are estimates, too high by at most 6; without --sketch, counts are exact
+! bloomery count: warning: more different keys than the 100 planned for: 100% of new keys are mistaken for others, so counts are too high; give a larger -n
 $ seq 2000 | bloomery count --exact -n 100 | awk '$1 != 1' | wc -l
 0
 $ seq 20000 | bloomery count -m 64K | awk '$1 != 1' | wc -l; seq 20000 | bloomery count -m 64K --top 1
 0
-! bloomery count: exact counts of 9,174 different keys fill the 64.0 KiB that they may take; give a larger --memory, or --sketch for estimates that never fill it
-! bloomery count: exact counts of 9,174 different keys fill the 64.0 KiB that they may take; give a larger --memory, or --sketch for estimates that never fill it
+! bloomery count: exact counts of 9,174 different keys have used up 64.0 KiB; give a larger --memory, or use --sketch for estimates in fixed memory
+! bloomery count: exact counts of 9,174 different keys have used up 64.0 KiB; give a larger --memory, or use --sketch for estimates in fixed memory
 ? 2
 $ seq 2000 | bloomery count --exact -s full.bly -n 100 > /dev/null
-! bloomery count: full.bly: more different keys came than the 100 that there is room for; begin a new state, with a larger -n, or with --sketch
+! bloomery count: full.bly: full: it was created for 100 different keys; start a new state with a larger -n, or with --sketch
 ? 2
 
 # A secret.
@@ -313,7 +313,7 @@ $ exec 9<> feed; seq 5 >&9; bloomery count -n 100 -s sig.bly --top 1 < feed 9>&-
 1	1
 143
 1	5
-! bloomery count: a signal stopped the reading; the result covers the lines read until then
+! bloomery count: stopped by a signal; the result covers the lines read so far
 $ exec 9<> feed; echo a >&9; bloomery count < feed 9>&- | (read line; echo "$line at once"; echo b >&9; exec 9>&-; cat) & exec 9>&-; wait
 1	a at once
 1	b
@@ -330,20 +330,20 @@ $ bloomery count --sketch -n 20 --top 3 twelve; bloomery count --sketch -n 20 --
 ~22	965
 ~22	968
 "top":[{"count":22,"estimate":true,"error":10,"key":"932"},{"count":22,"estimate":true,"error":10,"key":"965"}]}
-! bloomery count: counts marked ~ are estimates, too high by 10 at most; without --sketch counts are exact
-! bloomery count: warning: more different keys came than the 20 that the counts were made for: 100% of new keys are taken for others, and counts are too high; give a larger -n
-! bloomery count: warning: more different keys came than the 20 that the counts were made for: 100% of new keys are taken for others, and counts are too high; give a larger -n
+! bloomery count: counts marked ~ are estimates, too high by at most 10; without --sketch, counts are exact
+! bloomery count: warning: more different keys than the 20 planned for: 100% of new keys are mistaken for others, so counts are too high; give a larger -n
+! bloomery count: warning: more different keys than the 20 planned for: 100% of new keys are mistaken for others, so counts are too high; give a larger -n
 $ seq 300 | bloomery count --sketch -n 20 --min 2 --json | sed -n 1,2p; seq 300 | bloomery count -q --sketch -n 20 --min 2 | sed -n 1,2p
 {"count":2,"estimate":true,"error":1,"line":"39"}
 {"count":2,"estimate":true,"error":1,"line":"41"}
 ~2	39
 ~2	41
-! bloomery count: warning: more different keys came than the 20 that the counts were made for: 100% of new keys are taken for others, and counts are too high; give a larger -n
-! bloomery count: warning: more different keys came than the 20 that the counts were made for: 100% of new keys are taken for others, and counts are too high; give a larger -n
+! bloomery count: warning: more different keys than the 20 planned for: 100% of new keys are mistaken for others, so counts are too high; give a larger -n
+! bloomery count: warning: more different keys than the 20 planned for: 100% of new keys are mistaken for others, so counts are too high; give a larger -n
 $ yes often | head -1000 | bloomery count --sketch --top 1 -n 100; (seq 2000; yes often | head -1000; seq 2000) | bloomery count --sketch --top 1 -m 1K
 1000	often
 ~1006	often
-! bloomery count: counts marked ~ are estimates, too high by 6 at most; without --sketch counts are exact
-! bloomery count: warning: more different keys came than the 114 that the counts were made for: 100% of new keys are taken for others, and counts are too high; give a larger --memory
+! bloomery count: counts marked ~ are estimates, too high by at most 6; without --sketch, counts are exact
+! bloomery count: warning: more different keys than the 114 planned for: 100% of new keys are mistaken for others, so counts are too high; give a larger --memory
 $ yes often | head -1000 | bloomery count --top 1 -n 100 --exact
 1000	often

@@ -99,7 +99,7 @@ def running(lines):
 
 
 def stated(stderr):
-    found = re.search(r"counts marked ~ are estimates, too high by ([\d,]+) at most", stderr)
+    found = re.search(r"counts marked ~ are estimates, too high by at most ([\d,]+)", stderr)
     return int(found.group(1).replace(",", "")) if found else None
 
 

@@ -10,9 +10,9 @@ $ printf 'a\nb' | bloomery distinct - one
 
 # More are estimated, and the range is told; it never says more than there are lines.
 $ seq 100000 > many; (cat many; cat many) | bloomery distinct
-99239 distinct (97661 to 100818 with 95% certainty) of 200000 lines, in 12.0 KiB
+99239 distinct (97661 to 100818 with 95% certainty) of 200000 lines, in 12.0 KiB of memory
 $ bloomery distinct many
-99239 distinct (97661 to 100000 with 95% certainty) of 100000 lines, in 12.0 KiB
+99239 distinct (97661 to 100000 with 95% certainty) of 100000 lines, in 12.0 KiB of memory
 $ bloomery distinct many | cut -d ' ' -f 1
 99239
 $ bloomery distinct --json many | sed -E 's/"seconds":[0-9.e-]+/"seconds":S/'
@@ -37,10 +37,10 @@ $ for e in 26% 0.1 1/100 0.8% 0.2%; do bloomery distinct --error $e --json many 
 \"error":0.0081 "precision":14,"memory_bytes":12288\s
 \"error":0.0020 "precision":18,"memory_bytes":196608\s
 $ bloomery distinct -e 0.1% many
-! bloomery distinct: --error cannot be 0.1%: with --precision 18, the highest, it is 0.2%
+! bloomery distinct: --error cannot be 0.1%: the smallest possible error is 0.2% (--precision 18)
 ? 2
 $ bloomery distinct --precision 18 many; bloomery distinct --precision 4 one
-99779 distinct (99382 to 100000 with 95% certainty) of 100000 lines, in 192 KiB
+99779 distinct (99382 to 100000 with 95% certainty) of 100000 lines, in 192 KiB of memory
 1 distinct of 1 line
 $ bloomery distinct --precision 3 many
 ! bloomery distinct: --precision must be from 4 to 18
@@ -49,14 +49,14 @@ $ bloomery distinct --precision 19 many
 ! bloomery distinct: --precision must be from 4 to 18
 ? 2
 $ bloomery distinct --precision 12 --error 1% many
-! bloomery distinct: --error and --precision say the same: give one
+! bloomery distinct: --error and --precision do the same; give only one
 ? 2
 
 # Each input, and all of them.
 $ seq 1 600 > low; seq 401 1000 > high; bloomery distinct --each low high
 597 distinct (587 to 600 with 95% certainty) of 600 lines: low
 598 distinct (588 to 600 with 95% certainty) of 600 lines: high
-997 distinct (981 to 1013 with 95% certainty) of 1200 lines, in 12.0 KiB: total
+997 distinct (981 to 1013 with 95% certainty) of 1200 lines, in 12.0 KiB of memory: total
 $ bloomery distinct --each --json low high | sed -E 's/"seconds":[0-9.e-]+/"seconds":S/'
 {"file":"low","total":false,"distinct":597,"low":587,"high":600,"error":0.008116888761044447,"lines":600,"precision":14,"memory_bytes":12288}
 {"file":"high","total":false,"distinct":598,"low":588,"high":600,"error":0.008116888761044447,"lines":600,"precision":14,"memory_bytes":12288}
@@ -85,7 +85,7 @@ $ bloomery distinct one missing; echo $?
 # What a line is.
 $ printf 'HTTP://A.test/%%7Ex#f\nhttp://a.test/~x\nno url\n' > urls; bloomery distinct urls; bloomery distinct --url urls
 3 distinct of 3 lines
-2 distinct of 3 lines, 1 no URLs
+2 distinct of 3 lines, 1 not a URL
 $ printf 'http://a.test/?utm_source=x&b=1&a=2\nhttp://a.test/?a=2&b=1\n' | bloomery distinct --url=crawl
 1 distinct of 2 lines
 $ printf 'x http://a.test/1 y\nhttp://a.test/1 http://a.test/2\n' | bloomery distinct -x
@@ -102,7 +102,7 @@ $ bloomery distinct --url crawl
 ! bloomery distinct: there is no file 'crawl'; write --url=crawl to choose the level
 ? 2
 $ bloomery distinct -x --field 1 urls
-! bloomery distinct: --extract-urls searches the whole line; leave out --field
+! bloomery distinct: --extract-urls and --field cannot be combined: links are extracted from the whole line
 ? 2
 $ bloomery distinct -t x urls
 ! bloomery distinct: --delimiter needs --field
@@ -114,11 +114,11 @@ $ seq 20 | gzip > z.gz; seq 15 25 | zstd -q > z.zst; bloomery distinct z.gz z.zs
 
 # Across runs: a line that was counted is not counted again.
 $ bloomery distinct --state days.bly low; bloomery distinct --state days.bly high; bloomery distinct -s days.bly empty
-597 distinct (587 to 600 with 95% certainty) of 600 lines, in 12.0 KiB
-997 distinct (981 to 1013 with 95% certainty) of 600 lines and those before, in 12.0 KiB
-997 distinct (981 to 1013 with 95% certainty) of 0 lines and those before, in 12.0 KiB
+597 distinct (587 to 600 with 95% certainty) of 600 lines, in 12.0 KiB of memory
+997 distinct (981 to 1013 with 95% certainty) of 600 lines and earlier runs, in 12.0 KiB of memory
+997 distinct (981 to 1013 with 95% certainty) of 0 lines and earlier runs, in 12.0 KiB of memory
 $ bloomery distinct -q --each -s both.bly low high | tail -1; cmp both.bly days.bly
-997 distinct (981 to 1013 with 95% certainty) of 1200 lines, in 12.0 KiB: total
+997 distinct (981 to 1013 with 95% certainty) of 1200 lines, in 12.0 KiB of memory: total
 $ bloomery info days.bly
 days.bly
   kind       hll: how many different keys came, an estimate, in a few kilobytes
@@ -137,13 +137,13 @@ $ bloomery verify --measure days.bly
 days.bly: good; it only counts keys, so it has no false-positive rate
 $ : > begun; bloomery distinct -s begun one; bloomery distinct -s begun one
 1 distinct of 1 line
-1 distinct of 1 line and those before
+1 distinct of 1 line and earlier runs
 
 # And across machines.
 $ bloomery distinct -s a.bly low; bloomery distinct -s b.bly high; bloomery merge -o c.bly a.bly b.bly; bloomery distinct -s c.bly empty
-597 distinct (587 to 600 with 95% certainty) of 600 lines, in 12.0 KiB
-598 distinct (588 to 600 with 95% certainty) of 600 lines, in 12.0 KiB
-997 distinct (981 to 1013 with 95% certainty) of 0 lines and those before, in 12.0 KiB
+597 distinct (587 to 600 with 95% certainty) of 600 lines, in 12.0 KiB of memory
+598 distinct (588 to 600 with 95% certainty) of 600 lines, in 12.0 KiB of memory
+997 distinct (981 to 1013 with 95% certainty) of 0 lines and earlier runs, in 12.0 KiB of memory
 ! bloomery merge: c.bly: 2 filters merged, about 997 keys; standard error 0.812% (requested: 0.812%)
 $ bloomery intersect --estimate a.bly b.bly
 a.bly    597
@@ -163,21 +163,21 @@ $ bloomery distinct -s seven.bly --seed 7 high > /dev/null; bloomery merge -o x.
 
 # What is asked must be what the state is.
 $ bloomery distinct -s a.bly --precision 12 one
-! bloomery distinct: a.bly: was made with --precision 14, not 12; leave it out, or begin a new state
+! bloomery distinct: a.bly: was created with --precision 14, not 12; remove --precision, or start a new state
 ? 2
 $ bloomery distinct -s a.bly --error 0.2% one
-! bloomery distinct: a.bly: has a standard error of 0.812%; leave out --error, or begin a new state
+! bloomery distinct: a.bly: has a standard error of 0.812%, more than --error allows; remove --error, or start a new state
 ? 2
 $ bloomery distinct -s a.bly --error 1% --precision 14 one
-! bloomery distinct: --error and --precision say the same: give one
+! bloomery distinct: --error and --precision do the same; give only one
 ? 2
 $ bloomery distinct -s a.bly --error 1% one
-598 distinct (588 to 607 with 95% certainty) of 1 line and those before, in 12.0 KiB
+598 distinct (588 to 607 with 95% certainty) of 1 line and earlier runs, in 12.0 KiB of memory
 $ bloomery distinct -s a.bly --seed 5 one
-! bloomery distinct: a.bly: has another seed; leave out --seed, or begin a new state
+! bloomery distinct: a.bly: has a different seed; remove --seed, or start a new state
 ? 2
 $ bloomery build -q -o list.bly low; bloomery distinct -s list.bly one
-! bloomery distinct: list.bly: is a split512 filter, which does not tell how many keys differ; bloomery info tells about how many keys are in it
+! bloomery distinct: list.bly: not a state of distinct, but a split512 filter; use bloomery info to see about how many keys it contains
 ? 2
 $ head -c 100 a.bly > cut.bly; bloomery distinct -s cut.bly one; wc -c < cut.bly
 100
@@ -213,7 +213,7 @@ $ bloomery fold -o x.bly a.bly
 ! bloomery fold: a.bly: hll filters cannot be folded; these kinds can: classic, partitioned, sbbf, split512 and bb2x512
 ? 2
 $ bloomery count --query --state a.bly one
-! bloomery count: a.bly: is an hll filter, which does not tell how often a key was added; counting, multilayer, layered, hybrid, cuckoo, counts, growable-cuckoo and scalable-cuckoo do
+! bloomery count: a.bly: hll filters do not count how often a key was added; these kinds do: counting, multilayer, layered, hybrid, cuckoo, counts, growable-cuckoo and scalable-cuckoo
 ? 2
 $ bloomery plan -n 1000 --kind hll
 ! bloomery plan: there is no plan for an hll filter: it tells how many keys there are, not which; bloomery distinct --state makes one
@@ -224,12 +224,12 @@ $ bloomery bench --kinds hll
 
 # A secret, where strangers choose the lines.
 $ echo 000102030405060708090a0b0c0d0e0f > key; chmod 600 key; bloomery distinct --key-file key -s keyed.bly low; bloomery distinct -s keyed.bly low
-596 distinct (586 to 600 with 95% certainty) of 600 lines, in 12.0 KiB
+596 distinct (586 to 600 with 95% certainty) of 600 lines, in 12.0 KiB of memory
 ! bloomery distinct: keyed.bly: is keyed; give the key with the id 09ab680398f0e1ae by --key-file
 ? 2
 $ bloomery distinct --key-file key -s keyed.bly low; bloomery distinct --key-file key --seed 3 low
-596 distinct (586 to 605 with 95% certainty) of 600 lines and those before, in 12.0 KiB
-! bloomery distinct: a secret takes the place of a seed: leave out --seed
+596 distinct (586 to 605 with 95% certainty) of 600 lines and earlier runs, in 12.0 KiB of memory
+! bloomery distinct: --key-file and --seed cannot be combined: the secret key replaces the seed
 ? 2
 $ bloomery distinct --key-file key -s a.bly low
 ! bloomery distinct: a.bly: is not keyed; leave --key-file out
@@ -246,10 +246,10 @@ keyed.bly
 # A signal ends the reading; what was read is told and saved.
 $ rm -f sig.bly; exec 9<> feed; seq 50 >&9; bloomery distinct -s sig.bly < feed 9>&- & job=$!; until_true waits $job
 > kill -TERM $job; wait $job; echo $?; bloomery distinct -s sig.bly empty
-50 distinct (49 to 50 with 95% certainty) of 50 lines, in 12.0 KiB
+50 distinct (49 to 50 with 95% certainty) of 50 lines, in 12.0 KiB of memory
 143
-50 distinct (49 to 51 with 95% certainty) of 0 lines and those before, in 12.0 KiB
-! bloomery distinct: a signal stopped the reading; the result covers the lines read until then
+50 distinct (49 to 51 with 95% certainty) of 0 lines and earlier runs, in 12.0 KiB of memory
+! bloomery distinct: stopped by a signal; the result covers the lines read so far
 
 # Nothing is said to be counted that could not be saved, or printed.
 $ (ulimit -f 1; bloomery distinct -s big.bly --precision 18 many); ls -A | grep big
