@@ -65,8 +65,9 @@ static void name(const build_allow *a, uint64_t number, bly_bytes line, bly_byte
     (void)line_quote(line, quoted);
     (void)line_quote(bly_list_words(a->type, by, words), key);
     bool other = strcmp(quoted, key) != 0;
-    (void)message_error("%s:%llu: is in the list: '%s'%s%s%s", a->path, (unsigned long long)number,
-                        quoted, other ? " (as " : "", other ? key : "", other ? ")" : "");
+    (void)message_error("%s:%llu: must not match, but is in the list: '%s'%s%s%s", a->path,
+                        (unsigned long long)number, quoted, other ? " (as " : "", other ? key : "",
+                        other ? ")" : "");
 }
 
 /* Which of the tries is truly a key of the list; tries->count for none. That the hash is there says
@@ -98,7 +99,7 @@ uint64_t build_allow_in_list(const build_allow *a, const bly_list_levels *levels
             name(a, number, line, tries.keys[i]);
     }
     if (found > NAMED)
-        (void)message_error("%s: and %s lines more are in the list", a->path,
+        (void)message_error("%s: %s more lines are in the list", a->path,
                             number_grouped(found - NAMED, more));
     return found;
 }

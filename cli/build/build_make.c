@@ -25,21 +25,19 @@ enum { HOPELESS = 12 };
 static void say_why_not(const build_making *m, bly_kind kind, double rate, bly_status status) {
     char keys[NUMBER_TEXT];
     if (status == BLY_EWEAKHASH)
-        (void)message_error("%s has too few bits for so many keys at that rate; choose another by "
-                            "--hash",
+        (void)message_error("%s has too few bits for so many keys at this rate; choose another "
+                            "function with --hash",
                             bly_hash_name((bly_hash_id)m->hasher.id));
     else if (status == BLY_ERATE)
-        (void)message_error(
-            "%s %s list cannot err as seldom as %g of the time; choose a higher -p, "
-            "or another --kind",
-            kinds_article(kind), bly_kind_name(kind), rate);
+        (void)message_error("%s %s list cannot have a false-positive rate as low as %g; choose a "
+                            "higher -p, or another --kind",
+                            kinds_article(kind), bly_kind_name(kind), rate);
     else if (status == BLY_EFULL)
         (void)message_error(
-            "%s: not all of the %s keys%s found a place in %s %s list; make it "
-            "larger with -n%s",
-            m->path, number_grouped(m->keys.distinct, keys),
-            m->keys.copies ? ", with their copies," : "", kinds_article(kind), bly_kind_name(kind),
-            m->keys.copies && kinds_limit_copies(kind) ? ", or take a hybrid one" : "");
+            "%s: not all keys%s fit into %s %s list (different keys: %s); give a larger -n%s",
+            m->path, m->keys.copies ? " and copies" : "", kinds_article(kind), bly_kind_name(kind),
+            number_grouped(m->keys.distinct, keys),
+            m->keys.copies && kinds_limit_copies(kind) ? ", or use --kind hybrid" : "");
     else
         (void)message_status(m->path, status);
 }
@@ -82,10 +80,10 @@ static bool give_up(const build_making *m, uint64_t matches) {
     double better = pow(10, floor(-log10((double)m->allow->count)));
     if (better >= m->rate)
         better = m->rate / 10;
-    (void)message_error("%s: %s of its %s lines match%s by chance after %u tr%s; -p %g would make "
-                        "that unlikely",
+    (void)message_error("%s: %s of its %s lines %s after %u tr%s; use -p %g to make that unlikely",
                         m->allow->path, number_grouped(matches, some),
-                        number_grouped(m->allow->count, all), matches == 1 ? "es" : "", m->tries,
+                        number_grouped(m->allow->count, all),
+                        matches == 1 ? "is a false positive" : "are false positives", m->tries,
                         m->tries == 1 ? "y" : "ies", better);
     return false;
 }

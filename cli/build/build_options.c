@@ -37,18 +37,18 @@ static bool kind_agrees(const build_options *o, bly_kind kind) {
     if (kind == BLY_KIND_NONE)
         return true;
     if (kinds_can(kind, BLY_FORGETS))
-        (void)message_error("%s %s filter forgets keys, which a list must not; bloomery dedup "
-                            "--window is for that",
-                            kinds_article(kind), name);
+        (void)message_error(
+            "%s %s filter forgets keys, so it cannot be a list; use bloomery dedup --window",
+            kinds_article(kind), name);
     else if (o->foldable && !kinds_can(kind, BLY_CAN_FOLD))
-        (void)message_error("%s %s list cannot be folded; leave --foldable out",
-                            kinds_article(kind), name);
+        (void)message_error("%s %s list cannot be folded; remove --foldable", kinds_article(kind),
+                            name);
     else if (o->must_not_match && kinds_can(kind, BLY_CARDINALITY_ONLY))
-        (void)message_error("%s %s filter tells how many keys there are, not which; leave "
-                            "--must-not-match out",
-                            kinds_article(kind), name);
+        (void)message_error(
+            "%s %s filter only counts keys, so it has no lookups; remove --must-not-match",
+            kinds_article(kind), name);
     else if (o->copies && !kinds_can(kind, BLY_CAN_COUNT))
-        (void)message_error("%s %s list does not hold copies of keys; leave --copies out",
+        (void)message_error("%s %s list does not store copies of keys; remove --copies",
                             kinds_article(kind), name);
     else
         return true;
@@ -58,12 +58,12 @@ static bool kind_agrees(const build_options *o, bly_kind kind) {
 /* What goes with some kinds alone. */
 static bool extras_agree(const build_options *o) {
     if (o->counter_bits && o->kind != BLY_COUNTING)
-        return refuse("--counter-bits goes with --kind counting");
+        return refuse("--counter-bits needs --kind counting");
     if ((o->changes || o->marker) && o->kind != BLY_OVERLAY && !o->over)
-        return refuse("--changes and --marker go with --over or --kind overlay");
+        return refuse("--changes and --marker need --over or --kind overlay");
     if (o->copies && o->kind == BLY_KIND_NONE)
-        return refuse("--copies goes with a --kind that holds copies of keys, such as hybrid or "
-                      "counting");
+        return refuse(
+            "--copies needs a --kind that stores copies of keys, such as hybrid or counting");
     return kind_agrees(o, o->kind);
 }
 
@@ -71,14 +71,16 @@ static bool extras_agree(const build_options *o) {
 static bool over_agrees(build_run *r, cli_operands files) {
     const build_options *o = r->options;
     if (files.count > 0)
-        return refuse("--over reads no lines; bloomery add puts them into the new list");
+        return refuse("--over reads no lines; remove the FILEs, and add them to the new list with "
+                      "bloomery add");
     if ((o->kind && o->kind != BLY_OVERLAY) || o->smallest || o->keys || o->rate > 0 || o->type ||
         o->hash || o->seed || o->new_key || o->must_not_match || o->foldable || o->copies)
-        return refuse("--over makes a list like the one it is over: leave out --kind, --smallest, "
-                      "-n, -p, --type, --hash, --seed, --new-key, --must-not-match, --foldable and "
-                      "--copies");
+        return refuse(
+            "--over takes its settings from the base list; remove --kind, --smallest, -n, -p, "
+            "--type, --hash, --seed, --new-key, --must-not-match, --foldable and --copies");
     if (output_same_file(o->output, o->over)) {
-        (void)message_error("%s: is the list to be laid over; name another by -o", o->over);
+        (void)message_error("%s: is also the base list of --over; name a different file with -o",
+                            o->over);
         return false;
     }
     return extras_agree(o) && destination_may_save(&r->to);
@@ -88,11 +90,11 @@ static bool over_agrees(build_run *r, cli_operands files) {
 static bool server_agrees(build_run *r) {
     const build_options *o = r->options;
     if (o->over)
-        return refuse("--over makes a list that only a file can hold, or a server with the "
-                      "Bloomery module: build it to a file, and push that");
+        return refuse("--over needs a file, or a server with the Bloomery module; write a file, "
+                      "and send it with bloomery push");
     if (o->smallest)
-        return refuse("--smallest chooses a kind that a server without the Bloomery module cannot "
-                      "hold: build to a file, and push that, or leave it out");
+        return refuse("--smallest chooses a kind that needs the Bloomery module; write a file, and "
+                      "send it with bloomery push");
     return (!o->kind || destination_holds(&r->to, o->kind)) && destination_may_save(&r->to);
 }
 
@@ -101,40 +103,40 @@ static bool key_agrees(const build_options *o) {
     struct stat st;
     const bool keyed = o->key_file || o->new_key;
     if (o->key_file && o->new_key)
-        return refuse("only one of --key-file and --new-key can be given");
+        return refuse("--key-file and --new-key cannot be combined; give only one");
     if (keyed && o->hash && o->hash != BLY_HASH_SIPHASH)
-        return refuse("a keyed list uses siphash; leave --hash out");
+        return refuse("a keyed list uses siphash; remove --hash");
     if (keyed && o->seed)
-        return refuse("a keyed list has a key in place of a seed; leave --seed out");
+        return refuse("a keyed list has a secret key instead of a seed; remove --seed");
     if (o->hash == BLY_HASH_SIPHASH && !keyed)
-        return refuse("siphash needs a key: --key-file FILE or --new-key FILE");
+        return refuse("siphash needs a secret key; give --key-file FILE or --new-key FILE");
     if (o->new_key && lstat(o->new_key, &st) == 0) {
         (void)message_error(
             "%s: already exists, and bloomery never replaces a key; name another file", o->new_key);
         return false;
     }
     if (output_same_file(o->output, o->key_file) || output_same_file(o->output, o->new_key))
-        return refuse("the list would replace its own key: -o and the key name the same file");
+        return refuse("the list would replace its own key; name a different file with -o");
     return true;
 }
 
 bool build_options_agree(build_run *r, cli_operands files) {
     const build_options *o = r->options;
     if (!o->output)
-        return refuse("-o LIST is needed: the file to write ('-' is standard output)");
+        return refuse("no output file given; add -o LIST (- is standard output)");
     if (!r->to.on_server && (o->shards || o->expire))
-        return refuse("--shards and --expire are for a filter on a server: -o redis://HOST/KEY");
+        return refuse("--shards and --expire need a filter on a server: -o redis://HOST/KEY");
     if (o->over && !r->to.on_server)
         return over_agrees(r, files);
     if (!key_agrees(o))
         return false;
     if (output_is_input(o, files)) {
-        (void)message_error("%s: is one of the files to read, which the list would replace; name "
-                            "another by -o",
+        (void)message_error("%s: is also an input file, which the list would replace; name a "
+                            "different file with -o",
                             o->output);
         return false;
     }
     if (o->kind && o->smallest)
-        return refuse("--smallest chooses the kind; leave --kind out");
+        return refuse("--smallest and --kind cannot be combined; give only one");
     return extras_agree(o) && (r->to.on_server ? server_agrees(r) : destination_may_save(&r->to));
 }

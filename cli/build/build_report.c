@@ -53,8 +53,8 @@ static void warn_of_rate(const build_making *m) {
     bly_filter_info s = {.struct_size = sizeof s};
     bly_filter_get_info(m->filter, &s);
     if (kinds_share_cells(s.kind) && s.current_fpr > HEALTH_MARGIN * s.requested_fpr)
-        message_warn("%s: its keys fell badly: false-positive rate per lookup is %s (requested: "
-                     "%s); a larger -n gives them more room",
+        message_warn("%s: false-positive rate per lookup is %s (requested: %s), because its keys "
+                     "are unevenly distributed; give a larger -n",
                      m->path, number_percent(s.current_fpr, now),
                      number_percent(s.requested_fpr, asked));
 }
@@ -77,7 +77,7 @@ void build_report(const build_run *r) {
     char a[NUMBER_TEXT], b[NUMBER_TEXT], c[NUMBER_TEXT], extra[128] = "";
     size_t used = 0;
     if (r->lines.malformed)
-        used = (size_t)snprintf(extra, sizeof extra, ", %s malformed left out",
+        used = (size_t)snprintf(extra, sizeof extra, ", %s malformed skipped",
                                 number_grouped(r->lines.malformed, a));
     if (r->lines.empty)
         (void)snprintf(extra + used, sizeof extra - used, ", %s blank or comments",
@@ -85,18 +85,19 @@ void build_report(const build_run *r) {
     message_note("%s line%s: %s key%s, %s repeated%s%s", number_grouped(r->lines.lines, a),
                  r->lines.lines == 1 ? "" : "s", number_grouped(m->keys.distinct, b),
                  m->keys.distinct == 1 ? "" : "s", number_grouped(r->repeated, c),
-                 m->keys.copies && r->repeated ? " and stored as often" : "", extra);
+                 m->keys.copies && r->repeated ? " and stored as copies" : "", extra);
     const unsigned lookups = bly_list_max_lookups(r->rule.type, &m->levels);
     build_report_list(m->filter, m->path, destination_bytes(&r->to, r->making.filter),
                       m->rate / lookups, (rates_lookups){lookups, lookups});
     if (r->limited)
-        message_note("a list of type %s is made for at most %s per lookup",
+        message_note("the false-positive rate of a list of type %s is limited to %s per lookup",
                      line_type_words(m->type), number_percent(BLY_LIST_MAX_RATE, a));
     if (m->tries > 1 && m->keyed)
-        message_note("%u tries until nothing of %s matched by chance: the rate is halved %u times",
-                     m->tries, r->allow.path, m->tries - 1);
+        message_note(
+            "%u tries were needed until no line of %s matched; the rate was halved %u times",
+            m->tries, r->allow.path, m->tries - 1);
     else if (m->tries > 1)
-        message_note("%u tries until nothing of %s matched by chance: the seed is %llu", m->tries,
+        message_note("%u tries were needed until no line of %s matched; the seed is %llu", m->tries,
                      r->allow.path, (unsigned long long)m->hasher.seed);
     warn_of_rate(m);
     if (r->options->stats)

@@ -30,22 +30,23 @@ static const cli_option options[] = {
     OPTION_TYPE(
         AT(type),
         "What the lines are; line (the default) compares them byte for byte. The other types "
-        "compare canonical forms, so that spelling does not matter. The list remembers its type."),
-    OPTION_RATE(AT(rate), "The false-positive rate per line: 0.001 (the default), 0.1%, 1/1000. "
-                          "Where a line needs several lookups, the rate per lookup is lower; for "
-                          "--type ip and domain it is at most 5%."),
+        "compare canonical forms, so that spelling does not matter. The list records its type."),
+    OPTION_RATE(AT(rate), "The false-positive rate per line: 0.001 (the default), 0.1%, 1/1000. If "
+                          "a line needs several lookups, the rate per lookup is lower; for --type "
+                          "ip and domain it is at most 5%."),
     OPTION_EXPECT(AT(keys),
-                  "Make room for N different keys; by default for those in the input. Lists built "
-                  "with the same N, rate and kind have the same size, so they can be merged. For "
-                  "fuse and ribbon, whose size follows from their keys, N is only a hint."),
+                  "Plan for N different keys; by default, for those in the input. Lists built with "
+                  "the same N, rate and kind have the same size, so they can be merged. For fuse "
+                  "and ribbon, whose size follows from their keys, N is only a hint."),
     {.name = "must-not-match",
      .type = CLI_FILE,
      .at = AT(must_not_match),
      .metavar = "FILE",
-     .help = "Lines that the finished list must not match, not even as false positives. If one is "
-             "in the list, that is an error. If one is a false positive, the list is built again "
-             "with other seeds, 32 in all (a keyed list: at lower rates, 8 in all). If more than "
-             "12 lines match under the first seed, no other is tried: choose a lower rate."},
+     .help =
+         "The list must not match any line of FILE, not even as a false positive. A line that is "
+         "in the list is an error. If a line is a false positive, the list is built again with the "
+         "next seed, up to 32 times (a keyed list: at half the rate, up to 8 times). If more than "
+         "12 lines match under the first seed, no other is tried: choose a lower rate."},
     OPTION_COMMENTS(AT(comments)),
     OPTION_SKIP_MALFORMED(AT(skip_malformed)),
     OPTION_NULL(AT(null), "Input lines"),
@@ -61,9 +62,9 @@ static const cli_option options[] = {
      .type = CLI_FILE,
      .at = AT(over),
      .metavar = "LIST",
-     .help = "Read no lines; make an overlay over LIST, to which keys can be added and from which "
-             "keys can be removed. LIST can be of any kind. The overlay contains LIST and what has "
-             "changed since; LIST itself does not change."},
+     .help = "Read no lines; create an overlay over LIST, to which keys can be added and from "
+             "which keys can be removed. LIST can be of any kind. The overlay contains LIST and "
+             "all later changes; LIST itself does not change."},
     {.name = "changes",
      .type = CLI_COUNT,
      .at = AT(changes),
@@ -77,8 +78,8 @@ static const cli_option options[] = {
      .choices = "cuckoo|classic",
      .help =
          "With --over or --kind overlay: how removed keys are stored. cuckoo (the default) takes "
-         "five bytes for each, and loses no other key (at worst one in a thousand million). "
-         "classic takes two bytes, and loses up to 0.1% of the keys that were not removed."},
+         "five bytes for each, and removes no other key with it (at most one in a thousand "
+         "million). classic takes two bytes, and also removes up to 0.1% of the other keys."},
     OPTION_SMALLEST(AT(smallest), "Use the kind that makes the smallest list: ribbon, or classic "
                                   "if -n or --foldable is given."),
     {.name = "foldable",
@@ -125,7 +126,9 @@ static bool choose_hasher(build_run *r) {
         o->hash ? bly_hasher_init(&m->hasher, o->hash, o->seed)
                 : bly_hasher_default(&m->hasher, BLY_LIST_FORESEEN_KEYS, m->rate, o->seed);
     if (status == BLY_EHASHER)
-        (void)message_error("this build of bloomery lacks --hash %s", bly_hash_name(o->hash));
+        (void)message_error(
+            "this build does not have %s; bloomery hash --list shows which functions it has",
+            bly_hash_name(o->hash));
     else if (status != BLY_OK)
         (void)message_error("-p %g: %s", m->rate, bly_strerror(status));
     return status == BLY_OK;
@@ -181,13 +184,13 @@ static bool gather(build_run *r, cli_operands files) {
         return false;
     r->repeated = gathered_keys_settle(&r->making.keys);
     if (r->making.room && r->making.keys.distinct > r->making.room && !kinds_grow(o->kind)) {
-        (void)message_error("there are %s different keys, more than -n %s; leave -n out",
-                            number_grouped(r->making.keys.distinct, count),
-                            number_grouped(r->making.room, most));
+        (void)message_error(
+            "the input has %s different keys, more than -n %s; give a larger -n, or remove it",
+            number_grouped(r->making.keys.distinct, count), number_grouped(r->making.room, most));
         return false;
     }
     if (r->making.keys.count == 0)
-        message_warn("there are no keys: the list will match nothing");
+        message_warn("the input has no keys; the list will match nothing");
     return true;
 }
 
@@ -225,7 +228,7 @@ static bool open_overlay(const build_options *o, overlay *out) {
     const bly_kind kind = bly_filter_geometry(out->base.filter).kind;
     const bly_status status = bly_overlay_over(out->base.filter, &how, NULL, &out->filter);
     if (status == BLY_EKIND)
-        (void)message_error("%s: nothing can be laid over %s %s filter", o->over,
+        (void)message_error("%s: %s %s filter cannot be the base of an overlay", o->over,
                             kinds_article(kind), bly_kind_name(kind));
     else if (status != BLY_OK)
         (void)message_status(o->over, status);
@@ -330,75 +333,68 @@ static int run(void *values, cli_operands operands) {
 const cli_command command_build = {
     .name = "build",
     .operands = "-o LIST [FILE...]",
-    .summary = "Make a list file that others can check lines against",
+    .summary = "Build a list file that lines can be checked against",
+    .brief = "Reads lines from the FILEs, or from standard input, and writes a list: a small "
+             "filter file that answers for any line \"not in the list\" (always right) or \"maybe "
+             "in the list\" (wrong at the rate -p). `bloomery check` looks up lines in it; so can "
+             "any program, with the library.\n"
+             "\n"
+             "The lines cannot be read back from a list. But whoever has the list can test "
+             "guesses, unless it is keyed (--key-file).",
     .description =
-        "Reads lines (from standard input when no FILE is named; gzip and zstd are read as they "
-        "are) "
-        "and writes a filter: a small file that answers \"surely not in the list\" or \"very "
-        "likely in "
-        "the list\" for any line. The lines cannot be read back from it, though whoever has it can "
-        "try "
-        "guesses (see --key-file). `bloomery check` asks it, and so does any program through the "
-        "library.\n"
-        "\n"
-        "With --type the spelling of a line does not matter:\n"
+        "Files compressed with gzip or zstd are decompressed. With --type, the spelling of a line "
+        "does not matter:\n"
         "\n"
         "  ip      IPv4 and IPv6 addresses, and blocks such as 192.0.2.0/24\n"
-        "  phone   digits, '+' or '00' for international numbers; other marks go\n"
-        "  email   small letters, the host as in domain; '<>' and 'mailto:' go\n"
-        "  domain  small letters, IDN, no '.' at the end; '*.' in front goes\n"
-        "  url     as the URL standard and RFC 3986 compare them\n"
+        "  phone   digits, with '+' or '00' for international numbers; other characters\n"
+        "          are dropped\n"
+        "  email   lower case, the host as for domain; '<>' and 'mailto:' are dropped\n"
+        "  domain  lower case, IDN, without a final '.' and a leading '*.'\n"
+        "  url     as the URL standard and RFC 3986 compare URLs\n"
         "  line    the bytes of the line (the default)\n"
         "\n"
-        "A listed block stands for all addresses in it, a listed domain for all domains below it. "
-        "The "
-        "list remembers its type, and which prefix lengths or numbers of labels it has, so that "
-        "`check` need not be told. Blank lines are left out, blanks around a line too, except that "
-        "of "
-        "a line of type line only a carriage return at the end is dropped (not with -0).\n"
+        "A block of addresses matches all addresses in it, and a domain all domains below it. The "
+        "list records its type, and which prefix lengths or numbers of labels its entries have, so "
+        "`bloomery check` needs no --type. Blank lines are ignored, and so are blanks around a "
+        "line. Lines of type line keep their blanks; only one carriage return at the end is "
+        "dropped (not with -0).\n"
         "\n"
-        "A line that is not of the type is an error and is named; the list is then not written, "
-        "unless "
-        "--skip-malformed is given. Lines that are there twice are one key, whatever the kind, so "
-        "that "
-        "adding a file and removing it undo each other; they are counted. --copies stores them as "
-        "often as they are there, which counts, from which nothing can be removed, always does.\n"
+        "A line that is not of the type is an error, which names it. The list is then not written, "
+        "unless --skip-malformed is given. A line that occurs several times is one key, so that "
+        "removing a file undoes adding it; the repeats are counted. --copies stores a copy for "
+        "each occurrence. The kind counts, from which keys cannot be removed, always does that.\n"
         "\n"
-        "With --over no lines are read: the new list holds what another list holds, of any kind, "
-        "and "
-        "keys can be removed from it and added to it. That is for a list that cannot be changed, "
-        "or is "
-        "shared, until it is built again. Such a list contains the other one.\n"
+        "With --over, no lines are read. The new list contains the keys of another list, and keys "
+        "can be added and removed. Use it for a list that cannot be changed, or that is shared, "
+        "until it is built again. The new file includes the other list.\n"
         "\n"
-        "LIST may also be the address of a key of a Redis or Valkey server: redis://HOST/KEY "
-        "(`bloomery help push` tells more of addresses). The filter is made here and sent there; "
-        "it "
-        "appears when it is whole, and needs no module. It is of kind sbbf or split512, and "
-        "`bloomery check`, `add` and `info` take its address in place of a file. On a server that "
-        "has "
-        "the Bloomery module, `bloomery push` makes any list a filter of the module.\n"
+        "LIST can also be the address of a key on a Redis or Valkey server without the Bloomery "
+        "module: redis://HOST/KEY (`bloomery help push` describes addresses). The filter is built "
+        "here and sent there, and it appears only when it is complete. Its kind is sbbf or "
+        "split512. `bloomery check`, `bloomery add` and `bloomery info` accept the address in "
+        "place of a file. On a server with the module, `bloomery push` stores a list of any kind.\n"
         "\n"
-        "While it works it needs 16 bytes of memory per line and the finished filter; for a fuse "
-        "or "
-        "ribbon list about three times as much; with --must-not-match also the lines themselves.",
+        "Building needs 16 bytes of memory per line, and memory for the finished filter; a fuse or "
+        "ribbon list needs about three times as much. With --must-not-match, the lines themselves "
+        "are also stored.",
     .examples =
         "# a blocklist of domains that never blocks what is in allow.txt\n"
         "bloomery build --type domain -o bad.bly --must-not-match allow.txt bad-domains.txt\n"
-        "# two lists of blocks with comments, wrong once in a million lines\n"
+        "# two lists of address blocks with comments; 1 in a million lines is a false positive\n"
         "bloomery build --type ip --comments -p 1e-6 -o drop.bly drop.txt edrop.txt\n"
-        "# a keyed list of mail addresses: without the key it says nothing\n"
+        "# a keyed list of mail addresses, which is useless without the key\n"
         "bloomery build --type email --new-key secret.key -o leaked.bly leaked.txt.gz\n"
-        "# a list to be shipped, as small as can be\n"
+        "# a list to distribute, as small as possible\n"
         "bloomery build --smallest -o words.bly words.txt\n"
-        "# a list of a million, from which lines are removed again\n"
+        "# a list for a million lines, from which lines can be removed\n"
         "bloomery build --kind cuckoo -n 1M -o customers.bly customers.txt\n"
-        "# one that also tells how often each was added, exactly\n"
+        "# a list that also counts exactly how often each line occurred\n"
         "bloomery build --kind hybrid --copies -o visits.bly visits.txt\n"
-        "# take a few lines out of a list that was built to stay as it is\n"
+        "# remove a few lines from a list that cannot be changed\n"
         "bloomery build --over words.bly -o fewer.bly && bloomery remove fewer.bly withdrawn.txt\n"
-        "# the lines of a pipe, replacing the list of yesterday\n"
+        "# replace the list of yesterday by the lines of a pipe\n"
         "sort -u words.txt | bloomery build -f -o words.bly\n"
-        "# a filter on a server, for all who can reach it\n"
+        "# a filter on a server, for all of its clients\n"
         "bloomery build -o redis://cache.example/known -n 1e8 ids.txt\n",
     .options = options,
     .most_used = {"output", "type", "rate"},

@@ -58,7 +58,7 @@ $ bloomery build --json -o - numbers
 
 # ---- what is in the way ---------------------------------------------------------------------------
 $ bloomery build numbers
-! bloomery build: -o LIST is needed: the file to write ('-' is standard output)
+! bloomery build: no output file given; add -o LIST (- is standard output)
 ? 2
 $ bloomery build -o n.bly numbers
 ! bloomery build: n.bly: already exists; use -f to replace it
@@ -93,13 +93,13 @@ $ ls new.bly
 
 # ---- options that do not fit ----------------------------------------------------------------------
 $ bloomery build -p 0 -o new.bly numbers
-! bloomery build: --rate cannot be '0': it must lie strictly between 0 and 1 (0% and 100%)
+! bloomery build: --rate cannot be '0': it must be above 0 and below 1 (100%)
 ? 2
 $ bloomery build -p 1e-13 -o new.bly numbers
 ! bloomery build: -p 1e-13: the false-positive rate must lie strictly between 0 and 1, and not below 2^-40
 ? 2
 $ bloomery build -n 999 -o new.bly numbers
-! bloomery build: there are 1,000 different keys, more than -n 999; leave -n out
+! bloomery build: the input has 1,000 different keys, more than -n 999; give a larger -n, or remove it
 ? 2
 $ bloomery build --kind nothing -o new.bly numbers
 ! bloomery build: --kind cannot be 'nothing': it must be one of classic, partitioned, sbbf, split512, bb2x512, scalable, window, counting, multilayer, layered, overlay, hybrid, cuckoo, fuse, ribbon, counts, hll, growable-cuckoo, scalable-cuckoo
@@ -111,10 +111,10 @@ $ bloomery build --type nothing -o new.bly numbers
 ! bloomery build: --type cannot be 'nothing': it must be one of ip, phone, email, domain, url, line
 ? 2
 $ bloomery build --hash siphash -o new.bly numbers
-! bloomery build: siphash needs a key: --key-file FILE or --new-key FILE
+! bloomery build: siphash needs a secret key; give --key-file FILE or --new-key FILE
 ? 2
 $ bloomery build --hash fnv1a-32 -p 1e-6 -o new.bly numbers
-! bloomery build: fnv1a-32 has too few bits for so many keys at that rate; choose another by --hash
+! bloomery build: fnv1a-32 has too few bits for so many keys at this rate; choose another function with --hash
 ? 2
 $ bloomery build -n 1e14 -o new.bly numbers
 ! bloomery build: new.bly: the filter would need more than 2^48 bits
@@ -125,13 +125,13 @@ $ ls new.bly
 
 # ---- nothing, and too much ------------------------------------------------------------------------
 $ bloomery build -o empty.bly </dev/null
-! bloomery build: warning: there are no keys: the list will match nothing
+! bloomery build: warning: the input has no keys; the list will match nothing
 ! bloomery build: 0 lines: 0 keys, 0 repeated
 ! bloomery build: empty.bly: split512, 128 B, false positives: 1 in 1,000 lines (one lookup per line)
 $ bloomery check empty.bly numbers
 ? 1
 $ bloomery build --type ip -o empty.ip.bly </dev/null
-! bloomery build: warning: there are no keys: the list will match nothing
+! bloomery build: warning: the input has no keys; the list will match nothing
 ! bloomery build: 0 lines: 0 keys, 0 repeated
 ! bloomery build: empty.ip.bly: split512, 128 B, false positives: 1 in 1,000 lines (one lookup per line)
 $ bloomery check empty.ip.bly -k 192.0.2.1
@@ -167,7 +167,7 @@ $ bloomery build --type ip --skip-malformed -o new.bly mixed
 ! bloomery build: mixed:10: not an IP address: '9'
 ! bloomery build: mixed:11: not an IP address: '10'
 ! bloomery build: and 2 more malformed lines
-! bloomery build: 13 lines: 1 key, 0 repeated, 12 malformed left out
+! bloomery build: 13 lines: 1 key, 0 repeated, 12 malformed skipped
 ! bloomery build: new.bly: split512, 128 B, false positives: 1 in 1,000 lines (one lookup per line)
 $ bloomery build --type ip --skip-malformed -f -q -o new.bly mixed
 $ printf 'a\033[31m\n%0100d\n' 7 | bloomery build --type domain -o newer.bly
@@ -181,25 +181,25 @@ $ printf 'a\033[31m\n%0100d\n' 7 | bloomery build --type domain -o newer.bly
 $ printf 'example.com\nads.example.org\n' >domains
 $ printf 'good.example\nWWW.Example.COM\n\nads.example.org.\n' >allow
 $ bloomery build --type domain --must-not-match allow -o allowed.bly domains
-! bloomery build: allow:2: is in the list: 'WWW.Example.COM' (as example.com)
-! bloomery build: allow:4: is in the list: 'ads.example.org.' (as ads.example.org)
+! bloomery build: allow:2: must not match, but is in the list: 'WWW.Example.COM' (as example.com)
+! bloomery build: allow:4: must not match, but is in the list: 'ads.example.org.' (as ads.example.org)
 ? 2
 $ ls allowed.bly
 ! ls: cannot access 'allowed.bly': No such file or directory
 ? 2
 $ seq 11 30 >some
 $ bloomery build --must-not-match some -o allowed.bly numbers
-! bloomery build: some:1: is in the list: '11'
-! bloomery build: some:2: is in the list: '12'
-! bloomery build: some:3: is in the list: '13'
-! bloomery build: some:4: is in the list: '14'
-! bloomery build: some:5: is in the list: '15'
-! bloomery build: some:6: is in the list: '16'
-! bloomery build: some:7: is in the list: '17'
-! bloomery build: some:8: is in the list: '18'
-! bloomery build: some:9: is in the list: '19'
-! bloomery build: some:10: is in the list: '20'
-! bloomery build: some: and 10 lines more are in the list
+! bloomery build: some:1: must not match, but is in the list: '11'
+! bloomery build: some:2: must not match, but is in the list: '12'
+! bloomery build: some:3: must not match, but is in the list: '13'
+! bloomery build: some:4: must not match, but is in the list: '14'
+! bloomery build: some:5: must not match, but is in the list: '15'
+! bloomery build: some:6: must not match, but is in the list: '16'
+! bloomery build: some:7: must not match, but is in the list: '17'
+! bloomery build: some:8: must not match, but is in the list: '18'
+! bloomery build: some:9: must not match, but is in the list: '19'
+! bloomery build: some:10: must not match, but is in the list: '20'
+! bloomery build: some: 10 more lines are in the list
 ? 2
 
 # By chance: another seed is tried, and the result holds.
@@ -207,7 +207,7 @@ $ seq 2000 2250 >allow
 $ bloomery build -p 0.01 --must-not-match allow -o allowed.bly numbers
 ! bloomery build: 1,000 lines: 1,000 keys, 0 repeated
 ! bloomery build: allowed.bly: sbbf, 1.38 KiB, false positives: 1 in 100 lines (one lookup per line)
-! bloomery build: 2 tries until nothing of allow matched by chance: the seed is 1
+! bloomery build: 2 tries were needed until no line of allow matched; the seed is 1
 $ bloomery check -c allowed.bly allow
 0
 ? 1
@@ -224,11 +224,11 @@ $ bloomery check -c allowed.bly allow
 # So many lines that no seed will do.
 $ seq 2000 2800 >allow
 $ bloomery build -f -p 0.01 --must-not-match allow -o allowed.bly numbers
-! bloomery build: allow: 6 of its 801 lines match by chance after 32 tries; -p 0.001 would make that unlikely
+! bloomery build: allow: 6 of its 801 lines are false positives after 32 tries; use -p 0.001 to make that unlikely
 ? 2
 $ seq 2000 20000 >allow
 $ bloomery build -f -p 0.01 --must-not-match allow -o allowed.bly numbers
-! bloomery build: allow: 114 of its 18,001 lines match by chance after 1 try; -p 1e-05 would make that unlikely
+! bloomery build: allow: 114 of its 18,001 lines are false positives after 1 try; use -p 1e-05 to make that unlikely
 ? 2
 $ bloomery build -f -p 1e-5 --must-not-match allow -o allowed.bly numbers
 ! bloomery build: 1,000 lines: 1,000 keys, 0 repeated
@@ -281,11 +281,11 @@ $ for i in $(seq 40); do
 $ bloomery info --json alike-*.bly | grep -o '"size":[0-9]*' | sort | uniq -c
      40 "size":31
 $ sed -E 's/alike-[0-9]+/alike-I/; s/0\.1[0-9]+%/P%/' warnings | sort | uniq -c
-      1 bloomery build: warning: alike-I.bly: its keys fell badly: false-positive rate per lookup is P% (requested: 0.1%); a larger -n gives them more room
+      1 bloomery build: warning: alike-I.bly: false-positive rate per lookup is P% (requested: 0.1%), because its keys are unevenly distributed; give a larger -n
 
 # ---- foldable -------------------------------------------------------------------------------------
 $ bloomery build -q --foldable -n 100k -o wide.bly numbers && bloomery fold wide.bly -o narrow.bly
-! bloomery fold: narrow.bly: folded by a factor of 64 from 192 KiB to 3.00 KiB; false-positive rate per lookup is now 0.00708% (before: 2.28e-11%)
+! bloomery fold: narrow.bly: folded by a factor of 64 from 192 KiB to 3.00 KiB; false-positive rate per lookup is 0.00708% (before: 2.28e-11%)
 $ bloomery check -c narrow.bly numbers
 1000
 $ bloomery info --json --header wide.bly | grep -o '"foldable":[a-z]*'
@@ -293,24 +293,24 @@ $ bloomery info --json --header wide.bly | grep -o '"foldable":[a-z]*'
 $ bloomery build -q --foldable -o wide.ip.bly --type ip <(printf '192.0.2.%d\n' {1..50}) && bloomery verify wide.ip.bly
 wide.ip.bly: good; false-positive rate 0.0155% per line and per lookup (requested 0.1%)
 $ bloomery build --foldable --kind scalable -o new2.bly numbers
-! bloomery build: a scalable list cannot be folded; leave --foldable out
+! bloomery build: a scalable list cannot be folded; remove --foldable
 ? 2
 
 # ---- the output is one of the inputs --------------------------------------------------------------
 $ cp numbers own
 $ bloomery build -f -o own own
-! bloomery build: own: is one of the files to read, which the list would replace; name another by -o
+! bloomery build: own: is also an input file, which the list would replace; name a different file with -o
 ? 2
 $ bloomery build -f -o own numbers ./own
-! bloomery build: own: is one of the files to read, which the list would replace; name another by -o
+! bloomery build: own: is also an input file, which the list would replace; name a different file with -o
 ? 2
 $ bloomery build -f -o own <own
-! bloomery build: own: is one of the files to read, which the list would replace; name another by -o
+! bloomery build: own: is also an input file, which the list would replace; name a different file with -o
 ? 2
 $ bloomery build -f -o own - <own
-! bloomery build: own: is one of the files to read, which the list would replace; name another by -o
+! bloomery build: own: is also an input file, which the list would replace; name a different file with -o
 ? 2
 $ bloomery build -f -o own --must-not-match own <(echo x)
-! bloomery build: own: is one of the files to read, which the list would replace; name another by -o
+! bloomery build: own: is also an input file, which the list would replace; name a different file with -o
 ? 2
 $ cmp own numbers

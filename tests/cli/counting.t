@@ -126,7 +126,7 @@ $ bloomery build --kind counting --counter-bits 3 -o x.bly numbers
 ! bloomery build: --counter-bits cannot be '3': it must be one of 2, 4, 8, 16
 ? 2
 $ bloomery build --kind hybrid --counter-bits 4 -o x.bly numbers
-! bloomery build: --counter-bits goes with --kind counting
+! bloomery build: --counter-bits needs --kind counting
 ? 2
 
 # Lines that are there twice are one key; with --copies they are as many.
@@ -137,7 +137,7 @@ $ bloomery build --kind hybrid -n 100 -o once.bly letters; bloomery count --quer
 ! bloomery build: once.bly: hybrid, 384 B, false positives: 1 in 1,000 lines (one lookup per line)
 $ bloomery build --copies --kind hybrid -n 100 -o thrice.bly letters; bloomery count --query -s thrice.bly -k a
 3	a
-! bloomery build: 4 lines: 2 keys, 2 repeated and stored as often
+! bloomery build: 4 lines: 2 keys, 2 repeated and stored as copies
 ! bloomery build: thrice.bly: hybrid, 384 B, false positives: 1 in 1,000 lines (one lookup per line)
 $ bloomery build -q -f --copies --json --kind hybrid -n 100 -o thrice.bly letters
 {"list":"thrice.bly","type":"line","kind":"hybrid","hash":"xxh3","keyed":false,"seed":0,"lines":4,"keys":2,"repeated":2,"copies":4,"malformed":0,"empty":0,"marks":0,"capacity":100,"lookups_per_line":1,"rate_per_lookup_requested":0.001,"rate_per_line_requested":0.001,"bytes":384,"tries":1}
@@ -163,10 +163,10 @@ $ bloomery add --copies --once thrice.bly letters
 ! bloomery add: --once leaves out what is there, and --copies stores it again: give one
 ? 2
 $ bloomery build --copies -o x.bly letters
-! bloomery build: --copies goes with a --kind that holds copies of keys, such as hybrid or counting
+! bloomery build: --copies needs a --kind that stores copies of keys, such as hybrid or counting
 ? 2
 $ bloomery build --copies --kind sbbf -o x.bly letters
-! bloomery build: an sbbf list does not hold copies of keys; leave --copies out
+! bloomery build: an sbbf list does not store copies of keys; remove --copies
 ? 2
 $ bloomery build -q -o plain.bly letters; bloomery add --copies plain.bly letters
 ! bloomery add: plain.bly: a split512 list does not hold copies of keys; leave out --copies
@@ -174,13 +174,13 @@ $ bloomery build -q -o plain.bly letters; bloomery add --copies plain.bly letter
 $ bloomery build --kind counts -n 100 -o counts.bly letters; bloomery count --query -s counts.bly -k a; bloomery add counts.bly letters; bloomery count --query -s counts.bly -k a
 ~3	a
 ~6	a
-! bloomery build: 4 lines: 2 keys, 2 repeated and stored as often
+! bloomery build: 4 lines: 2 keys, 2 repeated and stored as copies
 ! bloomery build: counts.bly: counts, 768 B, false positives: 1 in 20 lines (one lookup per line)
-! bloomery count: counts marked ~ are estimates of a sketch: too high for 1 in 3,494,568 keys, and above 27 typically off by 20%
+! bloomery count: counts marked ~ are estimates of a sketch: too high for 1 in 3,494,568 keys, and typically off by 20% if above 27
 ! bloomery add: counts.bly: 0 of 4 new; it holds 8 keys, its capacity is 100
-! bloomery count: counts marked ~ are estimates of a sketch: too high for 1 in 3,494,568 keys, and above 27 typically off by 20%
+! bloomery count: counts marked ~ are estimates of a sketch: too high for 1 in 3,494,568 keys, and typically off by 20% if above 27
 $ (yes a | head -9) > nine; bloomery build --copies --kind cuckoo -n 100 -o x.bly nine
-! bloomery build: x.bly: not all of the 1 keys, with their copies, found a place in a cuckoo list; make it larger with -n, or take a hybrid one
+! bloomery build: x.bly: not all keys and copies fit into a cuckoo list (different keys: 1); give a larger -n, or use --kind hybrid
 ? 2
 $ bloomery build -q --copies --kind hybrid -n 100 -o nine.bly nine; bloomery count --query -s nine.bly -k a
 9	a
@@ -245,7 +245,7 @@ $ bloomery fold -o x.bly counting.bly
 ! bloomery fold: counting.bly: counting filters cannot be folded; these kinds can: classic, partitioned, sbbf, split512 and bb2x512
 ? 2
 $ bloomery build --foldable --kind counting -o x.bly numbers
-! bloomery build: a counting list cannot be folded; leave --foldable out
+! bloomery build: a counting list cannot be folded; remove --foldable
 ? 2
 
 # Types, marks and keys.
@@ -272,7 +272,7 @@ $ bloomery build -q --kind hybrid -p 5% --must-not-match <(seq 2000 2100) -o mus
 0
 ? 1
 $ bloomery build --kind hll --must-not-match letters -o x.bly numbers
-! bloomery build: an hll filter tells how many keys there are, not which; leave --must-not-match out
+! bloomery build: an hll filter only counts keys, so it has no lookups; remove --must-not-match
 ? 2
 
 # Full.
@@ -292,7 +292,7 @@ $ bloomery build --kind hll -p 2% --type ip -o hllips.bly <(printf '10.0.0.1\n01
   distinct   2
   error      1.62%, the standard error
 $ bloomery build --kind hll -p 1e-6 -o x.bly numbers
-! bloomery build: an hll list cannot err as seldom as 1e-06 of the time; choose a higher -p, or another --kind
+! bloomery build: an hll list cannot have a false-positive rate as low as 1e-06; choose a higher -p, or another --kind
 ? 2
 $ bloomery remove counts.bly --key a
 ! bloomery remove: counts.bly: keys cannot be removed from a counts filter: its counts are estimates; counting, multilayer, layered, overlay, hybrid, cuckoo, growable-cuckoo and scalable-cuckoo can

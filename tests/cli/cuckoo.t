@@ -108,7 +108,7 @@ grows.bly: good
 $ seq 3000 | bloomery build -q --kind growable-cuckoo -n 1000 -o more.bly; seq 3000 | bloomery check -c more.bly
 3000
 $ seq 3000 | bloomery build --kind cuckoo -n 1000 -o more.bly -f
-! bloomery build: there are 3,000 different keys, more than -n 1,000; leave -n out
+! bloomery build: the input has 3,000 different keys, more than -n 1,000; give a larger -n, or remove it
 ? 2
 
 # Types: any spelling of a key will do, marks stay, and are there once.
@@ -184,7 +184,7 @@ $ bloomery fold -o x.bly a.bly
 ! bloomery fold: a.bly: cuckoo filters cannot be folded; these kinds can: classic, partitioned, sbbf, split512 and bb2x512
 ? 2
 $ bloomery build --kind cuckoo --foldable -o x.bly numbers
-! bloomery build: a cuckoo list cannot be folded; leave --foldable out
+! bloomery build: a cuckoo list cannot be folded; remove --foldable
 ? 2
 
 # Subtraction: exactly what was asked for goes, if all of it was there.
@@ -311,5 +311,5 @@ $ seq 1000 | bloomery build --kind cuckoo --seed 3243 -o crowded.bly; seq 1000 |
 ! bloomery build: 1,000 lines: 1,000 keys, 0 repeated
 ! bloomery build: crowded.bly: cuckoo, 1.81 KiB, false positives: 1 in 1,000 lines (one lookup per line)
 $ seq 1000 | bloomery build --kind cuckoo -n 1000 --seed 3243 -o fixed.bly
-! bloomery build: fixed.bly: not all of the 1,000 keys found a place in a cuckoo list; make it larger with -n
+! bloomery build: fixed.bly: not all keys fit into a cuckoo list (different keys: 1,000); give a larger -n
 ? 2

@@ -204,7 +204,7 @@ $ bloomery build -q --type ip -f -o five.bly </dev/null; bloomery info five.bly 
   keys       0 counted, 0 estimated, and 20 marks
   capacity   0 keys and 20 marks, 25.6 bits per key
   fill       ▕████████████████████████▏ 100% of its capacity; 26.6% of its bits set, 27.0% when full
-! bloomery build: warning: there are no keys: the list will match nothing
+! bloomery build: warning: the input has no keys; the list will match nothing
 
 # For programs: one object per file.
 $ bloomery info --json --header list.bly phone.bly | sed -E 's/(\.0*[1-9][0-9]{2})[0-9]+/\1/g'

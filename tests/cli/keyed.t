@@ -93,13 +93,13 @@ $ ls key2
 
 # ---- options that do not fit ----------------------------------------------------------------------
 $ bloomery build --key-file key --new-key key2 -o n2.bly numbers
-! bloomery build: only one of --key-file and --new-key can be given
+! bloomery build: --key-file and --new-key cannot be combined; give only one
 ? 2
 $ bloomery build --key-file key --hash xxh3 -o n2.bly numbers
-! bloomery build: a keyed list uses siphash; leave --hash out
+! bloomery build: a keyed list uses siphash; remove --hash
 ? 2
 $ bloomery build --key-file key --seed 3 -o n2.bly numbers
-! bloomery build: a keyed list has a key in place of a seed; leave --seed out
+! bloomery build: a keyed list has a secret key instead of a seed; remove --seed
 ? 2
 
 # ---- lines that must not match: the rate is halved in place of a new seed --------------------------
@@ -107,11 +107,11 @@ $ seq 2000 2400 >allow
 $ bloomery build -p 0.01 --key-file key --must-not-match allow -o a.bly numbers
 ! bloomery build: 1,000 lines: 1,000 keys, 0 repeated
 ! bloomery build: a.bly: bb2x512, 2.00 KiB, false positives: 1 in 1,600 lines (one lookup per line)
-! bloomery build: 5 tries until nothing of allow matched by chance: the rate is halved 4 times
+! bloomery build: 5 tries were needed until no line of allow matched; the rate was halved 4 times
 $ bloomery check -c --key-file key a.bly allow
 0
 ? 1
 $ seq 2000 99999 >allow
 $ bloomery build -f -p 0.1 --key-file key --must-not-match allow -o a.bly numbers
-! bloomery build: allow: 63 of its 98,000 lines match by chance after 8 tries; -p 1e-05 would make that unlikely
+! bloomery build: allow: 63 of its 98,000 lines are false positives after 8 tries; use -p 1e-05 to make that unlikely
 ? 2

@@ -23,7 +23,7 @@ $ printf 'a\r\0a\0' | bloomery dedup -0 | od -An -c; printf 'a\r\0a\0' | bloomer
 2
 # Each command that keeps keys, and each that looks them up.
 $ bloomery dedup -q --state dedup.bly dos >/dev/null; bloomery build -q -o build.bly dos; bloomery build -q -0 -o nul.bly nul; : | bloomery build -q -n 100 -o add.bly; bloomery add -q add.bly dos; bloomery count -q --exact --state count.bly dos >/dev/null
-! bloomery build: warning: there are no keys: the list will match nothing
+! bloomery build: warning: the input has no keys; the list will match nothing
 $ for list in dedup build nul add count; do for file in dos unix; do echo "$list $file: $(bloomery check -c $list.bly $file)"; done; bloomery check -c -0 $list.bly nul; done
 dedup dos: 3
 dedup unix: 3
@@ -51,7 +51,7 @@ $ for file in dos unix; do bloomery count --query --state count.bly $file | tr '
 3 lines, 0 unique, 3 repeated
 $ bloomery distinct --state seen.hll dos; bloomery distinct --state seen.hll unix
 3 distinct of 3 lines
-3 distinct of 3 lines and those before
+3 distinct of 3 lines and earlier runs
 # The same with fingerprints.
 $ bloomery dedup --exact --state exact.fps dos | wc -l; bloomery dedup --exact --state exact.fps unix; bloomery dedup --confirm confirm.fps unix | wc -l; bloomery dedup --confirm confirm.fps dos
 3
@@ -100,7 +100,7 @@ $ printf 'a\r\n' | bloomery count --query --state old.counts | tr '\r' '^'
 2	a^
 $ printf 'a\n' | bloomery distinct --state old.hll; $DATA/unrecord.py old.hll; printf 'a\r\n' | bloomery distinct --state old.hll
 1 distinct of 1 line
-2 distinct of 1 line and those before
+2 distinct of 1 line and earlier runs
 ! bloomery distinct: warning: old.hll: a line ends in a carriage return, which is part of the key in this state; the same line without it is a different key. A new state ignores carriage returns at the end of lines
 
 # ---- the type of a list ----
@@ -140,7 +140,7 @@ $ bloomery add --type ip build.bly -k 192.0.2.1
 ? 2
 $ : | bloomery build -q -n 100 -o empty.bly; bloomery add -q --type ip empty.bly -k 192.0.2.0/24; bloomery check empty.bly -k 192.0.2.5
 192.0.2.5
-! bloomery build: warning: there are no keys: the list will match nothing
+! bloomery build: warning: the input has no keys; the list will match nothing
 # A secret key does not hide it.
 $ printf '00112233445566778899aabbccddeeff' >secret; chmod 600 secret; echo 192.0.2.1 | bloomery build -q --type ip --key-file secret -o keyed.bly; bloomery info keyed.bly | grep type
   type       ip
@@ -181,7 +181,7 @@ $ cp o.state p.state; bloomery merge -q -o m.state o.state p.state; printf 'a\nb
 ! bloomery dedup: warning: m.state: a line ends in a carriage return, which is part of the key in this state; the same line without it is a different key. A new state ignores carriage returns at the end of lines
 # An empty one has no keys that could be missed.
 $ : | bloomery build -q -n 1000 --seed 7 -o none.state; $DATA/unrecord.py none.state; bloomery merge -q -f -o m.state n.state none.state; printf 'c\r\n' | bloomery dedup --state m.state
-! bloomery build: warning: there are no keys: the list will match nothing
+! bloomery build: warning: the input has no keys; the list will match nothing
 # Of --field and --ignore-case, which the header does not tell apart, a key does.
 $ for i in 1 2; do echo 'A b' | bloomery dedup -q -n 1000 --seed 7 --field $i -t ' ' --state field$i.state; echo 'a c' | bloomery dedup -q -n 1000 --seed 7 --field $i -t ' ' --state more$i.state; done | wc -l; echo 'A b' | bloomery dedup -q -n 1000 --seed 7 -i --state case.state
 4

@@ -171,10 +171,10 @@ $ bloomery build --key-file key --over fuse.bly -o x.bly
 
 # What cannot be.
 $ bloomery build --over over.bly -o x.bly
-! bloomery build: over.bly: nothing can be laid over an overlay filter
+! bloomery build: over.bly: an overlay filter cannot be the base of an overlay
 ? 2
 $ bloomery distinct -q -s h.bly numbers > /dev/null; bloomery build --over h.bly -o x.bly
-! bloomery build: h.bly: nothing can be laid over an hll filter
+! bloomery build: h.bly: an hll filter cannot be the base of an overlay
 ? 2
 $ bloomery build --over missing.bly -o x.bly
 ! bloomery build: missing.bly: No such file or directory
@@ -183,25 +183,25 @@ $ head -c 200 fuse.bly > cut.bly; bloomery build --over cut.bly -o x.bly
 ! bloomery build: cut.bly: is cut short: it has 200 of 1472 bytes; copy it again
 ? 2
 $ bloomery build --over fuse.bly
-! bloomery build: -o LIST is needed: the file to write ('-' is standard output)
+! bloomery build: no output file given; add -o LIST (- is standard output)
 ? 2
 $ bloomery build --over fuse.bly -o fuse.bly -f
-! bloomery build: fuse.bly: is the list to be laid over; name another by -o
+! bloomery build: fuse.bly: is also the base list of --over; name a different file with -o
 ? 2
 $ bloomery build --over fuse.bly -o x.bly numbers
-! bloomery build: --over reads no lines; bloomery add puts them into the new list
+! bloomery build: --over reads no lines; remove the FILEs, and add them to the new list with bloomery add
 ? 2
 $ bloomery build --over fuse.bly -o x.bly -n 5
-! bloomery build: --over makes a list like the one it is over: leave out --kind, --smallest, -n, -p, --type, --hash, --seed, --new-key, --must-not-match, --foldable and --copies
+! bloomery build: --over takes its settings from the base list; remove --kind, --smallest, -n, -p, --type, --hash, --seed, --new-key, --must-not-match, --foldable and --copies
 ? 2
 $ bloomery build --over fuse.bly -o x.bly --kind cuckoo
-! bloomery build: --over makes a list like the one it is over: leave out --kind, --smallest, -n, -p, --type, --hash, --seed, --new-key, --must-not-match, --foldable and --copies
+! bloomery build: --over takes its settings from the base list; remove --kind, --smallest, -n, -p, --type, --hash, --seed, --new-key, --must-not-match, --foldable and --copies
 ? 2
 $ bloomery build --over fuse.bly -o x.bly --counter-bits 4
-! bloomery build: --counter-bits goes with --kind counting
+! bloomery build: --counter-bits needs --kind counting
 ? 2
 $ bloomery build --changes 5 -o x.bly numbers
-! bloomery build: --changes and --marker go with --over or --kind overlay
+! bloomery build: --changes and --marker need --over or --kind overlay
 ? 2
 $ bloomery build --over fuse.bly --kind overlay -q -o x.bly; bloomery check -c x.bly numbers
 1000
@@ -218,7 +218,7 @@ $ bloomery dedup --state over.bly numbers
 ! bloomery dedup: over.bly: cannot be a state: it is an overlay filter, which only bloomery add and remove can change; name another file
 ? 2
 $ bloomery count --query -s over.bly -k 1
-! bloomery count: over.bly: is an overlay filter, which does not tell how often a key was added; counting, multilayer, layered, hybrid, cuckoo, counts, growable-cuckoo and scalable-cuckoo do
+! bloomery count: over.bly: overlay filters do not count how often a key was added; these kinds do: counting, multilayer, layered, hybrid, cuckoo, counts, growable-cuckoo and scalable-cuckoo
 ? 2
 $ bloomery plan -n 1000 --kind overlay
 ! bloomery plan: there is no plan for an overlay filter: it lies over another filter: plan that one; bloomery build --over makes one

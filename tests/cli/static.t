@@ -54,7 +54,7 @@ $ bloomery build --smallest --foldable -o small.bly -f numbers
 ! bloomery build: 1,000 lines: 1,000 keys, 0 repeated
 ! bloomery build: small.bly: classic, 1.88 KiB, false positives: 1 in 1,000 lines (one lookup per line)
 $ bloomery build --smallest --kind fuse -o small.bly -f numbers
-! bloomery build: --smallest chooses the kind; leave --kind out
+! bloomery build: --smallest and --kind cannot be combined; give only one
 ? 2
 
 # No lines at all, and one.
@@ -69,8 +69,8 @@ $ for kind in fuse ribbon; do bloomery build -q -f --kind $kind -o none.bly /dev
   keys       0 counted
   capacity   none: it was built from no keys
   rate       0.1% requested, no false positives while it is empty, per line and per lookup
-! bloomery build: warning: there are no keys: the list will match nothing
-! bloomery build: warning: there are no keys: the list will match nothing
+! bloomery build: warning: the input has no keys; the list will match nothing
+! bloomery build: warning: the input has no keys; the list will match nothing
 $ for kind in fuse ribbon; do echo one | bloomery build -q -f -p 1e-8 --kind $kind -o one.bly; (echo one; cat numbers) | bloomery check one.bly; bloomery verify one.bly; done
 one
 one.bly: good; false-positive rate 7.45e-07% per line and per lookup (requested 1e-06%)
@@ -130,18 +130,18 @@ $ bloomery build -q --kind fuse -n 2000 -o more.bly numbers; bloomery check -c m
 1000
 $ bloomery build -q --kind fuse -n 20 -o fewer.bly numbers; cmp more.bly fewer.bly && bloomery build -q --kind fuse -o unhinted.bly numbers && cmp more.bly unhinted.bly
 $ bloomery build --kind ribbon --foldable -o x.bly numbers
-! bloomery build: a ribbon list cannot be folded; leave --foldable out
+! bloomery build: a ribbon list cannot be folded; remove --foldable
 ? 2
 $ bloomery build --kind fuse -p 1e-9 -o x.bly numbers
-! bloomery build: a fuse list cannot err as seldom as 1e-09 of the time; choose a higher -p, or another --kind
+! bloomery build: a fuse list cannot have a false-positive rate as low as 1e-09; choose a higher -p, or another --kind
 ? 2
 $ bloomery build -q --kind ribbon -p 1e-9 -o exact.bly numbers; bloomery check -c exact.bly numbers
 1000
 $ bloomery build --kind window -o x.bly numbers
-! bloomery build: a window filter forgets keys, which a list must not; bloomery dedup --window is for that
+! bloomery build: a window filter forgets keys, so it cannot be a list; use bloomery dedup --window
 ? 2
 $ bloomery build --kind window -o x.bly numbers
-! bloomery build: a window filter forgets keys, which a list must not; bloomery dedup --window is for that
+! bloomery build: a window filter forgets keys, so it cannot be a list; use bloomery dedup --window
 ? 2
 $ bloomery build --kind stable -o x.bly numbers
 ! bloomery build: --kind: kind stable was removed; use window instead
@@ -182,4 +182,4 @@ $ bloomery build -q --kind ribbon -o nothing.bly /dev/null; bloomery info nothin
   kind       ribbon: built from all keys at once; the smallest, never changes
   keys       0 counted
   capacity   none: it was built from no keys
-! bloomery build: warning: there are no keys: the list will match nothing
+! bloomery build: warning: the input has no keys; the list will match nothing
