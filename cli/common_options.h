@@ -27,7 +27,7 @@
     {.name = "field", .type = CLI_COUNT, .at = (offset), .metavar = "N", .help = text}
 #define OPTION_DELIMITER(offset)                                                                   \
     {.name = "delimiter", .letter = 't', .type = CLI_CHAR, .at = (offset), .metavar = "C",         \
-     .help = "What separates two fields; a tab by default."}
+     .help = "The field separator, a tab by default."}
 /* lines: what ends with a NUL byte: "Input lines". */
 #define OPTION_NULL(offset, lines)                                                                 \
     {.name = "null", .letter = '0', .type = CLI_FLAG, .at = (offset),                              \
@@ -118,7 +118,7 @@
     {.name = "shards", .type = CLI_COUNT, .at = (offset), .metavar = "N",                          \
      .group = CLI_GROUP_SERVER,                                                                    \
      .help = when ": split the filter into N strings, which a cluster spreads over its servers. "  \
-             "By default as few as possible; a string holds at most 512 MiB."}
+             "By default as few as possible; a string has at most 512 MiB."}
 #define OPTION_EXPIRE(offset, text)                                                                \
     {.name = "expire", .type = CLI_DURATION, .at = (offset), .metavar = "TIME",                    \
      .group = CLI_GROUP_SERVER, .help = text}

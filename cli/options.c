@@ -117,7 +117,7 @@ static const char *take_name(const cli_option *option, const char *text, void *f
 
 static const char *add_file(const char *text, cli_files *files) {
     if (!*text)
-        return "a file's name is needed";
+        return "it must be a file name";
     if (files->count == CLI_MAX_FILES)
         return "the option can be given at most 64 times";
     files->items[files->count++] = text;
@@ -135,7 +135,7 @@ static const char *take(const cli_option *option, const char *text, void *field)
         return NULL;
     case CLI_FILE:
         *(const char **)field = text;
-        return *text ? NULL : "a file's name is needed";
+        return *text ? NULL : "it must be a file name";
     case CLI_FILES:
         return add_file(text, field);
     case CLI_COUNT:
@@ -198,7 +198,7 @@ static bool given_twice(parser *p, const cli_option *option) {
         return false;
     for (size_t i = 0; i < p->given_count; i++)
         if (p->given[i] == option) {
-            (void)message_error("--%s is given twice", option->name);
+            (void)message_error("--%s was given twice; give it only once", option->name);
             return true;
         }
     if (p->given_count < sizeof p->given / sizeof *p->given)

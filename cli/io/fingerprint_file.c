@@ -206,13 +206,13 @@ bool pages_recognise(const char *path) {
 static void say_damaged(const pages *p) {
     bly_file_info info = {.struct_size = sizeof info};
     if (bly_file_get_info(p->path, &info) == BLY_OK)
-        (void)message_error("%s: is a filter, not a file of fingerprints; it was made without "
-                            "--exact and --confirm",
+        (void)message_error("%s: a filter that was created without --exact and --confirm; remove "
+                            "these options, or start a new state",
                             p->path);
     else if (pages_recognise(p->path))
-        (void)message_error("%s: is damaged; remove it to begin anew", p->path);
+        (void)message_error("%s: damaged; remove it to start a new state", p->path);
     else
-        (void)message_error("%s: is no file of fingerprints", p->path);
+        (void)message_error("%s: not a fingerprint file; name another state", p->path);
 }
 
 static bool read_header(pages *p, uint64_t size) {
@@ -295,11 +295,12 @@ static bool open_once(pages *p, struct stat *st) {
     if (p->fd < 0 || fstat(p->fd, st) != 0)
         (void)message_errno(p->path);
     else if (!S_ISREG(st->st_mode))
-        (void)message_error("%s: is not a regular file", p->path);
+        (void)message_error("%s: not a regular file", p->path);
     else if (flock(p->fd, LOCK_EX | LOCK_NB) == 0 && fstat(p->fd, st) == 0)
         return true;
     else if (errno == EWOULDBLOCK)
-        (void)message_error("%s: is in use by another process", p->path);
+        (void)message_error(
+            "%s: another process is using this file; try again when it has finished", p->path);
     else
         (void)message_errno(p->path);
     close_file(p);
@@ -308,7 +309,7 @@ static bool open_once(pages *p, struct stat *st) {
 
 static bool open_locked(pages *p, struct stat *st) {
     if (strcmp(p->path, "-") == 0) {
-        (void)message_error("fingerprints cannot be kept in standard output; name a file");
+        (void)message_error("fingerprints cannot be written to standard output; name a file");
         return false;
     }
     for (int try = 0; try < OPEN_TRIES; try++) {
@@ -319,7 +320,8 @@ static bool open_locked(pages *p, struct stat *st) {
             return true;
         close_file(p);
     }
-    (void)message_error("%s: is in use by another process", p->path);
+    (void)message_error("%s: another process is using this file; try again when it has finished",
+                        p->path);
     return false;
 }
 
@@ -521,8 +523,8 @@ bool pages_replace(pages *p, pages_shape shape, uint64_t count, pages_fill fill,
         if (result != CROWDED)
             return result == DONE;
     }
-    (void)message_error("%s: too many fingerprints begin alike, which does not happen by chance; "
-                        "remove it to begin anew",
+    (void)message_error("%s: too many fingerprints have the same first bits, which does not happen "
+                        "by chance; remove it to start a new state",
                         p->path);
     return false;
 }

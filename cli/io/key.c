@@ -121,7 +121,8 @@ void key_rule_json(const key_rule *rule, json *out) {
 
 const char *key_options_conflict(const key_options *o) {
     if (o->extract && o->field)
-        return "--extract-urls searches the whole line; leave out --field";
+        return "--extract-urls and --field cannot be combined: links are extracted from the whole "
+               "line";
     if (o->delimiter.given && !o->field)
         return "--delimiter needs --field";
     return NULL;

@@ -115,7 +115,7 @@ bool pipeline_takes_links(const pipeline *p) {
 
 void pipeline_note_signal(void) {
     if (interrupt_seen() && !interrupt_reader_gone())
-        message_note("a signal stopped the reading; the result covers the lines read until then");
+        message_note("stopped by a signal; the result covers the lines read so far");
 }
 
 void pipeline_print_time(const pipeline *p, FILE *to) {

@@ -16,15 +16,12 @@ const char help_sentence[] =
 
 const char help_introduction[] =
     "A filter represents a set of keys by a few bits per key, instead of by the keys. The lookup "
-    "of "
-    "a key that was added always answers \"maybe\". The lookup of any other key answers \"maybe\" "
-    "at "
-    "the false-positive rate that the filter was created for, and otherwise \"no\". So a \"no\" is "
-    "certain, and a \"maybe\" can be checked elsewhere where it matters.\n"
+    "of a key that was added always answers \"maybe\". The lookup of any other key answers "
+    "\"maybe\" at the false-positive rate that the filter was created for, and otherwise \"no\". "
+    "So a \"no\" is certain, and a \"maybe\" can be checked elsewhere where it matters.\n"
     "\n"
     "By default, each line of the input is a key. Results go to standard output, everything else "
-    "to "
-    "standard error.\n"
+    "to standard error.\n"
     "\n"
     "Options and operands may be mixed. -- ends the options, and - means standard input.";
 
@@ -46,12 +43,10 @@ const help_note help_environment[] = {
     {"NO_COLOR",
      "If it is set and not empty, output has no colour, unless --color=always is given."},
     {"TERM", "If it is \"dumb\", output has no colour, unless --color=always is given."},
-    {"REDISCLI_AUTH",
-     "The password of a Redis or Valkey server whose address contains none, for every command "
-     "that takes an address."},
-    {"BLOOMERY_ISA",
-     "The instruction set to use: scalar, avx2 or neon; by default the fastest one of the machine. "
-     "The results are the same."},
+    {"REDISCLI_AUTH", "The password of a Redis or Valkey server whose address contains none, for "
+                      "every command that takes an address."},
+    {"BLOOMERY_ISA", "The instruction set to use: scalar, avx2 or neon; by default the fastest one "
+                     "of the machine. The results are the same."},
     {NULL, NULL},
 };
 
@@ -222,9 +217,8 @@ bool help_next_value(const cli_command *command, size_t *cursor, help_note *out)
 const help_note *help_exit_status(const cli_command *command) {
     static const help_note all[] = {
         {"0", "Success."},
-        {"1",
-         "check: no line was selected. remove: no key was found. verify: a file is intact, but "
-         "too full, or not as good as promised."},
+        {"1", "check: no line was selected. remove: no key was found. verify: a file is intact, "
+              "but too full or above its requested rate."},
         {"2", STATUS_ERROR},
         {NULL, NULL}};
     static const help_note check[] = {{"0", "A line was selected."},
@@ -234,8 +228,8 @@ const help_note *help_exit_status(const cli_command *command) {
     static const help_note remove[] = {
         {"0", "A key was removed."}, {"1", "No key was found."}, {"2", STATUS_ERROR}, {NULL, NULL}};
     static const help_note verify[] = {
-        {"0", "Every file is intact and as good as promised."},
-        {"1", "A file is intact, but too full, or not as good as promised."},
+        {"0", "Every file is intact and not above its requested rate."},
+        {"1", "A file is intact, but too full or above its requested rate."},
         {"2", "A file is damaged or cannot be read, or there was another error."},
         {NULL, NULL}};
     static const help_note others[] = {{"0", "Success."}, {"2", STATUS_ERROR}, {NULL, NULL}};

@@ -102,7 +102,7 @@ const char *number_rate(const char *text, double *out) {
     double value, under;
     const char *rest;
     if (*text == '-')
-        return "it must lie strictly between 0 and 1";
+        return "it must be above 0 and below 1";
     if (!decimal(text, &value, &rest))
         return not_rate;
     if (strcmp(rest, "%") == 0)
@@ -114,7 +114,7 @@ const char *number_rate(const char *text, double *out) {
     } else if (*rest)
         return not_rate;
     if (!(value > 0 && value < 1))
-        return "it must lie strictly between 0 and 1 (0% and 100%)";
+        return "it must be above 0 and below 1 (100%)";
     *out = value;
     return NULL;
 }
@@ -132,7 +132,7 @@ const char *number_duration(const char *text, uint64_t *out) {
         return "it must be a time such as 90s, 15m, 24h or 7d";
     uint64_t value = strtoull(digits, NULL, 10) * factors[letter - letters];
     if (!value)
-        return "it must be longer than nothing";
+        return "it must be at least 1s";
     *out = value;
     return NULL;
 }

@@ -158,7 +158,7 @@ $ bloomery check -l ads.bly -l hosts hosts
 ! bloomery check: hosts: is not a Bloomery filter
 ? 2
 $ bloomery check -l ads.bly -l '' hosts
-! bloomery check: --list cannot be '': a file's name is needed
+! bloomery check: --list cannot be '': it must be a file name
 ? 2
 $ bloomery check -v --list-names always -l ads.bly hosts
 ! bloomery check: -v prints lines that are in no list; leave out --list-names

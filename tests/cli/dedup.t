@@ -340,7 +340,7 @@ $ bloomery dedup -q --memory 64M --state z.bly small.zst | wc -l; seq 2000 | blo
 
 # Absurd options.
 $ bloomery dedup -n 5 -n 6 a
-! bloomery dedup: --expect is given twice
+! bloomery dedup: --expect was given twice; give it only once
 ? 2
 $ bloomery dedup --url crawl a
 ! bloomery dedup: there is no file 'crawl'; write --url=crawl to choose the level
@@ -361,13 +361,13 @@ $ bloomery dedup -n 1.5 a
 ! bloomery dedup: --expect cannot be '1.5': it must be a whole number
 ? 2
 $ bloomery dedup -p 0 a
-! bloomery dedup: --rate cannot be '0': it must lie strictly between 0 and 1 (0% and 100%)
+! bloomery dedup: --rate cannot be '0': it must be above 0 and below 1 (100%)
 ? 2
 $ bloomery dedup -p 2 a
-! bloomery dedup: --rate cannot be '2': it must lie strictly between 0 and 1 (0% and 100%)
+! bloomery dedup: --rate cannot be '2': it must be above 0 and below 1 (100%)
 ? 2
 $ bloomery dedup -p 100% a
-! bloomery dedup: --rate cannot be '100%': it must lie strictly between 0 and 1 (0% and 100%)
+! bloomery dedup: --rate cannot be '100%': it must be above 0 and below 1 (100%)
 ? 2
 $ bloomery dedup -p nan a
 ! bloomery dedup: --rate cannot be 'nan': it must be a rate such as 0.001, 0.1%, 1/1000 or 1e-3
@@ -412,7 +412,7 @@ $ bloomery dedup -n
 ! bloomery dedup: --expect needs a value: --expect N
 ? 2
 $ bloomery dedup -o ''
-! bloomery dedup: --output cannot be '': a file's name is needed
+! bloomery dedup: --output cannot be '': it must be a file name
 ? 2
 $ bloomery dedup --colour a
 ! bloomery dedup: unknown option --colour; did you mean --color?

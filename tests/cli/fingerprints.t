@@ -52,12 +52,12 @@ $ cp exact.fps moved.fps; dd if=exact.fps of=moved.fps bs=4096 skip=1 seek=2 cou
 ! bloomery verify: moved.fps: is damaged: page 1 has a fingerprint that does not belong there; remove the file and start again
 ? 2
 $ cp exact.fps headless.fps; printf x | dd of=headless.fps bs=1 seek=20 conv=notrunc status=none; bloomery verify headless.fps; bloomery info headless.fps
-! bloomery verify: headless.fps: is damaged; remove it to begin anew
-! bloomery info: headless.fps: is damaged; remove it to begin anew
+! bloomery verify: headless.fps: damaged; remove it to start a new state
+! bloomery info: headless.fps: damaged; remove it to start a new state
 ? 2
 $ head -c 5000 exact.fps > cut.fps; bloomery verify --json cut.fps
 {"file":"cut.fps","verdict":"damaged","kind":"fingerprints"}
-! bloomery verify: cut.fps: is damaged; remove it to begin anew
+! bloomery verify: cut.fps: damaged; remove it to start a new state
 ? 2
 
 # The rule, as an argument for dedup; the extra fingerprint that records it is not one of a line.

@@ -9,8 +9,8 @@ Usage: bloomery COMMAND [OPTION...] [OPERAND...]
 Commands:
   dedup      Print each line the first time it is seen
   distinct   Count the different lines, in a few kilobytes
-  count      Count how often each line comes
-  build      Make a list file that others can check lines against
+  count      Count how often each line occurs
+  build      Build a list file that lines can be checked against
   check      Print the lines that may be in a list
   add        Add keys to a filter
   remove     Remove keys from a filter file, where its kind can
@@ -33,11 +33,11 @@ Examples:
   bloomery dedup access.log
   # A crawl's URLs, without those that differ only in spelling or tracking
   zcat urls-*.gz | bloomery dedup --url=crawl -n 50M > frontier.txt
-  # How many visitors?
+  # The number of different visitors
   bloomery distinct --field 1 -t ' ' access.log
-  # The ten addresses that ask most
+  # The ten most frequent addresses of a log
   bloomery count --top 10 --field 1 -t ' ' access.log
-  # Two lists of blocks with comments, wrong once in a million lines
+  # Two lists of address blocks with comments; 1 in a million lines is a false positive
   bloomery build --type ip --comments -p 1e-6 -o drop.bly drop.txt edrop.txt
   # The lines of a log whose first field is a listed address
   bloomery check --field 1 -t ' ' drop.bly access.log
@@ -71,7 +71,8 @@ $ bloomery --nonsense
 $ bloomery help -h
 Usage: bloomery help [OPTION...] [COMMAND]
 \
-Print help, manual pages and completion scripts.
+Without COMMAND, prints an overview. With COMMAND, prints everything about it,
+as `bloomery COMMAND --help` does.
 \
 Options:
       --man               Print the manual page as roff: `bloomery help --man
@@ -99,9 +100,9 @@ Usage: bloomery help [OPTION...] [COMMAND]
 Without COMMAND, prints an overview. With COMMAND, prints everything about it,
 as `bloomery COMMAND --help` does.
 \
-Manual pages and completion scripts are installed with the program. Where they
-are not, this command prints them. They are made from the same tables that the
-options are parsed with.
+Manual pages and completion scripts are installed with the program. If they are
+not, this command prints them. They come from the same tables as the parser of
+the options.
 \
 Options:
       --man               Print the manual page as roff: `bloomery help --man
@@ -126,7 +127,7 @@ Examples:
   # Complete commands and options in this bash session
   source <(bloomery help --completion bash)
 \
-  # The same in fish, permanently
+  # Complete them in fish, permanently
   bloomery help --completion fish >~/.config/fish/completions/bloomery.fish
 \
   # Read a manual page that is not installed
@@ -179,7 +180,7 @@ $ bloomery help --list dedup
 ? 2
 
 $ bloomery help --man --list
-! bloomery help: give only one of --man, --completion and --list
+! bloomery help: --man, --completion and --list cannot be combined; give only one
 ? 2
 
 $ bloomery help --list

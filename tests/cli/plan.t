@@ -516,12 +516,12 @@ $ bloomery plan -n 2e14 -p 1%
 ! bloomery plan: that would take more than 32 TiB (2^48 bits), which no filter can have; split the keys among several filters, or allow a higher rate
 ? 2
 $ for p in 0 1 2 -1 0% 100% nan inf '' 1/0; do bloomery plan -n 1000 -p "$p"; done
-! bloomery plan: --rate cannot be '0': it must lie strictly between 0 and 1 (0% and 100%)
-! bloomery plan: --rate cannot be '1': it must lie strictly between 0 and 1 (0% and 100%)
-! bloomery plan: --rate cannot be '2': it must lie strictly between 0 and 1 (0% and 100%)
-! bloomery plan: --rate cannot be '-1': it must lie strictly between 0 and 1
-! bloomery plan: --rate cannot be '0%': it must lie strictly between 0 and 1 (0% and 100%)
-! bloomery plan: --rate cannot be '100%': it must lie strictly between 0 and 1 (0% and 100%)
+! bloomery plan: --rate cannot be '0': it must be above 0 and below 1 (100%)
+! bloomery plan: --rate cannot be '1': it must be above 0 and below 1 (100%)
+! bloomery plan: --rate cannot be '2': it must be above 0 and below 1 (100%)
+! bloomery plan: --rate cannot be '-1': it must be above 0 and below 1
+! bloomery plan: --rate cannot be '0%': it must be above 0 and below 1 (100%)
+! bloomery plan: --rate cannot be '100%': it must be above 0 and below 1 (100%)
 ! bloomery plan: --rate cannot be 'nan': it must be a rate such as 0.001, 0.1%, 1/1000 or 1e-3
 ! bloomery plan: --rate cannot be 'inf': it must be a rate such as 0.001, 0.1%, 1/1000 or 1e-3
 ! bloomery plan: --rate cannot be '': it must be a rate such as 0.001, 0.1%, 1/1000 or 1e-3

@@ -34,7 +34,7 @@ $ printf 'e\n' | bloomery dedup --state seen.bly --memory 64M
 ! bloomery dedup: seen.bly: has no fixed size; leave out --memory, or name another file
 ? 2
 $ printf 'e\n' | bloomery dedup --state seen.bly --exact
-! bloomery dedup: seen.bly: is a filter, not a file of fingerprints; it was made without --exact and --confirm
+! bloomery dedup: seen.bly: a filter that was created without --exact and --confirm; remove these options, or start a new state
 ? 2
 $ printf 'e\n' | bloomery dedup -q --state fixed.bly --memory 64M
 e
@@ -162,7 +162,7 @@ $ printf 'd\ne\n' | bloomery dedup --state exact.fps
 ! bloomery dedup: exact.fps: contains fingerprints; use it with --exact or --confirm
 ? 2
 $ printf 'd\ne\n' | bloomery dedup --confirm seen.bly
-! bloomery dedup: seen.bly: is a filter, not a file of fingerprints; it was made without --exact and --confirm
+! bloomery dedup: seen.bly: a filter that was created without --exact and --confirm; remove these options, or start a new state
 ? 2
 $ printf 'd\ne\n' | bloomery dedup --confirm .
 ! bloomery dedup: .: Is a directory
@@ -180,7 +180,7 @@ $ printf 'b\n' | bloomery dedup --confirm c.fps -c
 $ rm out; exec 9<> feed; printf 'x\n' >&9; bloomery dedup --confirm lock.fps < feed > out 9>&- & until_true [ -s out ]
 > printf 'y\n' | bloomery dedup --confirm lock.fps; echo $?; exec 9>&-; wait
 2
-! bloomery dedup: lock.fps: is in use by another process
+! bloomery dedup: lock.fps: another process is using this file; try again when it has finished
 
 # Fingerprints on disk are settled every second or so, not only when many wait.
 # The first command is for the test below: both have to wait for a second.

@@ -223,10 +223,10 @@ static void a_value_that_may_be_left_out(void **state) {
 
 static void a_value_is_given_once(void **state) {
     (void)state;
-    REFUSES("--keys is given twice", "--keys", "1", "--keys=2");
-    REFUSES("--keys is given twice", "--keys", "1", "-n3");
-    REFUSES("--form is given twice", "--form=ip", "--form=ip");
-    REFUSES("--json is given twice", "--json=pretty", "--json");
+    REFUSES("--keys was given twice; give it only once", "--keys", "1", "--keys=2");
+    REFUSES("--keys was given twice; give it only once", "--keys", "1", "-n3");
+    REFUSES("--form was given twice; give it only once", "--form=ip", "--form=ip");
+    REFUSES("--json was given twice; give it only once", "--json=pretty", "--json");
     TAKES("-q", "-q", "--quiet");
     assert_true(common.quiet);
 }
@@ -241,7 +241,7 @@ static void files_are_given_several_times(void **state) {
     assert_string_equal(got.lists.items[2], "c");
     assert_string_equal(got.lists.items[3], "a");
     OPERANDS("x");
-    REFUSES("--lists cannot be '': a file's name is needed", "-l", "a", "--lists=");
+    REFUSES("--lists cannot be '': it must be a file name", "-l", "a", "--lists=");
     REFUSES("--lists needs a value: --lists LIST", "-l", "a", "-l");
     for (size_t i = 0; i < CLI_MAX_FILES; i++)
         given[i] = "-la";
@@ -357,8 +357,8 @@ static void missing_values(void **state) {
     REFUSES("--keys needs a value: --keys N", "--keys");
     REFUSES("--keys needs a value: --keys N", "x", "-qn");
     REFUSES("--file needs a value: --file FILE", "-o");
-    REFUSES("--file cannot be '': a file's name is needed", "--file=");
-    REFUSES("--file cannot be '': a file's name is needed", "--file", "");
+    REFUSES("--file cannot be '': it must be a file name", "--file=");
+    REFUSES("--file cannot be '': it must be a file name", "--file", "");
     REFUSES("--form cannot be '': it must be one of ip, phone, email", "--form=");
     REFUSES("--keys cannot be '--': it must be at least 1", "--keys", "--");
 }
@@ -425,8 +425,7 @@ static void bad_numbers(void **state) {
     REFUSES("--keys cannot be '1e400': it must be at most 2^48", "--keys", "1e400");
     REFUSES("--rate cannot be '1/0': it must be a rate such as 0.001, 0.1%, 1/1000 or 1e-3", "-p",
             "1/0");
-    REFUSES("--rate cannot be '100%': it must lie strictly between 0 and 1 (0% and 100%)", "-p",
-            "100%");
+    REFUSES("--rate cannot be '100%': it must be above 0 and below 1 (100%)", "-p", "100%");
     REFUSES("--seed cannot be '1e8': it must be a whole number, decimal or 0x", "--seed=1e8");
 }
 
