@@ -1,4 +1,5 @@
-/* build_allow.c - lines that must not match: read once, looked up in the keys and in the filter. */
+/* build_allow.c - lines that must not match: read once, and looked up both in the keys and in the
+ * filter. */
 #include "build/build_allow.h"
 
 #include "io/list_lines.h"
@@ -8,8 +9,8 @@
 #include <string.h>
 
 enum {
-    NAMED = 10,    /* lines found in the list, before they are only counted */
-    PATIENCE = 20, /* searches through all keys */
+    NAMED = 10,    /* lines named, before they are only counted */
+    PATIENCE = 20, /* searches through all keys, before a hash is proof enough */
 };
 
 /* ---- reading --------------------------------------------------------------------------------- */
@@ -41,9 +42,9 @@ void build_allow_free(build_allow *a) {
     byte_strings_free(&a->lines);
 }
 
-/* ---- asking ---------------------------------------------------------------------------------- */
+/* ---- looking up ------------------------------------------------------------------------------ */
 
-/* The next line, and the keys it may be in a list by. */
+/* The next line, and the keys by which it may be in a list. */
 static bool next_line(const build_allow *a, const bly_list_levels *levels, size_t *at,
                       uint64_t *number, bly_bytes *line, bly_list_entries *tries) {
     bly_bytes where;
@@ -70,9 +71,9 @@ static void name(const build_allow *a, uint64_t number, bly_bytes line, bly_byte
                         other ? ")" : "");
 }
 
-/* Which of the tries is truly a key of the list; tries->count for none. That the hash is there says
- * so nearly always; *patience is how often it may still be looked up among the keys themselves,
- * which means going through them all. */
+/* The first of the tries that is really a key of the list; tries->count: none. The hash alone is
+ * nearly always proof. *patience is how often the key itself may still be searched, which reads all
+ * keys. */
 static size_t find(const bly_list_entries *tries, const bly_hasher *hasher,
                    const gathered_keys *keys, unsigned *patience) {
     size_t i = 0;

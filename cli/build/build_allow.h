@@ -8,18 +8,18 @@
 typedef struct build_allow {
     const char *path;
     bly_list_type type;
-    byte_strings lines; /* of each its place, itself as it is written, and its key */
+    byte_strings lines; /* of each line its place, its text and its key */
     uint64_t count;
 } build_allow;
 
 /* false: reported. */
 bool build_allow_read(build_allow *a, const char *path, const line_rule *rule, bool skip);
 
-/* How many of the lines are truly in the list; the first are named. */
+/* The number of lines that are really in the list; the first ones are named. */
 uint64_t build_allow_in_list(const build_allow *a, const bly_list_levels *levels,
                              const bly_hasher *hasher, const gathered_keys *keys);
 
-/* How many of them the filter says "maybe" to. */
+/* The number of lines that the filter matches. */
 uint64_t build_allow_ask(const build_allow *a, const bly_list_levels *levels, const bly_filter *f);
 
 void build_allow_free(build_allow *a);

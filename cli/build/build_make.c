@@ -1,11 +1,11 @@
-/* build_make.c - from hashes to a filter.
+/* build_make.c - builds the filter from the hashes.
  *
- * bly_list_fill makes the filter, and says how its size is chosen.
+ * bly_list_fill creates the filter, and documents how its size is chosen.
  *
- * Chance matches. A line that must not match can seem to be in the list by chance. Then the list is
- * built again under the next seed: for n such lines and the rate p one try in e^(np) comes out
- * clean. A keyed list has no seed, and its key is not ours to change, so it is built again for half
- * the rate, which halves the number of such lines.
+ * False positives of --must-not-match: the list is built again under the next seed. For n such
+ * lines and the rate p, one try in e^(np) has no false positive. A keyed list has no seed, and its
+ * key must not change, so it is built again for half the rate, which halves the number of false
+ * positives.
  */
 #include "build/build_make.h"
 
@@ -16,8 +16,8 @@
 #include <math.h>
 
 enum { MAX_SEEDS = 32, MAX_HALVINGS = 8 };
-/* With more lines than this matching by chance under the first seed, the others are not worth a
- * try: e^-12 each. */
+/* With more false positives than this under the first seed, other seeds are not worth a try: e^-12
+ * each. */
 enum { HOPELESS = 12 };
 
 /* ---- one filter ------------------------------------------------------------------------------ */
@@ -66,9 +66,9 @@ static bly_filter *make_filter(const build_making *m) {
     return f;
 }
 
-/* ---- without chance matches ------------------------------------------------------------------ */
+/* ---- without false positives ----------------------------------------------------------------- */
 
-/* As `check` would, which knows only what the filter says of itself. */
+/* The number of lines that match, by the levels that `check` would recognise in the filter. */
 static uint64_t chance_matches(const build_making *m) {
     bly_list_levels levels;
     (void)bly_list_recognise(m->filter, &levels);
@@ -88,7 +88,7 @@ static bool give_up(const build_making *m, uint64_t matches) {
     return false;
 }
 
-/* Another filter of the same keys, with other errors. */
+/* Prepares another filter of the same keys, with other false positives. */
 static bool vary(build_making *m) {
     if (m->keyed) {
         m->rate /= 2;

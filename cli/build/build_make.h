@@ -1,5 +1,4 @@
-/* build_make.h - the filter of a list: planned, filled, marked, and looked at before it is
- * believed. */
+/* build_make.h - builds the filter of a list, and checks it before it is used. */
 #ifndef BLOOMERY_CLI_BUILD_MAKE_H
 #define BLOOMERY_CLI_BUILD_MAKE_H
 
@@ -8,23 +7,23 @@
 #include "io/list_lines.h"
 
 typedef struct build_making {
-    const char *path;         /* what the filter is called in messages */
+    const char *path;         /* the name of the filter in messages */
     bly_kind kind;            /* BLY_KIND_NONE: the layout that suits the rate */
-    uint64_t room;            /* how many keys to make room for; 0: those that are there */
-    const build_allow *allow; /* lines that must not match; NULL: there are none */
+    uint64_t room;            /* the capacity; 0: the number of keys in the input */
+    const build_allow *allow; /* lines that must not match; NULL: none */
     bly_list_type type;
-    bly_key_rule rule;      /* what its header records */
+    bly_key_rule rule;      /* recorded in the header */
     bly_list_levels levels; /* of the keys */
     gathered_keys keys;     /* settled */
-    uint32_t counter_bits;  /* of the kinds that take them; 0: as is usual */
-    uint64_t changes;       /* of an overlay; 0: as is usual */
-    bly_kind marker;        /* of an overlay; BLY_KIND_NONE: as is usual */
+    uint32_t counter_bits;  /* for kind counting; 0: the default */
+    uint64_t changes;       /* for an overlay; 0: the default */
+    bly_kind marker;        /* for an overlay; BLY_KIND_NONE: the default */
     bool foldable, keyed;
-    /* Where lines must not match, these may come out different: */
-    bly_hasher hasher; /* under another seed, unless it is keyed */
-    double rate;       /* for lines; lower if it is */
-    /* And these come out: */
-    unsigned tries; /* how often it was built against chance matches */
+    /* With --must-not-match, building may change these: */
+    bly_hasher hasher; /* another seed, unless it is keyed */
+    double rate;       /* per line; lower if it is keyed */
+    /* Results: */
+    unsigned tries; /* how often it was built until no line of `allow` matched */
     bly_filter *filter;
 } build_making;
 

@@ -1,6 +1,6 @@
-/* Which options of `bloomery build` go together.
+/* build_options.c - refuses options of `bloomery build` that cannot be combined.
  *
- * All of it is settled before the first line is read: what cannot be written in the end shall not
+ * This happens before the first line is read, so that an output that cannot be written does not
  * cost the reading of a long list.
  */
 #include "build/build_run.h"
@@ -20,7 +20,7 @@ static bool is_input(const char *list, const char *path) {
     return output_same_file(list, path && strcmp(path, "-") == 0 ? "/dev/stdin" : path);
 }
 
-/* Whether the list would replace what it is made from. */
+/* Whether the list would replace one of its inputs. */
 static bool output_is_input(const build_options *o, cli_operands files) {
     if (strcmp(o->output, "-") == 0)
         return false;
@@ -31,7 +31,7 @@ static bool output_is_input(const build_options *o, cli_operands files) {
     return found;
 }
 
-/* Whether a list can be of that kind, with what else is asked. */
+/* Whether a list can be of that kind, with the other options. */
 static bool kind_agrees(const build_options *o, bly_kind kind) {
     const char *name = bly_kind_name(kind);
     if (kind == BLY_KIND_NONE)
@@ -55,7 +55,7 @@ static bool kind_agrees(const build_options *o, bly_kind kind) {
     return false;
 }
 
-/* What goes with some kinds alone. */
+/* Checks options that only some kinds have. */
 static bool extras_agree(const build_options *o) {
     if (o->counter_bits && o->kind != BLY_COUNTING)
         return refuse("--counter-bits needs --kind counting");
@@ -67,7 +67,7 @@ static bool extras_agree(const build_options *o) {
     return kind_agrees(o, o->kind);
 }
 
-/* A list over another is what that one is. */
+/* With --over, all settings come from the base list. */
 static bool over_agrees(build_run *r, cli_operands files) {
     const build_options *o = r->options;
     if (files.count > 0)
@@ -86,7 +86,7 @@ static bool over_agrees(build_run *r, cli_operands files) {
     return extras_agree(o) && destination_may_save(&r->to);
 }
 
-/* Of a list for a server; and whether it may go there. */
+/* Checks the options of a list for a server, and whether it may be written there. */
 static bool server_agrees(build_run *r) {
     const build_options *o = r->options;
     if (o->over)
@@ -98,7 +98,7 @@ static bool server_agrees(build_run *r) {
     return (!o->kind || destination_holds(&r->to, o->kind)) && destination_may_save(&r->to);
 }
 
-/* Of the secret key. */
+/* Checks the options of a secret key. */
 static bool key_agrees(const build_options *o) {
     struct stat st;
     const bool keyed = o->key_file || o->new_key;

@@ -1,4 +1,4 @@
-/* What `bloomery build` says of the list it has made. */
+/* build_report.c - the report of `bloomery build`. */
 #include "build/build_run.h"
 #include "filters/health.h"
 #include "filters/kind_words.h"
@@ -47,7 +47,7 @@ void build_report_stats(const bly_filter *f) {
     (void)fputs(text, stderr);
 }
 
-/* With the room fixed by -n it may come out worse than asked; build_make.c tells how. */
+/* With a fixed capacity (-n) the rate may be worse than requested; see build_make.c. */
 static void warn_of_rate(const build_making *m) {
     char now[NUMBER_TEXT], asked[NUMBER_TEXT];
     bly_filter_info s = {.struct_size = sizeof s};

@@ -1,4 +1,4 @@
-/* build_run.h - one run of `bloomery build`: what was asked for, and what has come of it. */
+/* build_run.h - one run of `bloomery build`: its options and its results. */
 #ifndef BLOOMERY_CLI_BUILD_RUN_H
 #define BLOOMERY_CLI_BUILD_RUN_H
 
@@ -28,17 +28,17 @@ typedef struct build_run {
     build_allow allow;
     list_lines lines;
     uint64_t repeated;
-    bool limited; /* the rate is lower than requested, so that levels are not there by chance */
+    bool limited; /* the rate is lower than requested, so that no level matches by chance */
 } build_run;
 
-/* Whether the options go together, and the list may be written where it is to go. false: reported.
- * Nothing has been read by then. */
+/* Whether the options can be combined, and the list may be written. false: reported. Nothing has
+ * been read by then. */
 bool build_options_agree(build_run *r, cli_operands files);
 
-/* What was built, on standard error and, with --json, on standard output. */
+/* Prints what was built on standard error and, with --json, on standard output. */
 void build_report(const build_run *r);
-/* One line on a list that was written as `name`, made for that rate per lookup, with up to so many
- * lookups per line. */
+/* Prints one line about the list `name`, built for that rate per lookup, with that many lookups per
+ * line. */
 void build_report_list(const bly_filter *f, const char *name, uint64_t bytes, double rate,
                        rates_lookups lookups);
 /* --stats. */

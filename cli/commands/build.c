@@ -1,10 +1,10 @@
-/* bloomery build: a filter from a list.
+/* bloomery build: builds a filter from a list.
  *
- * The number of different keys must be known before the filter is made, so their hashes are
- * gathered first, 16 bytes each, sorted, and repeats dropped. What --must-not-match asks for may
- * need other hashes; only then are the keys themselves kept too. A line that must not match and is
- * in the list is the user's contradiction, and named; build_make.c deals with those that match by
- * chance.
+ * The number of different keys must be known before the filter is created. So their hashes are
+ * collected first, 16 bytes each, sorted, and repeats dropped. Only with --must-not-match the keys
+ * themselves are kept as well, because they may have to be hashed again. A line that must not match
+ * but is in the list is an error, which names it. build_make.c deals with lines that are false
+ * positives.
  */
 #include "build/build_run.h"
 #include "common_options.h"
@@ -144,8 +144,8 @@ static void settle_rate(build_run *r) {
     m->rate = rate;
 }
 
-/* --smallest: the planner's advice, for as many keys as there are. Of a list for a server, one that
- * it can hold. */
+/* Chooses the kind: the one of --kind, or by default the one that suits the rate (on a server: one
+ * that the server can store), or with --smallest the one that the planner advises. */
 static void choose_kind(build_run *r) {
     const build_options *o = r->options;
     build_making *m = &r->making;
@@ -176,7 +176,7 @@ static bool gather(build_run *r, cli_operands files) {
     const build_options *o = r->options;
     char count[NUMBER_TEXT], most[NUMBER_TEXT];
     r->making.keys.keep = o->must_not_match != NULL;
-    /* What cannot be removed need not undo an add. */
+    /* A kind without removal always stores copies: no removal needs to undo an add. */
     r->making.keys.copies =
         o->copies || (kinds_can(o->kind, BLY_CAN_COUNT) && !kinds_can(o->kind, BLY_CAN_REMOVE));
     if (!list_lines_read(files.items, files.count, &r->rule, o->skip_malformed, take_key, r,
@@ -196,8 +196,8 @@ static bool gather(build_run *r, cli_operands files) {
 
 /* ---- saving ---------------------------------------------------------------------------------- */
 
-/* A list whose key is lost is worth nothing, so the key goes first; a key without a list is a
- * needless file, so it goes if the list cannot follow. */
+/* A list without its key is useless, so the key is written first. A key without its list is a
+ * needless file, so it is removed if the list cannot be written. */
 static bool save(build_run *r, const bly_filter *f) {
     const char *key = r->options->new_key;
     if (!destination_begin(&r->to) || (key && !keyfile_write(key, &r->making.hasher)))
@@ -213,7 +213,7 @@ static bool save(build_run *r, const bly_filter *f) {
 static const bly_kind markers[] = {BLY_KIND_NONE, BLY_CUCKOO, BLY_CLASSIC};
 
 typedef struct overlay {
-    opened base; /* the list beneath */
+    opened base; /* the base list */
     bly_filter *filter;
     rates_lookups lookups;
 } overlay;
@@ -294,7 +294,7 @@ static bool build(build_run *r, cli_operands files) {
     return true;
 }
 
-/* A record of -0 may be of blanks. */
+/* With -0, a record of blanks is a key. */
 static bly_key_rule rule_of(bly_list_type type, bool null) {
     return type == BLY_LIST_LINE && null ? BLY_KEYS_RECORD : bly_list_key_rule(type);
 }
@@ -380,7 +380,7 @@ const cli_command command_build = {
     .examples =
         "# a blocklist of domains that never blocks what is in allow.txt\n"
         "bloomery build --type domain -o bad.bly --must-not-match allow.txt bad-domains.txt\n"
-        "# two lists of address blocks with comments; 1 in a million lines is a false positive\n"
+        "# two lists of address blocks; false positives: 1 in a million lines\n"
         "bloomery build --type ip --comments -p 1e-6 -o drop.bly drop.txt edrop.txt\n"
         "# a keyed list of mail addresses, which is useless without the key\n"
         "bloomery build --type email --new-key secret.key -o leaked.bly leaked.txt.gz\n"

@@ -1,8 +1,8 @@
-/* bloomery count: how often each line has been seen.
+/* bloomery count: prints how often each line has occurred.
  *
- * Lines come in batches; for each the count so far is printed as it comes (tally.h), or the keys
- * with the highest counts are kept (bly_top of the library) and printed at the end. A count that is
- * an estimate is marked wherever it is printed.
+ * Lines are read in batches. By default the count of each line so far is printed with the line
+ * (tally.h). With --top, the keys with the highest counts are collected (bly_top of the library)
+ * and printed at the end. Every count that is an estimate is marked.
  */
 #include "cli.h"
 #include "common_options.h"
@@ -87,18 +87,18 @@ typedef struct count_run {
     bly_top *top;
     pipeline lines;
     output out;
-    uint64_t estimates, error; /* that were printed, and by how much they are too high at most */
+    uint64_t estimates, error; /* estimates printed, and the greatest "too high by at most" */
     tally_count counts[INPUT_BATCH];
 } count_run;
 
-/* ---- telling --------------------------------------------------------------------------------- */
+/* ---- output ---------------------------------------------------------------------------------- */
 
 static void note_estimate(count_run *r, tally_count c) {
     r->estimates += c.error > 0;
     r->error = c.error > r->error ? c.error : r->error;
 }
 
-/* "17<TAB>line", or "~17<TAB>line" of an estimate, and its separator. */
+/* Prints "17<TAB>line", or "~17<TAB>line" for an estimate, and the separator. */
 static bool put(count_run *r, tally_count c, bly_bytes text) {
     char digits[24];
     size_t at = sizeof digits;
@@ -132,7 +132,7 @@ static bool put_json(count_run *r, tally_count c, bly_bytes text) {
     return output_stdio_is_well();
 }
 
-/* What there is to say of a line now; with --top, nothing yet. */
+/* Prints a line with its count; with --top, only remembers it. */
 static bool tell(count_run *r, bly_bytes record, bly_bytes key, tally_count c) {
     const count_options *o = r->options;
     if (c.count < o->min)
@@ -145,7 +145,7 @@ static bool tell(count_run *r, bly_bytes record, bly_bytes key, tally_count c) {
     return status == BLY_OK;
 }
 
-/* What the marks mean. */
+/* Explains the mark of estimates. */
 static void explain_estimates(const count_run *r) {
     char most[NUMBER_TEXT], rate[NUMBER_TEXT];
     bly_filter_info s = {.struct_size = sizeof s};
@@ -219,7 +219,7 @@ static bool flush(void *at) {
     return output_stdio_flush() && output_flush(&r->out);
 }
 
-/* What is kept is what was told, so that goes first. */
+/* A saved count must have been printed, so the output is flushed first. */
 static bool save_now_and_then(count_run *r) {
     state_file *k = &r->tally.kept;
     return !k->path || !autosave_due(&k->autosave) || (flush(r) && state_file_save(k));
@@ -263,7 +263,7 @@ static bool open_tally(count_run *r) {
     return status == BLY_OK;
 }
 
-/* The first batch is read before the counts are made: it tells how many lines to expect. */
+/* The first batch is read before the counts are created: it shows how many lines to expect. */
 static bool take_lines(count_run *r) {
     pipeline_begin(&r->lines);
     return open_tally(r) && pipeline_run(&r->lines, take_batch, r);
@@ -278,7 +278,7 @@ static int work(count_run *r) {
         pipeline_note_signal();
         good = tell_top(r);
     }
-    good = flush(r) && good; /* what is known is not kept back */
+    good = flush(r) && good; /* print what is known, even after an error */
     good = good && (!r->tally.kept.filter || state_file_save(&r->tally.kept));
     if (good && o->stats)
         tell_totals(r);

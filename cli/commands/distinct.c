@@ -1,9 +1,9 @@
-/* bloomery distinct: how many different lines there are.
+/* bloomery distinct: prints the number of different lines.
  *
- * Records come in batches, as they lie in the buffer, and go into a HyperLogLog sketch
- * (docs/kinds/sketches.md of the library) a batch at a time: one pass, one hash a line, nothing
- * copied, a few kilobytes however many lines there are. Sketches unite without loss, so that inputs
- * can be told one by one and together, and a sketch that was kept can go on.
+ * Lines are read in batches, as they lie in the buffer, and each batch is added to a HyperLogLog
+ * sketch (docs/kinds/sketches.md): one pass, one hash per line, no copies, and a few kilobytes for
+ * any number of lines. Sketches can be merged without loss. So one run can report each input and
+ * the total, and a saved sketch can continue in a later run.
  */
 #include "cli.h"
 #include "common_options.h"
@@ -66,12 +66,12 @@ static const cli_option options[] = {
 typedef struct distinct_run {
     const distinct_options *options;
     bly_hasher hasher;
-    state_file kept;  /* the sketch of all */
-    bly_filter *each; /* with --each: of the input being read */
-    bly_filter *into; /* the one of the two that keys go to */
-    uint64_t before;  /* what the state had counted */
+    state_file kept;  /* the sketch of all inputs, and its state file */
+    bly_filter *each; /* with --each: the sketch of the current input */
+    bly_filter *into; /* the sketch that keys are added to: kept.filter or each */
+    uint64_t before;  /* keys that the state had counted before this run */
     pipeline lines;
-    bool failed; /* some input could not be read */
+    bool failed; /* an input could not be read */
 } distinct_run;
 
 /* ---- the sketch ------------------------------------------------------------------------------ */
@@ -87,8 +87,8 @@ static bool make_sketch(const distinct_run *r, uint32_t precision, bly_filter **
     return status == BLY_OK;
 }
 
-/* What --precision or --error ask for; 0: reported. Errors are quoted to a digit, and mean what
- * they are quoted for: 0.8% is 0.812%. */
+/* The precision that --precision or --error requests; 0: reported. Standard errors are written with
+ * one digit and rounded down: "0.8%" stands for 0.812%. */
 static uint32_t precision_of(const distinct_options *o) {
     static const double quoted = 1.02;
     char error[NUMBER_TEXT];
@@ -108,7 +108,7 @@ static bool begin_sketch(distinct_run *r) {
     return precision && make_sketch(r, precision, &r->kept.filter);
 }
 
-/* What the user asks for must be what the state is. */
+/* Refuses options that contradict the state. */
 static bool state_fits(const distinct_run *r) {
     const distinct_options *o = r->options;
     const bly_geometry g = bly_filter_geometry(r->kept.filter);
@@ -133,7 +133,8 @@ static bool state_fits(const distinct_run *r) {
     return false;
 }
 
-/* The state must be of the rule of this run; a new one becomes so. */
+/* Checks that the state was created with the key rule of this run, or records the rule in a new
+ * state. */
 static bool settle_rule(distinct_run *r) {
     bly_filter *f = r->kept.filter;
     const bly_key_rule rule = key_options_code(&r->options->keys);
@@ -176,11 +177,11 @@ static bool open_sketch(distinct_run *r) {
     return true;
 }
 
-/* ---- telling --------------------------------------------------------------------------------- */
+/* ---- output ---------------------------------------------------------------------------------- */
 
-/* What is known of an input, or of all of them. */
+/* The result for one input, or for all of them. */
 typedef struct finding {
-    const char *name; /* NULL: there is but one */
+    const char *name; /* NULL: the only input */
     uint64_t lines;
     const bly_filter *sketch;
     bool all;
@@ -252,14 +253,14 @@ static bool take_batch(void *at, const bly_bytes *records, size_t n) {
     return status == BLY_OK && (r->options->each || state_file_save_now_and_then(&r->kept));
 }
 
-/* To the end of the input, or to a signal. */
+/* Reads to the end of the input, or until a signal. */
 static bool read_lines(distinct_run *r) {
     const bool good = pipeline_run(&r->lines, take_batch, r);
     r->failed |= r->lines.failed;
     return good;
 }
 
-/* One input of --each. */
+/* Reads one input of --each, and prints its result. */
 static bool take_one(distinct_run *r, char **name) {
     const uint64_t before = r->lines.count;
     bly_filter_clear(r->each);
@@ -268,7 +269,7 @@ static bool take_one(distinct_run *r, char **name) {
     bly_status status = bly_filter_union(r->kept.filter, r->each);
     if (status != BLY_OK)
         return message_error("%s", bly_strerror(status)) == CLI_OK;
-    /* Of one that could not be read there is nothing to tell. */
+    /* An input that could not be opened has no result. */
     const uint64_t lines = r->lines.count - before;
     if (!r->lines.failed || lines > 0)
         tell(r, &(finding){*name, lines, r->each, false});
@@ -321,7 +322,7 @@ static int run(void *values, cli_operands operands) {
     if (!r)
         return message_error("out of memory");
     r->options = o;
-    /* Whoever ends an endless stream wants to know what came of it. */
+    /* An endless stream is ended by a signal, and the result must still be printed. */
     const pipeline_options how = {.keys = &o->keys, .prints = o->each, .catch_signals = true};
     const int status = pipeline_open(&r->lines, &how, operands) ? work(r, operands) : CLI_ERROR;
     pipeline_close(&r->lines);

@@ -1,13 +1,13 @@
-/* exact_counts.c - hybrid filters as levels of a table that grows. */
+/* exact_counts.c - exact counts: hybrid filters as the levels of a growing table. */
 #include "count/exact_counts.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { MIN_KEYS = 65536 }; /* of a further level */
+enum { MIN_KEYS = 65536 }; /* capacity of a further level */
 
-/* The levels together take three quarters of the memory, so that there is some for counts of 15 and
- * more; and none takes more than a quarter, since it is copied when it grows for those. */
+/* The levels together take three quarters of the memory; the rest is for counts of 15 and more. No
+ * level takes more than a quarter, because it is copied when it grows for such counts. */
 enum { SHARE = 4 };
 
 static const double level_share = 1.0 / 16, least_rate = 0x1p-40;
@@ -48,7 +48,7 @@ static uint64_t least(uint64_t a, uint64_t b) {
     return a < b ? a : b;
 }
 
-/* A level for that many keys, or as many as there is memory for. */
+/* Adds a level for `keys` keys, or for as many as there is memory for. */
 static bly_status add_level(exact_counts *e, uint64_t keys) {
     const uint64_t used = exact_counts_bytes(e), most = e->most_bytes - e->most_bytes / SHARE;
     const uint64_t bytes = least(most - least(used, most), e->most_bytes / SHARE);
@@ -84,8 +84,8 @@ void exact_counts_close(exact_counts *e) {
         bly_filter_destroy(e->level[--e->levels].filter);
 }
 
-/* Which levels have the keys, as far as that is so before the batch. This also fetches the memory
- * that they will touch. */
+/* Finds the level of each key, as of before the batch. This also fetches the memory that adding
+ * will touch. */
 static void look(exact_counts *e, const bly_hash *hashes, size_t n) {
     memset(e->level_of, 0, n);
     for (size_t l = e->levels; l-- > 0;) {
@@ -96,8 +96,8 @@ static void look(exact_counts *e, const bly_hash *hashes, size_t n) {
     }
 }
 
-/* A key that no level had: one of the batch may have brought it since, into a level from `from` on;
- * else it belongs into the last. */
+/* Counts a key that no level had before the batch. An earlier key of the batch may be the same, in
+ * a level from `from` on; otherwise the key is added to the last level. */
 static bly_status add_new(exact_counts *e, bly_hash h, size_t from, struct exact_level **at,
                           uint64_t *fresh) {
     for (size_t l = from; l < e->levels; l++)

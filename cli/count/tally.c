@@ -1,17 +1,17 @@
-/* tally.c - counts for `bloomery count`.
+/* tally.c - the counts of `bloomery count`.
  *
- * Counts are exact (exact_counts.h), unless a sketch is asked for by name, or a state holds one.
- * Exact counts in a state are one hybrid filter, which cannot grow.
+ * Counts are exact (exact_counts.h), unless --sketch is given or the state is a sketch. The exact
+ * counts of a state are one hybrid filter, which cannot grow.
  *
- * A sketch of counts answers for any key, too high at times. So keys are also followed in a table
- * of fixed size, as by the Space-Saving algorithm (Metwally, Agrawal and El Abbadi 2005): when a
- * key comes that is not in it, the one with the lowest count of eight makes room, and the sketch
- * says how often the new one came before. From then on it is counted exactly. Its count is the sum
- * of the two; only the first is an estimate, so no count is above the truth by more than that. A
- * key of which the sketch says that it never came before has an exact count.
+ * A sketch answers for any key, and may be too high. So keys are also tracked in a table of fixed
+ * size, as in the Space-Saving algorithm (Metwally, Agrawal and El Abbadi 2005): a key that is not
+ * in the table replaces the one with the lowest count of eight, and the sketch estimates how often
+ * the new key occurred before. From then on it is counted exactly. Its count is the sum of both
+ * numbers. Only the first is an estimate, so the count is too high by at most that number. If the
+ * sketch has not seen the key before, its count is exact.
  *
- * Keys are added one by one, since each must be told how often it has been seen so far; but the
- * memory they will touch is asked for a batch at a time, by a question whose answer nobody needs.
+ * Keys are added one by one, because each needs its count so far. A batched lookup before that,
+ * whose answers are not used, fetches the memory that they will touch.
  */
 #include "count/tally.h"
 
@@ -27,14 +27,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A sketch counts well with a few bytes for each key, a twentieth of which may then be taken for
- * others; a table of exact counts is no larger with hardly any. */
+/* A sketch needs only a few bytes per key if 5% of the keys may be mistaken for others. A table of
+ * exact counts is hardly larger at 1e-9. */
 static const double usual_rate = 0.05, exact_rate = 1e-9;
-/* What a pipe is taken to have, of exact counts, which grow, and of a sketch; the least that a file
- * is taken for, and the most for a sketch, which takes any number: lines may be repeats. */
+/* How many keys are expected if -n is missing: first_keys from a pipe, for exact counts, which
+ * grow; usual_keys for a sketch; at least least_keys from a file; and at most most_keys for a
+ * sketch, which accepts any number. Lines may be repeats. */
 static const uint64_t first_keys = 1000000, usual_keys = 4000000, least_keys = 65536,
                       most_keys = 16000000;
-/* Of the memory, for keys that are followed beside a sketch. */
+/* The table of tracked keys takes at most tracked_most bytes, and at most this share of --memory.
+ */
 static const uint64_t tracked_most = 3 << 20, tracked_share = 4;
 
 /* ---- keys followed beside a sketch ------------------------------------------------------------
@@ -42,7 +44,7 @@ static const uint64_t tracked_most = 3 << 20, tracked_share = 4;
 
 enum { BUCKET = 8 };
 
-/* As many keys as fit into so many bytes, eight at least. false: there is no memory. */
+/* Creates a table of as many keys as fit into `bytes`, but at least eight. false: out of memory. */
 static bool tracked_open(tracked *t, uint64_t bytes) {
     const uint64_t buckets = bytes / (BUCKET * sizeof *t->keys);
     t->buckets = buckets ? buckets : 1;
@@ -64,7 +66,7 @@ static tracked_key *bucket_of(const tracked *t, uint64_t fingerprint) {
     return t->keys + fingerprint % t->buckets * BUCKET;
 }
 
-/* The key in its bucket, or else the place that it may take. */
+/* The entry of the key in its bucket, or the one that it should replace. */
 static tracked_key *place_of(const tracked *t, uint64_t fingerprint) {
     tracked_key *bucket = bucket_of(t, fingerprint), *lowest = bucket;
     for (tracked_key *k = bucket; k < bucket + BUCKET; k++) {
@@ -80,7 +82,7 @@ static bool is_there(const tracked_key *k, uint64_t fingerprint) {
     return k->since && k->fingerprint == fingerprint;
 }
 
-/* The key has come once more; `sketch` is the sketch before that is noted there. */
+/* Counts one more occurrence of the key; `sketch` does not include it yet. */
 static tracked_key tracked_count(tracked *t, const bly_filter *sketch, bly_hash h) {
     const uint64_t fingerprint = h.lo;
     tracked_key *k = place_of(t, fingerprint);
@@ -90,19 +92,19 @@ static tracked_key tracked_count(tracked *t, const bly_filter *sketch, bly_hash 
     return *k;
 }
 
-/* What is known of a key; `since` is 0 if nothing is. */
+/* The entry of a key; `since` is 0 if it is not tracked. */
 static tracked_key tracked_find(const tracked *t, bly_hash h) {
     const uint64_t fingerprint = h.lo;
     const tracked_key *k = place_of(t, fingerprint);
     return is_there(k, fingerprint) ? *k : (tracked_key){.fingerprint = fingerprint};
 }
 
-/* ---- a new one ------------------------------------------------------------------------------- */
+/* ---- creating the counts --------------------------------------------------------------------- */
 
 static uint64_t keys_expected(const tally_wish *w) {
     if (w->keys)
         return w->keys;
-    /* A state cannot grow, and the next run brings other keys. */
+    /* A state cannot grow, and later runs bring more keys. */
     if (!w->sketch && w->state)
         return w->estimate > first_keys / 4 ? 4 * w->estimate : first_keys;
     if (!w->estimate)
@@ -122,7 +124,7 @@ static bool fail_to_make(const tally_wish *w, bly_status status) {
     return false;
 }
 
-/* One filter: a sketch, or the exact counts of a state. */
+/* Creates one filter: a sketch, or the exact counts of a state. */
 static bly_status make_filter(tally *t, const tally_wish *w, const bly_hasher *hasher,
                               double rate) {
     const bly_kind kind = w->sketch ? BLY_COUNTS : BLY_HYBRID;
@@ -149,7 +151,7 @@ static bool make(tally *t, const tally_wish *w) {
     bly_status status = BLY_OK;
     if (w->key)
         hasher = *w->key;
-    else /* for as many keys as may come, at five bytes each */
+    else /* for as many keys as fit into the memory, at five bytes each */
         status =
             bly_hasher_default(&hasher, grows ? memory / 5 + 1 : keys_expected(w), rate, w->seed);
     if (status == BLY_OK && grows)
@@ -159,14 +161,14 @@ static bool make(tally *t, const tally_wish *w) {
     return status == BLY_OK || fail_to_make(w, status);
 }
 
-/* ---- one that was kept ----------------------------------------------------------------------- */
+/* ---- an existing state ----------------------------------------------------------------------- */
 
 static bool refuse(const char *why, const char *path) {
     (void)message_error("%s: %s", path, why);
     return false;
 }
 
-/* What the user asks for must be what the state is. */
+/* Refuses options that contradict the state. */
 static bool state_fits(const tally *t, const tally_wish *w) {
     bly_filter_info s = {.struct_size = sizeof s};
     bly_filter_get_info(t->kept.filter, &s);
@@ -194,7 +196,8 @@ static bool state_fits(const tally *t, const tally_wish *w) {
     return true;
 }
 
-/* The state must be of the rule of this run; a new one becomes so. */
+/* Checks that the state was created with the key rule of this run, or records the rule in a new
+ * state. */
 static bool settle_rule(tally *t, const tally_wish *w) {
     bly_filter *f = t->kept.filter;
     const state_rule fit = t->kept.loaded ? state_rule_of(w->state, bly_filter_key_rule(f),
@@ -205,8 +208,8 @@ static bool settle_rule(tally *t, const tally_wish *w) {
            (fit == STATE_RULE_FITS && bly_filter_set_key_rule(f, w->key_rule) == BLY_OK);
 }
 
-/* A state knows which rule its keys were made by: its header records it, and one key more says it
- * in words, for rules that have no code of their own. */
+/* Marks the state with the key rule of this run: in its header, and by an additional key with the
+ * rule in words, because the header has no code for some rules. */
 static bool mark_rule(tally *t, const tally_wish *w) {
     char text[RULE_MARK];
     bly_filter *f = t->kept.filter;
@@ -220,7 +223,7 @@ static bool mark_rule(tally *t, const tally_wish *w) {
         message_warn("%s: was created with different options (--url, --field, --ignore-case, "
                      "--extract-urls); keys that it contains may be counted as new",
                      w->state);
-    /* Aging may make it forgotten, so what is forgotten is said again. */
+    /* Halving may remove that key, so it is added again. */
     bly_status status = w->age ? bly_counts_age(f) : BLY_OK;
     if (status == BLY_OK && !bly_filter_contains(f, text, size))
         status = bly_filter_add(f, text, size, NULL);
@@ -229,7 +232,7 @@ static bool mark_rule(tally *t, const tally_wish *w) {
     return status == BLY_OK;
 }
 
-/* ---- one that is only asked ------------------------------------------------------------------ */
+/* ---- a file that is only queried ------------------------------------------------------------- */
 
 static bool open_to_ask(tally *t, const tally_wish *w) {
     char kinds[KINDS_LIST];
@@ -256,7 +259,7 @@ static bool open_to_ask(tally *t, const tally_wish *w) {
     return status == BLY_OK;
 }
 
-/* Beside a sketch. */
+/* Creates the table of tracked keys for a sketch. */
 static bool follow(tally *t, const tally_wish *w) {
     if (!tally_is_sketch(t))
         return true;
@@ -316,18 +319,18 @@ static void fail(const tally *t, bly_status status) {
         (void)message_error("%s", bly_strerror(status));
 }
 
-/* A list whose keys are made of lines by a rule of its own. */
+/* Whether the keys of the list are made from lines by a rule of its own. */
 static bool is_typed(const tally *t) {
     return bly_list_is_typed(t->type) || t->type == BLY_LIST_RECORD_URL ||
            t->type == BLY_LIST_RECORD_CRAWL;
 }
 
-/* What a list or sketch says, which is only asked: of a sketch nothing is certain. */
+/* A count from a query: that of a sketch is never certain. */
 static tally_count told(const tally *t, uint64_t count) {
     return (tally_count){count, tally_is_sketch(t) ? count : 0};
 }
 
-/* A key that is not of the list's type was never added. */
+/* Looks up a line in a typed list. A line that is not of the type was never added. */
 static bool ask_typed(tally *t, bly_bytes text, tally_count *out) {
     bly_list_key key;
     const uint32_t flags =
@@ -340,8 +343,8 @@ static bool ask_typed(tally *t, bly_bytes text, tally_count *out) {
     return status != BLY_ENOMEM;
 }
 
-/* Of a file that records nothing: lists were always made of lines without the carriage return,
- * states of count with it. */
+/* For a file that does not record its key rule: lists were always built from lines without the
+ * carriage return, states of count with it. */
 static uint64_t ask_without_return(const tally *t, bly_bytes key) {
     const bly_bytes text = bly_list_without_return(key);
     if (!t->keeps_return || t->kept.filter || text.size == key.size)
@@ -367,7 +370,7 @@ static size_t take_exact(tally *t, size_t n, tally_count *counts) {
     return done;
 }
 
-/* Into the filter of a state, or a sketch. */
+/* Adds the keys to the filter of a state, or to a sketch. */
 static size_t take_kept(tally *t, size_t n, tally_count *counts) {
     (void)bly_filter_contains_hashes(t->filter, t->hashes, n, t->found);
     for (size_t i = 0; i < n; i++) {
@@ -405,7 +408,7 @@ size_t tally_take(tally *t, const bly_bytes *keys, size_t n, tally_count *counts
                             : ask(t, keys, n, counts);
 }
 
-/* Of a key that is no longer followed only this is certain, that it came. */
+/* If a key is no longer tracked, only one occurrence is certain. */
 uint64_t tally_error(const tally *t, bly_bytes key, uint64_t count) {
     if (!t->tracked.keys)
         return told(t, count).error;
@@ -423,7 +426,7 @@ uint64_t tally_bytes(const tally *t) {
 void tally_judge(const tally *t) {
     char room[NUMBER_TEXT], rate[NUMBER_TEXT];
     bly_filter_info s = {.struct_size = sizeof s};
-    /* The bits need not be asked where too few keys came to fill them. */
+    /* No need to examine the bits if too few keys were added to fill them. */
     if (!t->kept.filter || (!t->kept.loaded && t->fresh <= bly_filter_capacity(t->filter)))
         return;
     bly_filter_get_info(t->filter, &s);

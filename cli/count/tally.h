@@ -1,5 +1,5 @@
-/* tally.h - how often each key was seen: exact counts, or a sketch of counts, and the file in which
- * they are kept. */
+/* tally.h - counts how often each key occurred: exactly or in a sketch, in memory or in a state
+ * file. */
 #ifndef BLOOMERY_CLI_TALLY_H
 #define BLOOMERY_CLI_TALLY_H
 
@@ -9,37 +9,37 @@
 #include "io/input.h"
 #include "io/list_lines.h"
 
-/* What the user wants; 0 or NULL for what he did not say. */
+/* The options of a run; 0 or NULL if not given. */
 typedef struct tally_wish {
-    uint64_t keys;     /* different ones that are expected */
-    uint64_t estimate; /* about how many lines there are; 0: no way to tell */
-    uint64_t memory;   /* bytes for the counts, at most; 0: TALLY_MEMORY of exact ones */
-    double rate;       /* at which a key has a count that is another's too */
+    uint64_t keys;     /* expected number of different keys */
+    uint64_t estimate; /* estimated number of lines; 0: unknown */
+    uint64_t memory;   /* maximum memory of the counts in bytes; 0: TALLY_MEMORY for exact ones */
+    double rate;       /* share of new keys that may be mistaken for others */
     uint64_t seed;
     const char *state;
     const bly_hasher *key; /* the secret */
-    bly_key_rule key_rule; /* how keys are made of lines: a state is good for one rule; */
-    const char *rule;      /* and the same in any words, in more detail */
+    bly_key_rule key_rule; /* how lines become keys, which must not change for a state */
+    const char *rule;      /* the same rule in words, with more detail */
     bool sketch;           /* a sketch instead of exact counts */
-    bool exact;            /* what a state holds must be exact */
-    bool ask;              /* tell, add nothing: `state` is any filter that tells copies */
-    bool age;              /* halve all counts first */
+    bool exact;            /* refuse a state that is a sketch */
+    bool ask; /* only look up counts: `state` is any filter that stores copies of keys */
+    bool age; /* halve all counts first */
 } tally_wish;
 
-/* The most that exact counts take unless told otherwise: for about 140 million different keys. */
+/* The default memory limit of exact counts: about 140 million different keys. */
 #define TALLY_MEMORY (UINT64_C(1) << 30)
 
-/* How often a key was seen. */
+/* The count of a key. */
 typedef struct tally_count {
     uint64_t count;
-    uint64_t error; /* it is too high by that at most; 0: it is exact */
+    uint64_t error; /* it is too high by at most this; 0: it is exact */
 } tally_count;
 
-/* Keys that are followed beside a sketch, in buckets of eight. */
+/* A tracked key, beside a sketch; in buckets of eight. */
 typedef struct tracked_key {
     uint64_t fingerprint;
-    uint64_t before; /* by the sketch */
-    uint64_t since;  /* exactly; 0: there is no key here */
+    uint64_t before; /* occurrences before it was tracked, estimated by the sketch */
+    uint64_t since;  /* occurrences since then, exact; 0: the entry is empty */
 } tracked_key;
 
 typedef struct tracked {
@@ -54,33 +54,32 @@ typedef struct tally {
     opened file;              /* where they are only asked for */
     const bly_filter *filter; /* of one of these (of `exact` the first level) */
     bly_list_type type;       /* of a list whose keys have a type, which is only asked, */
-    bly_list_reader *reader;  /* and what reads them */
-    bool keeps_return;        /* it does not record that keys lack a carriage return */
-    bool limited;             /* its size follows from --memory */
-    uint64_t fresh;           /* keys added that had not been seen */
+    bly_list_reader *reader;  /* its reader */
+    bool keeps_return; /* its header does not record whether keys have their carriage return */
+    bool limited;      /* its size was set by --memory */
+    uint64_t fresh;    /* keys added that were new */
     bly_hash hashes[INPUT_BATCH];
     uint8_t found[INPUT_BATCH];
     uint64_t times[INPUT_BATCH];
 } tally;
 
-/* On failure, which is reported, *t is to be closed all the same. */
+/* false: reported; *t must then be closed, too. */
 bool tally_open(tally *t, const tally_wish *wish);
 void tally_close(tally *t);
 
-/* counts[i]: how often keys[i] has been seen, this time included, n <= INPUT_BATCH; or, where keys
- * are only asked for, how often it was added. Returns how many were dealt with: fewer than n if one
- * could not be, which is reported. */
+/* counts[i]: how often keys[i] has occurred, this time included, n <= INPUT_BATCH; in a query, how
+ * often it was added. Returns the number of keys done; fewer than n: an error was reported. */
 size_t tally_take(tally *t, const bly_bytes *keys, size_t n, tally_count *counts);
 
-/* By how much at most a count that tally_take has told of this key is too high, as far as that is
- * still known. */
+/* The most by which a count that tally_take returned for this key can be too high, as far as that
+ * is still known. */
 uint64_t tally_error(const tally *t, bly_bytes key, uint64_t count);
 
 bool tally_is_sketch(const tally *t);
 
 uint64_t tally_bytes(const tally *t); /* of memory */
 
-/* Warns when more keys came than the counts were made for. */
+/* Warns if there are more keys than the counts were planned for. */
 void tally_judge(const tally *t);
 
 #endif

@@ -1,4 +1,4 @@
-/* autosave.c - decides when to save, by the clock and by how long the last save took. */
+/* autosave.c - the time between two saves: at least a second, and 20 times the last save. */
 #include "io/autosave.h"
 
 #include "text/progress.h"

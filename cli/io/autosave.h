@@ -1,5 +1,5 @@
-/* autosave.h - how often what is known so far is saved: every second or so, but never so often that
- * saving takes a noticeable share of the time. */
+/* autosave.h - decides when a state is saved: about every second, but never so often that saving
+ * takes a noticeable share of the time. */
 #ifndef BLOOMERY_CLI_AUTOSAVE_H
 #define BLOOMERY_CLI_AUTOSAVE_H
 
@@ -9,9 +9,9 @@ typedef struct autosave {
     double begun, ended; /* of the last save, by progress_clock */
 } autosave;
 
-autosave autosave_start(void);    /* as if it had just been saved */
-void autosave_begin(autosave *p); /* right before saving */
-void autosave_end(autosave *p);   /* right after it */
+autosave autosave_start(void);    /* as if it was just saved */
+void autosave_begin(autosave *p); /* call before saving */
+void autosave_end(autosave *p);   /* call after saving */
 bool autosave_due(const autosave *p);
 
 #endif

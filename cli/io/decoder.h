@@ -6,24 +6,24 @@
 
 typedef struct decoder {
     const char *name;    /* "gzip" */
-    const char *library; /* what this build would need */
-    uint8_t magic[10];   /* what a file begins with */
-    uint8_t span[10];    /* how much greater than magic[i] a byte may be; 0 as a rule */
+    const char *library; /* the library that a build needs for it */
+    uint8_t magic[10];   /* the first bytes of such a file */
+    uint8_t span[10];    /* how much greater than magic[i] a byte may be; usually 0 */
     size_t magic_size;
-    /* NULL: not in this build. most: of memory, in bytes; 0: as much as is usual. Returns NULL when
+    /* NULL: not in this build. most: memory limit in bytes; 0: the usual one. Returns NULL if
      * memory is short. */
     void *(*open)(uint64_t most);
-    /* Decodes from *in, which it advances, into out[0..room). Returns how many bytes came out,
-     * which may be none, or -1 when the data is damaged: but all that came out before that. */
+    /* Decodes from *in, which it advances, to out[0..room). Returns the number of bytes written,
+     * possibly 0, or -1 if the data is damaged, but only after all bytes before the damage. */
     ptrdiff_t (*run)(void *state, bly_bytes *in, char *out, size_t room);
     /* After -1: what is wrong, as in "the gzip data is damaged". */
     const char *(*trouble)(const void *state);
-    /* Whether the data may end here. */
+    /* Whether the data is complete here. */
     bool (*whole)(const void *state);
     void (*close)(void *state);
 } decoder;
 
-/* The one past the last is NULL. */
+/* Ends with NULL. */
 extern const decoder *const decoders[];
 
 #endif

@@ -1,4 +1,5 @@
-/* Length: one file format: its header, its pages, and how they are read, written and enlarged. */
+/* Length: one file format: its header and its pages, and how they are read, written and enlarged.
+ */
 #include "io/fingerprint_file.h"
 
 #include "io/lock.h"
@@ -18,13 +19,13 @@ enum {
     PAGE_BYTES = 4096,
     SLOT_BITS = 9,     /* 2^9 = PAGES_SLOTS */
     MAX_BITS = 40,     /* of the number of pages */
-    COMFORTABLE = 384, /* fingerprints per page on average: so few that none of the pages has too
-                          many, however many pages there are */
-    SPARE_BITS = 2,    /* how much larger than comfortable a file may get */
+    COMFORTABLE = 384, /* fingerprints per page on average; so few that no page overflows by chance,
+                          however many pages there are */
+    SPARE_BITS = 2,    /* so many bits more than COMFORTABLE needs a file may have */
     WINDOW = 64,       /* pages read or written at once */
-    NEAR = 4,          /* pages apart that it pays to read and write those between as well */
-    PROBE = 32,        /* slots read at once to find one fingerprint */
-    OPEN_TRIES = 100   /* of a file that is replaced again and again */
+    NEAR = 4,          /* pages this close are read and written together with those between them */
+    PROBE = 32,        /* slots read at once in a lookup */
+    OPEN_TRIES = 100   /* attempts to open a file that is repeatedly replaced */
 };
 
 uint64_t pages_bytes(void) {
@@ -53,8 +54,8 @@ static uint64_t pages_of(const pages *p) {
     return p->whole ? (uint64_t)1 << p->shape.bits : 0;
 }
 
-/* A number as it lies in the file, and back: an exchange of bytes or nothing at all, so it is its
- * own inverse. The compilers see when it is nothing. */
+/* Converts a number to the byte order of the file, or back. On little-endian machines the compiler
+ * removes it. */
 static uint64_t little(uint64_t x) {
     uint8_t b[8];
     uint64_t out;
@@ -66,7 +67,7 @@ static uint64_t little(uint64_t x) {
 
 typedef enum put_result { PUT, PUT_THERE, PUT_FULL } put_result;
 
-/* Puts x into a page as it lies in the file. */
+/* Adds x to a page in the byte order of the file. */
 static put_result page_put(uint64_t page[PAGES_SLOTS], uint64_t x, unsigned bits) {
     size_t home = home_of(x, bits);
     x = little(x);
@@ -91,7 +92,7 @@ static bool read_at(int fd, void *to, size_t size, off_t at) {
         if (n < 0 && errno == EINTR)
             continue;
         if (n == 0)
-            errno = EIO; /* somebody has shortened the file */
+            errno = EIO; /* another process has shortened the file */
         if (n <= 0)
             return false;
         next += n;
@@ -134,7 +135,7 @@ static bool write_window(const pages *p, uint64_t page, size_t n) {
 
 /* ---- the header ------------------------------------------------------------------------------ */
 
-/* All that ever changes lies in the first 64 bytes, which a disk writes as one. */
+/* Everything that changes is in the first 64 bytes, which a disk writes atomically. */
 enum { HEAD_BYTES = 64, SUMMED = 56, VERSION = 1, FLAG_ZERO = 1, RULE_SHIFT = 8, RULE_MASK = 31 };
 static const char magic[8] = {'B', 'L', 'Y', 'F', 'P', 'S', '0', '1'};
 
@@ -172,7 +173,7 @@ static bool encode(const pages_shape *shape, uint8_t page[PAGE_BYTES]) {
     return true;
 }
 
-/* The header that these bytes are; every byte counts. BLY_ECORRUPT, BLY_EVERSION. */
+/* Decodes the header; every byte must be as expected. BLY_ECORRUPT, BLY_EVERSION. */
 static bly_status decode(const uint8_t page[PAGE_BYTES], pages_shape *shape) {
     uint8_t again[PAGE_BYTES];
     uint64_t sum;
@@ -202,7 +203,7 @@ bool pages_recognise(const char *path) {
     return ours;
 }
 
-/* Nobody is told to remove a file that may be something else, and dear to him. */
+/* Advises to remove the file only if it certainly is a fingerprint file. */
 static void say_damaged(const pages *p) {
     bly_file_info info = {.struct_size = sizeof info};
     if (bly_file_get_info(p->path, &info) == BLY_OK)
@@ -246,7 +247,7 @@ static bool write_shape(pages *p, const pages_shape *shape) {
     return true;
 }
 
-/* Notes that fingerprint 0 is in the set. */
+/* Records that fingerprint 0 is in the set. */
 static bool write_zero(pages *p) {
     pages_shape shape = p->shape;
     shape.zero = true;
@@ -273,8 +274,8 @@ static void close_file(pages *p) {
     p->fd = -1;
 }
 
-/* Opens what has the name, or else makes it: which of the two it was must be certain, since only
- * what was made here may be removed again. */
+/* Opens the file, or creates it. It must be certain which of the two happened, because only a file
+ * created here may be removed. */
 static void open_or_make(pages *p) {
     /* O_NONBLOCK: a pipe must be refused, not waited for. */
     const int flags = O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
@@ -285,11 +286,11 @@ static void open_or_make(pages *p) {
             return;
         p->fd = open(p->path, flags | O_CREAT | O_EXCL, 0666);
         if (p->fd >= 0 || errno != EEXIST)
-            return; /* else another has made it meanwhile */
+            return; /* else another process has just created it */
     }
 }
 
-/* Opens and locks what has the name at this moment. false: reported. */
+/* Opens and locks the file that has the name at this moment. false: reported. */
 static bool open_once(pages *p, struct stat *st) {
     open_or_make(p);
     if (p->fd < 0 || fstat(p->fd, st) != 0)
@@ -315,7 +316,7 @@ static bool open_locked(pages *p, struct stat *st) {
     for (int try = 0; try < OPEN_TRIES; try++) {
         if (!open_once(p, st))
             return false;
-        /* A file that was replaced before we had its lock is no longer the one to use. */
+        /* If the file was replaced before it was locked, it is no longer the right one. */
         if (lock_still_named(p->path, p->fd))
             return true;
         close_file(p);
@@ -370,7 +371,7 @@ bool pages_read(const pages *p, uint64_t page, uint64_t slots[PAGES_SLOTS]) {
 }
 
 void pages_close(pages *p) {
-    /* While it is locked: who waits for it will see that it is gone. */
+    /* Remove it while it is locked: a process that waits for the lock then sees that it is gone. */
     if (p->fd >= 0 && p->made && !p->whole)
         (void)unlink(p->path);
     close_file(p);
@@ -379,9 +380,9 @@ void pages_close(pages *p) {
     *p = (pages){.fd = -1};
 }
 
-/* ---- looking --------------------------------------------------------------------------------- */
+/* ---- lookups and scans ----------------------------------------------------------------------- */
 
-/* Turns the window into a plain list of the fingerprints in it. false: one is not in its page. */
+/* Compacts the window to a list of its fingerprints. false: one is in the wrong page. */
 static bool list_window(pages *p, uint64_t page, size_t pages_read, size_t *found) {
     uint64_t *window = p->window;
     bool good = true;
@@ -437,9 +438,9 @@ bly_status pages_has(const pages *p, uint64_t fingerprint, bool *found) {
     return BLY_OK;
 }
 
-/* ---- writing anew ---------------------------------------------------------------------------- */
+/* ---- rewriting the file ---------------------------------------------------------------------- */
 
-/* The least bits with which that many fingerprints have room. */
+/* The smallest number of bits for so many fingerprints. */
 static unsigned bits_for(uint64_t count) {
     unsigned bits = 0;
     while (bits < MAX_BITS && count >> bits > COMFORTABLE)
@@ -449,7 +450,7 @@ static unsigned bits_for(uint64_t count) {
 
 typedef enum outcome { DONE, CROWDED, FAILED } outcome;
 
-/* A file on its way to the disk. */
+/* A file that is being written. */
 typedef struct draft {
     output to;
     pages_shape shape;
@@ -481,8 +482,8 @@ static outcome write_pages(draft *d) {
     return result;
 }
 
-/* Writes the file beside the old one and puts it in its place. The new one is locked before it has
- * the name, so there is no moment at which another process could lock it. */
+/* Writes a new file and renames it over the old one. It is locked before it gets the name, so that
+ * no other process can lock it in between. */
 static outcome write_anew(pages *p, draft *d) {
     outcome result = FAILED;
     d->count = d->shape.zero;
@@ -492,7 +493,7 @@ static outcome write_anew(pages *p, draft *d) {
         (void)message_errno(p->path);
     else
         result = write_pages(d);
-    /* Both descriptors have the one lock. */
+    /* Both descriptors share one lock. */
     const int fd = result == DONE ? fcntl(d->to.fd, F_DUPFD_CLOEXEC, 0) : -1;
     if (result == DONE && fd < 0) {
         (void)message_errno(p->path);
@@ -531,11 +532,11 @@ bool pages_replace(pages *p, pages_shape shape, uint64_t count, pages_fill fill,
 
 /* ---- adding ---------------------------------------------------------------------------------- */
 
-/* What is in the file, and more: the content of a file of more pages. */
+/* The fingerprints in the file and additional ones, for a file with more pages. */
 typedef struct merge {
     pages *p;
     const uint64_t *more;
-    size_t n, next;  /* more[next..n) has not been asked for */
+    size_t n, next;  /* more[next..n) has not been supplied yet */
     uint64_t loaded; /* the first page in the window, or UINT64_MAX */
 } merge;
 
@@ -568,9 +569,9 @@ static size_t fill_merged(void *ctx, uint64_t first, uint64_t last, uint64_t *ou
     return count;
 }
 
-/* One run of pages that lie near each other. Returns how many fingerprints it took: all that belong
- * there or, when a page has no room for its own and *full becomes true, those of the pages before
- * it. PAGES_FAILED: reported. */
+/* Adds fingerprints to one run of nearby pages. Returns how many it has added: all that belong
+ * there, or, if a page is full (*full becomes true), those of the pages before it. PAGES_FAILED:
+ * reported. */
 static size_t insert_run(pages *p, const uint64_t *x, size_t n, bool *full) {
     unsigned bits = p->shape.bits;
     uint64_t start = page_of(x[0], bits), end = start + 1, added = 0, of_page = 0;

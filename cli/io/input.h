@@ -1,7 +1,6 @@
-/* input.h - the records (lines, as a rule) of several files, one file after the other, many at a
- * time.
+/* input.h - reads the records (usually lines) of several files, one file after another, in batches.
  *
- * A file that cannot be read is reported and left out, as grep does; input_failed then says so.
+ * A file that cannot be read is reported and skipped, as by grep; input_failed then returns true.
  */
 #ifndef BLOOMERY_CLI_INPUT_H
 #define BLOOMERY_CLI_INPUT_H
@@ -14,7 +13,7 @@ typedef struct input {
     char **paths;
     size_t path_count, next_path;
     char separator;   /* '\n' or '\0' */
-    size_t longest;   /* one that does not fit a buffer of this size is an error, and left out */
+    size_t longest;   /* a longer record is an error and is skipped */
     source *now;      /* NULL between files */
     const char *path; /* of `now`, for messages */
     char *buffer;
@@ -25,8 +24,8 @@ typedef struct input {
     uint64_t records_read;   /* in all files, this batch included */
     uint64_t bytes_read;     /* of all files before `now`, as they lie */
     uint64_t bytes_total;    /* of all, where they are regular files; else 0 */
-    bool (*idle)(void *ctx); /* may be set: called before a read that has to wait, so that what is
-                                known so far can be shown; false ends the reading */
+    bool (*idle)(void *ctx); /* may be set: called before a read that has to wait, so that the
+                                results so far can be shown; false ends the reading */
     void *idle_ctx;
     bool failed;
     bool brief;    /* the records of the last batch were short */
@@ -37,19 +36,19 @@ typedef struct input {
 /* No paths: standard input. `longest` 0 means a gigabyte. false: no memory, reported. */
 bool input_open(input *in, char **paths, size_t count, char separator, size_t longest);
 
-/* The next batch, in in->records[0 .. in->count): they lie in memory in order, each followed by
- * one separator (put there if the file's last line lacks its own), and belong to one file. false:
- * there are no more. They are valid until the next call. */
+/* The next batch, in in->records[0 .. in->count): all from one file, in order, each followed by one
+ * separator (added if the last line of the file has none). false: there are no more. They are valid
+ * until the next call. */
 bool input_next(input *in);
 
-/* Some file could not be read, or not to its end. */
+/* Whether a file could not be read, or not to its end. */
 bool input_failed(const input *in);
 
-/* About how many records there are in all, judged by the first batch; 0 when there is no way to
- * tell (a pipe, a compressed file). To be asked after the first input_next. */
+/* The estimated number of records in all, judged by the first batch; 0: unknown (a pipe, a
+ * compressed file). To be called after the first input_next. */
 uint64_t input_estimate(const input *in);
 
-/* Bytes of the files as they lie, read so far. */
+/* Bytes read so far, of the files as stored (compressed ones included). */
 uint64_t input_position(const input *in);
 
 void input_close(input *in);

@@ -1,9 +1,10 @@
-/* key.h - from a record to the bytes that are compared: one of its fields, in small letters, as a
- * canonical URL, or simply the record.
+/* key.h - makes the bytes that are compared from a record: one of its fields, in lower case, as a
+ * canonical URL, or the record itself.
  *
  * A record is a line, or with -0 what ends in a NUL byte. One carriage return before the newline is
- * not part of a key: files with the line ends of DOS and of Unix have the same keys, in every
- * command. What is printed keeps it. */
+ * not part of a key, so that files with DOS and Unix line ends have the same keys in every command.
+ * It is still printed.
+ */
 #ifndef BLOOMERY_CLI_KEY_H
 #define BLOOMERY_CLI_KEY_H
 
@@ -26,7 +27,7 @@ typedef struct key_rule {
     bool url;
     bly_url_level level;
     bool warned;        /* that a host is not ASCII, and there is no libidn2 */
-    uint64_t not_urls;  /* records that are no URLs, and so were compared as they stand */
+    uint64_t not_urls;  /* records that are not URLs, and were compared unchanged */
     uint64_t fieldless; /* records without that field, compared whole */
     bly_url_buffer canonical;
     char *small; /* keys in lower case */
@@ -36,8 +37,8 @@ typedef struct key_rule {
 /* Whether every key is simply the record, as key_texts gives it. */
 bool key_is_record(const key_rule *rule);
 
-/* n records as keys: the records themselves where none of them ends in a carriage return that must
- * go, else copies in `room`, which point to the same bytes. */
+/* The keys of n records: the records themselves if none of them ends in a carriage return to be
+ * dropped, else copies in `room` that point to the same bytes. */
 const bly_bytes *key_texts(key_rule *rule, const bly_bytes *records, size_t n, bly_bytes *room);
 
 /* The key of a record: valid until the next call. false: out of memory, reported. */
@@ -50,8 +51,8 @@ bool key_is_part(const key_rule *rule);
 bool key_hashes(key_rule *rule, const bly_hasher *hasher, const bly_bytes *records, size_t n,
                 bly_hash *out);
 
-/* How many records have no key as the rule wants it, for --stats and --json: nothing where that
- * cannot be. */
+/* Prints how many records are not URLs or lack the field, for --stats and --json; nothing without
+ * such options. */
 void key_rule_print(const key_rule *rule, FILE *to);
 void key_rule_json(const key_rule *rule, json *out);
 
@@ -97,19 +98,18 @@ typedef struct key_options {
          .help = "Ignore case (ASCII only)."},                                                     \
         OPTION_NULL(offsetof(values, keys.null), "Input and output lines")
 
-/* NULL, or why these options cannot go together. */
+/* NULL, or why these options cannot be combined. */
 const char *key_options_conflict(const key_options *o);
 
 /* "--url crawl" where "--url=crawl" is meant: reported, and true. */
 bool key_options_misplaced(const key_options *o, cli_operands operands);
 
 key_rule key_options_rule(const key_options *o);
-/* What a filter of such keys records of them. */
+/* The rule that a filter of such keys records. */
 bly_key_rule key_options_code(const key_options *o);
 char key_options_separator(const key_options *o);
 
-/* The rule in words, by which a state can tell whether it was made by the same: different rules,
- * different words. */
+/* The rule in words, by which a state recognises it: different rules have different words. */
 enum { KEY_OPTIONS_WORDS = 96 };
 char *key_options_words(const key_options *o, char out[KEY_OPTIONS_WORDS]);
 

@@ -1,21 +1,21 @@
-/* key_file.h - the secret of a keyed list, in a file of its own: the list never holds it.
+/* key_file.h - the secret key of a keyed list, in a separate file: the list never contains it.
  *
- * A key file holds 16 bytes, or 32 hexadecimal digits and perhaps a line end. It is a regular file:
- * a pipe is refused without waiting for it. One that every user can read or write gets a warning;
- * whom its group lets in is left to its owner.
+ * A key file has 16 bytes, or 32 hexadecimal digits and perhaps a line end. It must be a regular
+ * file: a pipe is refused, not waited for. A file that every user can read or write gets a warning;
+ * access by its group does not.
  */
 #ifndef BLOOMERY_CLI_KEY_FILE_H
 #define BLOOMERY_CLI_KEY_FILE_H
 
 #include <bloomery/hash.h>
 
-/* All of these report what went wrong, and are false then. */
+/* All of these report errors, and return false then. */
 
 bool keyfile_read(const char *path, bly_hasher *out);
 
-/* A key nobody else has, to be written once it is needed. */
+/* Makes a random key; keyfile_write writes it later. */
 bool keyfile_make(bly_hasher *out);
-/* To a new file that only its owner can read. An existing file is never touched. */
+/* Writes it to a new file that only its owner can read. An existing file is never changed. */
 bool keyfile_write(const char *path, const bly_hasher *hasher);
 
 #endif

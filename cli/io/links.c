@@ -1,5 +1,4 @@
-/* links.c - finds the links in a batch of lines. A link that had to be rewritten is copied, so that
- * it is valid until its batch is handed over. */
+/* links.c - finds the links in lines of text; collects them until a batch is full. */
 #include "io/links.h"
 
 #include "text/message.h"

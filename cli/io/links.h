@@ -1,4 +1,4 @@
-/* links.h - the links in lines of text, gathered into batches. */
+/* links.h - extracts the links from lines of text, in batches. */
 #ifndef BLOOMERY_CLI_LINKS_H
 #define BLOOMERY_CLI_LINKS_H
 
@@ -6,18 +6,18 @@
 #include <bloomery/list.h>
 
 typedef struct links {
-    bool whole; /* nothing is looked for: the lines themselves are handed on */
+    bool whole; /* no extraction: the lines themselves are passed on */
     bly_bytes found[INPUT_BATCH];
     size_t count;
     bly_url_buffer scratch;
-    char *kept; /* links that do not lie in the text as they are */
+    char *kept; /* links that are not in the text byte for byte */
     size_t kept_used, kept_room;
 } links;
 
 typedef bool links_batch(void *ctx, const bly_bytes *links, size_t n);
 
-/* Hands the links of all these lines, or the lines, to `take`, in order, at most INPUT_BATCH at a
- * time. false: take said so, or memory is short (reported). */
+/* Passes the links of all these lines, or the lines, to `take`, in order, at most INPUT_BATCH at a
+ * time. false: `take` returned false, or memory is short (reported). */
 bool links_take(links *l, const bly_bytes *lines, size_t n, links_batch *take, void *ctx);
 
 void links_free(links *l);

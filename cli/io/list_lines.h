@@ -1,5 +1,4 @@
-/* list_lines.h - lines of lists (<bloomery/list.h>): their types in words, and files of them as
- * keys of one type. */
+/* list_lines.h - reads files of lines as keys of one type (<bloomery/list.h>). */
 #ifndef BLOOMERY_CLI_LIST_LINES_H
 #define BLOOMERY_CLI_LIST_LINES_H
 
@@ -9,7 +8,7 @@
 /* The types that can be chosen, for a CLI_CHOICE: in the order of bly_list_type. */
 #define LINE_TYPE_CHOICES "ip|phone|email|domain|url|line"
 
-/* What a list is, in words: "line" for a record, too; "dedup --url" and the like for the other
+/* The name of the type of a list: "line" for a record, too; "dedup --url" and the like for other
  * states; NULL for BLY_LIST_NONE. */
 const char *line_type_words(bly_list_type type);
 
@@ -19,7 +18,7 @@ typedef struct line_rule {
     uint32_t flags; /* of bly_list_read */
 } line_rule;
 
-/* Hostile bytes for a message: cut to 60, control characters as \xNN. */
+/* Quotes untrusted bytes for a message: at most 60, control characters as \xNN. */
 enum { LINE_QUOTE = 256 };
 char *line_quote(bly_bytes text, char out[LINE_QUOTE]);
 
@@ -31,16 +30,16 @@ void line_complain(const char *reason, const char *path, uint64_t number, bly_by
 typedef struct list_lines {
     uint64_t lines, malformed;
     uint64_t empty; /* blank lines and comments */
-    bool stopped;   /* set by a list_line that is false for a reason that it has reported */
+    bool stopped;   /* set by a list_line that returns false after it has reported why */
 } list_lines;
 
-/* false: out of memory, unless it says otherwise. Nothing more is read. */
+/* false: out of memory, or `stopped`. Reading then ends. */
 typedef bool list_line(void *ctx, uint64_t number, bly_bytes line, const bly_list_key *key);
 
-/* Calls `each` for every key of the files (none: standard input); counts in *lines, which begins
- * zeroed. The first malformed lines are named. With `skip` they are left out, else they make it
- * false, as do a file that cannot be read, want of memory and an `each` that stops; all
- * reported. */
+/* Calls `each` for every key of the files (none: standard input), and counts in *lines, which must
+ * be zeroed. The first malformed lines are named. With `skip` they are skipped; otherwise the
+ * result is false. It is also false if a file cannot be read, memory is short, or `each` stops; all
+ * of this is reported. */
 bool list_lines_read(char **paths, size_t count, const line_rule *rule, bool skip, list_line *each,
                      void *ctx, list_lines *lines);
 

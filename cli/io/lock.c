@@ -1,4 +1,4 @@
-/* lock.c - flock on an empty file beside the filter, which whoever holds it last removes. */
+/* lock.c - flock on an empty file beside the filter; its last holder removes it. */
 #include "io/lock.h"
 
 #include "io/interrupt.h"
@@ -41,12 +41,12 @@ static char *lock_path(const char *target) {
 typedef enum verdict {
     GOOD,
     GONE,    /* removed, or replaced, since it was opened */
-    ODD,     /* no lock file of ours */
-    FOREIGN, /* of a user who has no business with the filter */
+    ODD,     /* not a lock file of ours */
+    FOREIGN, /* belongs to a user who may not change the filter */
 } verdict;
 
-/* In a sticky directory nobody can replace a file but its owner, the owner of the directory and
- * root. The lock of anybody else keeps no two changes apart: it could only be in the way. */
+/* In a sticky directory only the owner of a file, the owner of the directory and root can replace
+ * the file. The lock of any other user does not protect a change; it could only block it. */
 static bool owner_counts(const lock *l, const struct stat *file) {
     struct stat folder, target;
     if (file->st_uid == geteuid() || file->st_uid == 0)
@@ -60,7 +60,7 @@ static bool owner_counts(const lock *l, const struct stat *file) {
            (lstat(l->target, &target) == 0 && file->st_uid == target.st_uid);
 }
 
-/* Of what l->fd is, and whether it still has the name. */
+/* Judges the open file, and whether it still has the name. */
 static verdict judge(const lock *l) {
     struct stat file, named;
     if (fstat(l->fd, &file) != 0)
@@ -74,8 +74,8 @@ static verdict judge(const lock *l) {
     return owner_counts(l, &file) ? GOOD : FOREIGN;
 }
 
-/* Creates the file, or opens what has the name. O_NONBLOCK: a pipe is refused, not waited for. It
- * need only be read to be locked, so that another user's will do as well. false: see errno. */
+/* Creates the file, or opens the existing one. O_NONBLOCK: a pipe is refused, not waited for. Read
+ * access is enough for a lock, so a file of another user will do. false: see errno. */
 static bool open_file(lock *l) {
     const int flags = O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW | O_NONBLOCK;
     for (;;) {
@@ -115,8 +115,8 @@ static bool say_verdict(const lock *l, const char *path, verdict v) {
     return left_alone(path);
 }
 
-/* errno says why there is no lock file: because nothing can be made there, which is true, or for a
- * reason to report. */
+/* errno says why there is no lock file. true: because no file can be created there, so that no lock
+ * is needed. false: for another reason, which is reported. */
 static bool needs_none(const lock *l, const char *path) {
     struct stat st;
     const int error = errno;
@@ -158,7 +158,7 @@ static bool find_names(lock *l, const char *path, bool *result) {
     l->path = status == BLY_OK ? lock_path(l->target) : NULL;
     if (l->path)
         return true;
-    /* What does not exist, or is no file, is for those to report who open it. */
+    /* A file that does not exist, or is no file, is reported where it is opened. */
     *result = status == BLY_EIO && (errno == ENOENT || errno == ENOTDIR || errno == EISDIR ||
                                     (errno == EACCES && !output_folder_writable(path)));
     if (!*result && status == BLY_EIO)
@@ -168,7 +168,7 @@ static bool find_names(lock *l, const char *path, bool *result) {
     return false;
 }
 
-/* The file of another user stays. */
+/* The file of another user is not removed. */
 static void remove_file(const lock *l) {
     struct stat file;
     if (judge(l) == GOOD && fstat(l->fd, &file) == 0 && file.st_uid == geteuid())
@@ -192,7 +192,7 @@ bool lock_take(lock *l, const char *path, bool wait) {
             return say_verdict(l, path, v);
         }
         int error = v == GOOD ? try_lock(l->fd, path, wait, &waited) : 0;
-        /* The process that held it may have removed it meanwhile: then begin again. */
+        /* The process that held the lock may have removed the file: then start again. */
         if (v == GOOD && error == 0 && judge(l) == GOOD)
             return true;
         if (error == 0 || (error == EINTR && !interrupt_seen()))
@@ -210,7 +210,7 @@ bool lock_take(lock *l, const char *path, bool wait) {
 
 void lock_release(lock *l) {
     if (l->path && l->fd >= 0)
-        remove_file(l); /* before it is let go: nobody else can hold it now */
+        remove_file(l); /* while it is locked: no other process can hold it now */
     if (l->path)
         close_file(l);
     free(l->path);

@@ -1,22 +1,22 @@
-/* lock.h - one changer of a filter file at a time.
+/* lock.h - lets only one process at a time change a filter file.
  *
- * A filter is changed by loading it, changing it in memory and saving it in place of the old file.
- * Of two programs that do so at once, the one that saves first would lose its keys, and a lost key
- * is what a filter must never have. So whoever means to replace a filter by what he makes of it
- * (add, remove, merge, intersect, fold, dedup --state) holds a lock from before he loads it until
- * after he has saved it for the last time.
+ * A filter is changed by loading it, changing it in memory, and saving it in place of the old file.
+ * If two programs do that at the same time, the keys added by the one that saves first are
+ * overwritten; a filter must never forget a key. So every command that replaces a filter by a
+ * changed one (add, remove, merge, intersect, fold, dedup --state) holds a lock from before it
+ * loads the filter until after it has saved it for the last time.
  *
- * The filter's own file cannot be what is locked, since every save puts another in its place. It is
- * an empty file beside it, ".NAME.lock", that is there as long as somebody holds the lock; one that
- * is left behind by a killed program is in nobody's way. (confirm.h and exact.h lock their own
- * file, which they change in place.)
+ * The filter file itself cannot be locked, because every save replaces it. The lock is an empty
+ * file beside it, ".NAME.lock", which exists as long as a process holds the lock. A lock file that
+ * a killed program has left behind does no harm. (Fingerprint files are changed in place and are
+ * locked themselves.)
  *
- * The directory may be shared with other users. The file is created with the permissions that the
- * umask leaves. One that exists already is used if it is regular, empty and has one name; anything
- * else of that name is refused, and neither changed nor waited for. In a sticky directory it must
- * also belong to somebody who could replace the filter. Only a file of our own user is removed.
+ * The directory may be shared with other users. The lock file is created with the permissions that
+ * the umask leaves. An existing one is used if it is regular, empty and has one name; any other
+ * file of that name is refused, neither changed nor waited for. In a sticky directory it must also
+ * belong to a user who could replace the filter. Only a file of our own user is removed.
  *
- * Readers need no lock: they find the old file or the new one, whole.
+ * Readers need no lock: they see either the old file or the new one, complete.
  */
 #ifndef BLOOMERY_CLI_LOCK_H
 #define BLOOMERY_CLI_LOCK_H
@@ -25,19 +25,19 @@
 
 typedef struct lock {
     int fd;       /* -1: not held */
-    bool made;    /* this process has created the lock file */
+    bool made;    /* created by this process */
     char *path;   /* of the lock file */
-    char *target; /* of the filter, where it is a link followed */
+    char *target; /* path of the filter, with links followed */
 } lock;
 
-/* While another holds it: waits, and says so; or, when `wait` is false, reports that and fails.
- * A folder in which no file can be made needs no lock, for nothing can be saved there either: then
- * *l is not held, and the result is true; so too for "-", standard output, and where the file
- * system has no locks. Whatever else goes wrong is reported, and the result is false; so too, in
- * silence, after a signal. From then on signals are watched (interrupt.h): they must not leave the
- * lock file behind. */
+/* If another process holds the lock: waits, with a note, or, if `wait` is false, reports that and
+ * fails. A folder in which no file can be created needs no lock, because no filter can be saved
+ * there either: then *l is not held, and the result is true. The same holds for "-", standard
+ * output, and for file systems without locks. Every other failure is reported, and the result is
+ * false; after a signal it is false without a message. From then on signals are watched
+ * (interrupt.h), because they must not leave the lock file behind. */
 bool lock_take(lock *l, const char *path, bool wait);
-void lock_release(lock *l); /* one that is not held, or zeroed, too */
+void lock_release(lock *l); /* also if it is not held, or zeroed */
 
 /* Whether `fd` is still the file that `path` names. */
 bool lock_still_named(const char *path, int fd);

@@ -1,4 +1,4 @@
-/* output.h - data on its way to standard output or to a file that appears only when it is whole. */
+/* output.h - writes data to standard output, or to a file that appears only when it is complete. */
 #ifndef BLOOMERY_CLI_OUTPUT_H
 #define BLOOMERY_CLI_OUTPUT_H
 
@@ -9,50 +9,49 @@ typedef struct output {
     const char *path; /* NULL: standard output */
     bly_file_writer *file;
     bool force;
-    bool failed; /* something could not be written: nothing succeeds any more */
+    bool failed; /* a write has failed, and every further one fails */
     char *buffer;
     size_t used, room;
 } output;
 
-/* path NULL or "-": standard output. Else a temporary file beside `path`, by the rules of
+/* path NULL or "-": standard output. Otherwise a temporary file beside `path`, by the rules of
  * bloomery/file.h; an existing `path` is refused unless `force`. false: reported. */
 bool output_open(output *o, const char *path, bool force);
 
-/* Both report what went wrong, the first time; but not that the reader has gone away (EPIPE), of
- * which the process dies in the end (interrupt_watch_pipe). After an interrupt (interrupt.h) a
- * reader that takes nothing is waited for no longer than a second. */
+/* Both report the first failure, except that the reader has closed the pipe (EPIPE), which ends the
+ * process later (interrupt_watch_pipe). After a signal (interrupt.h) they wait at most a second for
+ * a reader that does not read. */
 bool output_put(output *o, const void *data, size_t size);
 bool output_flush(output *o);
 
-/* Forgets what was put so far: for a file, not for standard output. false: reported. */
+/* Discards what was written so far; only for a file. false: reported. */
 bool output_restart(output *o);
 
-/* Flushes, and renames the temporary file to its place. false: reported, and the old file, if there
- * was one, is as it was. */
+/* Flushes, and renames the temporary file. false: reported, and an existing file is unchanged. */
 bool output_commit(output *o);
 
 /* Frees; removes the temporary file if it was not committed. */
 void output_close(output *o);
 
-/* For what goes to standard output through stdio: whether all of it could be written so far, or,
- * flushed, at all. Reports once if not, unless the reader has gone away. */
+/* For output through stdio: whether everything so far (with _flush: everything at all) could be
+ * written. A failure is reported once, unless the reader has closed the pipe. */
 bool output_stdio_is_well(void);
 bool output_stdio_flush(void);
 
-/* Reports and is false if `path` exists and `force` is not set, if it is a link to nothing or one
- * that must not be followed, or if its folder takes no files: for commands that write a filter by
- * bly_filter_save. */
+/* Whether a command may write a filter to `path` with bly_filter_save. false, reported: it exists
+ * and `force` is not set, it is a link to nothing or one that must not be followed, or its folder
+ * is not writable. */
 bool output_may_replace(const char *path, bool force);
 
-/* Reports why errno says that `path` cannot be written to: by bly_filter_save, or as above. */
+/* Reports by errno why `path` cannot be written. */
 void output_refused(const char *path);
 
 /* "path/to/." for "path/to/file"; to be freed. NULL: no memory. */
 char *output_folder_of(const char *path);
-/* Whether files can be made in the folder of `path`. */
+/* Whether files can be created in the folder of `path`. */
 bool output_folder_writable(const char *path);
 
-/* Whether two paths, of which either may be NULL or not exist yet, mean one file. */
+/* Whether two paths mean the same file. Either may be NULL, or not exist yet. */
 bool output_same_file(const char *a, const char *b);
 
 #endif

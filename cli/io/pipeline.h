@@ -1,8 +1,8 @@
-/* pipeline.h - lines on their way from files to a command.
+/* pipeline.h - reads lines from files and passes them to a command in batches.
  *
- * Files are read one after the other, decompressed, and cut into records; links are taken out where
- * that is wanted; batches of records go to the command, which asks for their keys or hashes.
- * Progress is shown, a signal ends the reading between two batches, and totals are counted.
+ * Files are read one after another, decompressed, and cut into records; links are extracted if
+ * requested. The command receives batches of records and asks for their keys or hashes. The
+ * pipeline shows progress, counts totals, and ends the reading between two batches after a signal.
  */
 #ifndef BLOOMERY_CLI_PIPELINE_H
 #define BLOOMERY_CLI_PIPELINE_H
@@ -18,7 +18,7 @@
 typedef struct pipeline {
     /* in.path, in.number and in.count tell where a batch comes from; of a text there is no path */
     input in;
-    key_rule rule;  /* counts records that are no URL, or lack the field */
+    key_rule rule;  /* counts records that are not URLs, or lack the field */
     uint64_t count; /* records handed over so far, the batch that is being taken included: lines, or
                        links */
     bool failed;    /* after pipeline_run: a file could not be read, or not to its end */
@@ -49,20 +49,20 @@ typedef struct pipeline_options {
 bool pipeline_open(pipeline *p, const pipeline_options *o, cli_operands files);
 void pipeline_close(pipeline *p);
 
-/* Other files after those that were read, by the same options. Counts go on. false: reported. */
+/* Continues with other files, by the same options and with the same counts. false: reported. */
 bool pipeline_reopen(pipeline *p, cli_operands files);
 
-/* Reads the first batch, and hands it to nobody yet: for commands whose preparations depend on how
- * many records there will be. */
+/* Reads the first batch, but does not pass it on yet: for commands that need pipeline_estimate
+ * before they create their filter. */
 void pipeline_begin(pipeline *p);
 
-/* About how many records there are in all, judged by the first batch; 0: there is no telling. */
+/* The estimated number of records in all, judged by the first batch; 0: unknown. */
 uint64_t pipeline_estimate(const pipeline *p);
 
-/* Hands over everything, at most INPUT_BATCH records at a time, in order; those of a batch belong
- * to one file. Unless they are links each is followed by its separator. false: `take` was, or
- * memory was short (reported). A file that cannot be read is reported and passed over (p->failed),
- * and after a signal the result is true. */
+/* Passes everything to `take`, at most INPUT_BATCH records at a time, in order; those of a batch
+ * are from one file. Unless they are links, each is followed by its separator. false: `take`
+ * returned false, or memory was short (reported). A file that cannot be read is reported and
+ * skipped (p->failed). After a signal the result is true. */
 typedef bool pipeline_take(void *ctx, const bly_bytes *records, size_t n);
 bool pipeline_run(pipeline *p, pipeline_take *take, void *ctx);
 
@@ -70,12 +70,12 @@ bool pipeline_run(pipeline *p, pipeline_take *take, void *ctx);
  * memory, reported. */
 const bly_bytes *pipeline_keys(pipeline *p, const bly_bytes *records, size_t n);
 
-/* From now on a carriage return at the end of a record is part of its key, since the state of this
- * name does not record that it is left out; the first one is reported by a warning, unless records
- * end in NUL, or `state` is NULL. The name must outlive the pipeline. */
+/* From now on a carriage return at the end of a record is part of its key, because the state
+ * `state` does not record that it is dropped. The first one causes a warning, unless records end in
+ * NUL or `state` is NULL. The name must outlive the pipeline. */
 void pipeline_keep_returns(pipeline *p, const char *state);
 
-/* Whether the records handed over are links taken out of lines. */
+/* Whether the records passed on are links extracted from lines. */
 bool pipeline_takes_links(const pipeline *p);
 
 /* For commands that report what they have read so far: a note if a signal has ended the reading. */

@@ -1,4 +1,4 @@
-/* source.h - the bytes of one file or of standard input, decompressed if they need it. */
+/* source.h - reads the bytes of one file or of standard input, decompressed if necessary. */
 #ifndef BLOOMERY_CLI_SOURCE_H
 #define BLOOMERY_CLI_SOURCE_H
 
@@ -6,23 +6,23 @@
 
 typedef struct source source;
 
-/* "-" is standard input. gzip and zstd are told by their first bytes, whatever the name. On
- * failure a message has been printed and the result is NULL. */
+/* "-" is standard input. gzip and zstd are recognised by their first bytes, whatever the name.
+ * NULL: reported. */
 source *source_open(const char *path);
 
-/* From now on no source may take more than this for decompressing; 0: no limit of ours. */
+/* From now on no source uses more memory than this for decompression; 0: no limit. */
 void source_limit_memory(uint64_t most);
 
-/* Up to `room` bytes, at least one; 0 at the end; -1 on an error, of which a message has been
- * printed (a compressed file that is damaged or ends early is one). */
+/* Up to `room` bytes, at least one; 0: the end; -1: an error, which was reported (for example a
+ * compressed file that is damaged or truncated). */
 ptrdiff_t source_read(source *s, char *to, size_t room);
 
-/* Whether reading now would wait for somebody to write. */
+/* Whether reading would have to wait for more data. */
 bool source_would_wait(const source *s);
 
 void source_close(source *s); /* NULL does nothing */
 
-/* How much of the file as it lies has been read. */
+/* How many bytes of the stored file were read. */
 uint64_t source_position(const source *s);
 bool source_compressed(const source *s);
 
