@@ -21,7 +21,7 @@ const cli_command *const cli_commands[] = {
     NULL,
 };
 
-/* What stdio still holds must reach its place before we may say that all went well. */
+/* Output that stdio still buffers must be written before the run may count as a success. */
 static int finish(int status) {
     errno = 0;
     if ((fflush(stdout) != 0 || ferror(stdout)) && !interrupt_reader_gone())
@@ -51,8 +51,8 @@ static int run(const cli_command *command, int argc, char **argv) {
     return status;
 }
 
-/* A closed standard stream would lend its number to the first file we open, and what is meant for
- * the one would go to the other. Something that refuses takes its place. */
+/* If a standard stream is closed, the first file that we open would get its number, and messages
+ * could be written into that file. So /dev/null is opened instead, in the direction that fails. */
 static void hold_standard_streams(void) {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
         if (fcntl(fd, F_GETFD) < 0)

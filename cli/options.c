@@ -1,7 +1,8 @@
-/* The parser of the command line: finds the row of each option, and reads its value by its type.
+/* options.c - the parser of the command line: finds the table row of each option, and reads its
+ * value by its type.
  *
- * Options and operands may be mixed, as with the GNU tools. A name must be complete, so that a
- * later version can add options; for a mistyped one the nearest name is suggested.
+ * Options and operands may be mixed, as in GNU tools. Names cannot be abbreviated, so that a later
+ * version can add options. For a mistyped name the nearest one is suggested.
  */
 #include "options.h"
 
@@ -124,7 +125,7 @@ static const char *add_file(const char *text, cli_files *files) {
     return NULL;
 }
 
-/* Why `text` will not do; "" when the answer is a list of what would. */
+/* Returns NULL, or why `text` is not valid; "" if the answer is a list of the valid values. */
 static const char *take(const cli_option *option, const char *text, void *field) {
     switch (option->type) {
     case CLI_FLAG:
@@ -177,7 +178,8 @@ typedef struct parser {
     size_t given_count;
 } parser;
 
-/* A row of the command's own table or of the common one; *field where its value goes. */
+/* Finds a row of the command's own table or of the common one; *field is where its value is stored.
+ */
 static const cli_option *find(parser *p, const char *name, size_t length, char letter,
                               void **field) {
     const cli_option *tables[] = {p->own, cli_common_options};
@@ -192,7 +194,7 @@ static const cli_option *find(parser *p, const char *name, size_t length, char l
     return NULL;
 }
 
-/* Of two values one would be forgotten. */
+/* Refuses a second value, because one of the two would be ignored. */
 static bool given_twice(parser *p, const cli_option *option) {
     if (option->type == CLI_FILES)
         return false;
@@ -215,7 +217,7 @@ static bool was_removed(const cli_option *option, const char *text) {
     return gone != NULL;
 }
 
-/* Refuses a name that is none of an option's values. */
+/* Reports a name that is not one of the option's values. */
 static bool not_a_choice(const cli_option *option, const char *text) {
     char list[512] = "", name[32];
     suggestion near = suggest_for(text, strlen(text));
@@ -252,7 +254,7 @@ static bool suggest_option(parser *p, const char *name, suggestion *found) {
     return *found->best;
 }
 
-/* word: the argument, or of several letters in one argument the unknown one. */
+/* word: the argument, or the unknown letter of an argument with several. */
 static bool unknown(parser *p, const char *argument, const char *word) {
     suggestion found;
     void *field;

@@ -5,8 +5,8 @@
 
 #include <bloomery/bloomery.h>
 
-/* What an option's value is, and the type of the field it is put into. Where no value was given
- * the field stays zero. */
+/* The type of an option's value, and of the field in which it is stored. The field stays zero if
+ * the option is not given. */
 typedef enum cli_type {
     CLI_FLAG,     /* bool; takes no value */
     CLI_TEXT,     /* const char * */
@@ -34,7 +34,7 @@ typedef struct cli_files {
     size_t count;
 } cli_files;
 
-/* Under which heading an option is shown; see also cli_command's most_used. */
+/* The heading under which help shows an option; see also most_used in cli_command. */
 typedef enum cli_group {
     CLI_GROUP_OWN,   /* the command's own */
     CLI_GROUP_SERVER /* for filters on a Redis or Valkey server */
@@ -58,7 +58,7 @@ typedef struct cli_operands {
     size_t count;
 } cli_operands;
 
-/* What every command takes besides its own. */
+/* The options that every command has. */
 typedef struct cli_common {
     bool help;       /* -h: the short form */
     bool full_help;  /* --help */
@@ -67,17 +67,17 @@ typedef struct cli_common {
 } cli_common;
 extern const cli_option cli_common_options[];
 
-/* Fills *values and *common, and moves the operands to the front of argv (options and operands
- * may be mixed; "--" ends the options; "-" is an operand). An option with a value may be given
- * once, unless it is of type CLI_FILES. false: a message has been printed. */
+/* Fills *values and *common, and moves the operands to the front of argv (options and operands may
+ * be mixed; "--" ends the options; "-" is an operand). An option with a value may be given only
+ * once, unless it is of type CLI_FILES. false: reported. */
 bool cli_parse(const cli_option *options, int argc, char **argv, void *values, cli_common *common,
                cli_operands *operands);
 
-/* Whether the value is the name of a file. */
+/* Whether the value is a file name. */
 bool cli_takes_file(const cli_option *option);
 
-/* The i-th thing that an option of a closed set may be (CLI_CHOICE, CLI_KIND, CLI_HASH), or false
- * past the last: for help and completion. */
+/* The i-th value of an option with a closed set of values (CLI_CHOICE, CLI_KIND, CLI_HASH); false
+ * past the last. For help and completion. */
 bool cli_choice(const cli_option *option, size_t i, char out[32]);
 
 #endif

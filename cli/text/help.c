@@ -1,6 +1,6 @@
-/* Help for a terminal: the overview, and the short and the long help of a command.
+/* help.c - help for a terminal: the overview, and the short and the long help of a command.
  *
- * Words stand in columns, wrapped to the terminal's width, which is used up to 100 columns.
+ * Text is wrapped to the width of the terminal, at most 100 columns.
  */
 #include "text/help.h"
 
@@ -28,8 +28,7 @@ static void usage(FILE *to, const char *rest) {
                   message_style_off(fd), rest);
 }
 
-/* A word in a column of its own, and what it means beside it, or below when the word is too long.
- */
+/* Prints a word, and its explanation in a column beside it, or below if the word is too long. */
 static void row(FILE *to, const char *word, const char *text, unsigned column, bool bold) {
     int fd = fileno(to);
     unsigned at = INDENT + (unsigned)strlen(word);

@@ -1,5 +1,5 @@
-/* What help, manual page and completion tell: the texts that belong to no single command, and the
- * order, labels and explanations of options. */
+/* help_facts.c - what help, manual page and completion say: texts that belong to no single command,
+ * and the order, labels and explanations of options. */
 #include "text/help_facts.h"
 
 #include "text/message.h"
@@ -71,7 +71,7 @@ int help_unknown_command(const char *name) {
     return message_error("unknown %s '%s'; see bloomery --help", what, name);
 }
 
-/* Holds for every command that has --json. */
+/* For every command that has --json. */
 static const char json_note[] =
     "If a string is not valid UTF-8, U+FFFD replaces each invalid byte, and a second field, whose "
     "name ends in _base64, contains all bytes in base64.";
@@ -130,7 +130,7 @@ void help_label(const cli_option *option, char out[HELP_LABEL]) {
                    before, metavar, option->without ? "]" : "");
 }
 
-/* A text that grows in a buffer of HELP_TEXT bytes; what does not fit is left out. */
+/* Appends to a text in a buffer of HELP_TEXT bytes; what does not fit is dropped. */
 static PRINTF_LIKE(2, 3) void append(char *out, const char *format, ...) {
     va_list args;
     size_t used = strlen(out);
@@ -162,7 +162,7 @@ void help_explain(const cli_option *option, bool full, char out[HELP_TEXT]) {
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
-/* How a value of a type is written; NULL if that needs no explanation. */
+/* The form of the values of a type; NULL if that needs no explanation. */
 static const char *value_note(cli_type type) {
     switch (type) {
     case CLI_COUNT:
@@ -240,7 +240,7 @@ const help_note *help_exit_status(const cli_command *command) {
                                         : others;
 }
 
-/* Of what most people come for: a command, and which of its examples. */
+/* The most common uses: a command, and the number of its example. */
 bool help_best_example(size_t i, text_example *out) {
     static const struct {
         const cli_command *command;

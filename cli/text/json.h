@@ -19,7 +19,7 @@ typedef struct json {
 json json_begin(FILE *to); /* "{" */
 void json_end(json *j);    /* "}" and a newline */
 
-/* `name` is NULL inside an array; strings are not put there one by one, but by json_texts. */
+/* `name` is NULL inside an array. Strings in arrays are written by json_texts only. */
 void json_text(json *j, const char *name, const char *value);
 void json_bytes(json *j, const char *name, bly_bytes value);
 /* An array of strings. If one of them is not UTF-8, an array of all in base64 follows. */

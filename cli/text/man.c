@@ -48,7 +48,7 @@ static void guard_line(FILE *to, char first) {
         (void)fputs("\\&", to);
 }
 
-/* What is typed as it stands: every '-' is one. */
+/* Prints what the user types: every '-' is a minus sign. */
 static void put_code(FILE *to, text_span text) {
     for (size_t i = 0; i < text.length; i++) {
         if (i == 0 || text.begin[i - 1] == '\n')
@@ -189,7 +189,7 @@ static void title(FILE *to, const char *command, const char *summary) {
     put_paragraph(to, text_all(lowered));
 }
 
-/* Whether the command's texts speak of `bloomery OTHER`. */
+/* Whether the texts of the command mention `bloomery OTHER`. */
 static bool mentions(const cli_command *command, const char *other) {
     const char *texts[] = {command->description, command->examples,
                            command->brief ? command->brief : ""};

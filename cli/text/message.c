@@ -1,6 +1,7 @@
-/* Messages on standard error, and what a terminal can show: colours, columns, characters.
+/* message.c - messages on standard error, and what a terminal can show: colours, columns,
+ * characters.
  *
- * A message is written in one piece. Texts from outside, such as names of files, cannot steer the
+ * A message is written in one piece. Untrusted texts, such as file names, cannot control the
  * terminal: control characters and bytes that are not UTF-8 are escaped.
  */
 #include "text/message.h"
@@ -89,8 +90,7 @@ size_t message_utf8_length(const unsigned char *text, size_t size) {
     return overlong || surrogate || beyond ? 0 : length;
 }
 
-/* Whether the n bytes of a character, 0 for a byte that is none, could steer a terminal: C0, DEL,
- * C1. */
+/* Whether the n bytes of a character (0: not UTF-8) could control a terminal: C0, DEL, C1. */
 static bool is_control(const unsigned char *text, size_t n) {
     return n == 0 || *text < 0x20 || *text == 0x7F || (*text == 0xC2 && text[1] < 0xA0);
 }
@@ -120,7 +120,7 @@ char *message_escape(const char *text, char *out, size_t room) {
 
 /* ---- lines ----------------------------------------------------------------------------------- */
 
-/* One write, so that lines of several processes do not mix. */
+/* One write, so that lines of several processes are not mixed. */
 static void say(message_style style, const char *label, const char *format, va_list args) {
     char body[MESSAGE_TEXT], shown[MESSAGE_TEXT], text[MESSAGE_TEXT + 100];
     const char *command = settings.command;

@@ -1,8 +1,8 @@
-/* message.h - everything that goes to standard error.
+/* message.h - messages on standard error.
  *
- * Each message is one line that begins with "bloomery COMMAND: ". Data never goes this way. File
- * names and other texts from outside may be given as they are: control characters, and bytes that
- * are not UTF-8, are printed as \x1b.
+ * Each message is one line that begins with "bloomery COMMAND: ". Data is never written there. File
+ * names and other untrusted texts may be passed unchanged: control characters, and bytes that are
+ * not UTF-8, are printed as \x1b.
  */
 #ifndef BLOOMERY_CLI_MESSAGE_H
 #define BLOOMERY_CLI_MESSAGE_H
@@ -21,13 +21,13 @@ int message_error(const char *format, ...) PRINTF_LIKE(1, 2);
 int message_errno(const char *path);
 /* "PATH: what the status says", with errno's words for BLY_EIO. */
 int message_status(const char *path, bly_status status);
-/* For when the result is suspect: "warning: ". Always printed. */
+/* For a result that may be wrong: "warning: ". Always printed. */
 void message_warn(const char *format, ...) PRINTF_LIKE(1, 2);
-/* For what is good to know: silent under --quiet. */
+/* For information; not printed with --quiet. */
 void message_note(const char *format, ...) PRINTF_LIKE(1, 2);
 
-/* The same for what a command prints about a file: `text` as a message would show it, cut to
- * `room`. Returns out. */
+/* Escapes `text` as in a message, for a file name on standard output; cut to `room`. Returns out.
+ */
 enum { MESSAGE_TEXT = 4096 };
 char *message_escape(const char *text, char *out, size_t room);
 
@@ -51,7 +51,8 @@ typedef enum message_style {
 const char *message_style_on(int fd, message_style style);
 const char *message_style_off(int fd);
 
-/* Whether the user's locale is one of UTF-8, so that bars and plots may be drawn with it. */
+/* Whether the locale of the user is UTF-8, so that bars and plots can be drawn with such
+ * characters. */
 bool message_utf8(void);
 
 /* Columns of the terminal behind fd, or 80. */

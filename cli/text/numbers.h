@@ -1,11 +1,11 @@
-/* numbers.h - numbers as people write and read them. */
+/* numbers.h - reads and prints numbers as people write them. */
 #ifndef BLOOMERY_CLI_NUMBERS_H
 #define BLOOMERY_CLI_NUMBERS_H
 
 #include <bloomery/base.h>
 
-/* All of `text` must be the number. They return NULL, or why it will not do: words that fit after
- * "--option cannot be 'text': ". See cli_type for what each takes. */
+/* All of `text` must be the number. They return NULL, or the reason why it is not valid, which fits
+ * after "--option cannot be 'text': ". See cli_type for the formats. */
 const char *number_count(const char *text, uint64_t *out);
 const char *number_integer(const char *text, uint64_t *out);
 const char *number_size(const char *text, uint64_t *out);

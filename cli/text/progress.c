@@ -1,5 +1,5 @@
-/* The progress line: drawn on standard error after half a second, then five times a second, if that
- * is a terminal. */
+/* progress.c - draws the progress line on standard error, if that is a terminal: after half a
+ * second, then five times a second. */
 #include "text/progress.h"
 
 #include "text/message.h"
@@ -44,7 +44,7 @@ static void draw(const progress *p, const char *line) {
     (void)fprintf(stderr, "\r\033[K%.*s", (int)p->columns - 1, line);
 }
 
-/* What is left of the time, if it goes on like this. */
+/* The time left, at the average speed so far. */
 static char *time_left(double spent, double share, char out[NUMBER_TEXT]) {
     return number_time(share < 1 ? spent / share - spent : 0, out);
 }

@@ -1,5 +1,5 @@
-/* progress.h - one line on a terminal's standard error that tells how far a long job is: rate,
- * percent, time left. Nothing at all when standard error is no terminal, or under --quiet. */
+/* progress.h - a line on standard error that shows the progress of a long run: rate, percentage,
+ * time left. Nothing is shown if standard error is not a terminal, or with --quiet. */
 #ifndef BLOOMERY_CLI_PROGRESS_H
 #define BLOOMERY_CLI_PROGRESS_H
 
@@ -11,8 +11,8 @@ typedef struct progress {
     double start, last;
 } progress;
 
-/* prints: the command writes data to standard output meanwhile; then nothing is shown when that is
- * a terminal too. */
+/* prints: the command also writes data to standard output; then nothing is shown if that is a
+ * terminal too. */
 void progress_begin(progress *p, bool prints);
 /* Cheap; redraws a few times a second. total 0: unknown. */
 void progress_show(progress *p, uint64_t records, uint64_t bytes, uint64_t total);

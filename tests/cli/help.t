@@ -37,7 +37,7 @@ Examples:
   bloomery distinct --field 1 -t ' ' access.log
   # The ten most frequent addresses of a log
   bloomery count --top 10 --field 1 -t ' ' access.log
-  # Two lists of address blocks with comments; 1 in a million lines is a false positive
+  # Two lists of address blocks; false positives: 1 in a million lines
   bloomery build --type ip --comments -p 1e-6 -o drop.bly drop.txt edrop.txt
   # The lines of a log whose first field is a listed address
   bloomery check --field 1 -t ' ' drop.bly access.log
