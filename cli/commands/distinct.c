@@ -112,7 +112,10 @@ static bool begin_sketch(distinct_run *r) {
 static bool state_fits(const distinct_run *r) {
     const distinct_options *o = r->options;
     const bly_geometry g = bly_filter_geometry(r->kept.filter);
+    const uint32_t precision = precision_of(o);
     char error[NUMBER_TEXT];
+    if (!precision)
+        return false;
     if (g.kind != BLY_HLL)
         (void)message_error("%s: not a state of distinct, but %s %s filter; use bloomery info to "
                             "see about how many keys it contains",
@@ -121,7 +124,7 @@ static bool state_fits(const distinct_run *r) {
         (void)message_error("%s: was created with --precision %u, not %llu; remove --precision, or "
                             "start a new state",
                             o->state, g.hashes, (unsigned long long)o->precision);
-    else if (o->error > 0 && precision_of(o) > g.hashes)
+    else if (o->error > 0 && precision > g.hashes)
         (void)message_error("%s: has a standard error of %s, more than --error allows; remove "
                             "--error, or start a new state",
                             o->state, number_percent(bly_hll_error(r->kept.filter), error));

@@ -168,6 +168,8 @@ $ bloomery distinct -s a.bly --precision 12 one
 $ bloomery distinct -s a.bly --error 0.2% one
 ! bloomery distinct: a.bly: has a standard error of 0.812%, more than --error allows; remove --error, or start a new state
 ? 2
+$ cp a.bly kept.bly; bloomery distinct -s a.bly --error 0.1% one; cmp a.bly kept.bly
+! bloomery distinct: --error cannot be 0.1%: the smallest possible error is 0.2% (--precision 18)
 $ bloomery distinct -s a.bly --error 1% --precision 14 one
 ! bloomery distinct: --error and --precision do the same; give only one
 ? 2
