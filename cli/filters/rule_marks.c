@@ -93,14 +93,6 @@ static bool tells_keys(const bly_filter *f) {
            !(bly_kind_capabilities(bly_filter_geometry(f).kind) & BLY_CARDINALITY_ONLY);
 }
 
-rule_marks rule_marks_in(const bly_filter *f) {
-    const bly_list_source list = bly_list_source_of(f);
-    rule_marks marks = {0};
-    if (tells_keys(f))
-        (void)rule_marks_read(&list, true, &marks);
-    return marks;
-}
-
 /* The rules that a state has marks of. false: too full to tell. */
 static bool rules_of(const bly_filter *f, bool present[RULES]) {
     const bly_list_source list = bly_list_source_of(f);

@@ -26,8 +26,6 @@ typedef struct rule_marks {
 /* `fields`: those of --field are looked up, too, which are many. The statuses are those of the
  * list. */
 bly_status rule_marks_read(const bly_list_source *list, bool fields, rule_marks *out);
-/* The same of a filter in memory; none if it cannot tell which keys it has. */
-rule_marks rule_marks_in(const bly_filter *f);
 
 /* Whether any state of dedup or count has such marks: blank lines may be keys then. */
 static inline bool rule_marks_any(const rule_marks *m) {
