@@ -1,14 +1,14 @@
-/* bloomery dedup: each line the first time it is seen.
+/* bloomery dedup: prints each line the first time it occurs.
  *
- * Records come in batches, a few thousand lines that lie in a buffer one after the other. A batch
- * of keys is added to the state as a whole (dedup/state.h), which hides the memory's latency, and
- * the new lines are copied to the output. One pass, one hash a line, no allocation per line.
+ * Records arrive in batches of a few thousand adjacent lines. A batch of keys is added to the state
+ * in one call (dedup/state.h), which hides the memory's latency, and the new lines are copied to
+ * the output. One pass, one hash per line, no allocation per line.
  *
- * What a file remembers is written only after the lines it stands for have left the process.
- * Whatever kills it, the next run may print a line again; it never leaves one out. With a shared
- * state it is the other way round: whoever adds a line first has taken it for all machines, and
- * must print it. So every batch is printed as soon as it is answered, and only what dies in between
- * drops lines, a batch of them at most.
+ * A state file is saved only after its lines were printed and flushed. After a kill the next run
+ * may print a line again, but never drops one because of the kill. With a shared state it is the
+ * other way round: the machine that adds a line first must print it, because all others drop it. So
+ * every batch is printed as soon as the server has answered, and a kill in between drops the lines
+ * of one batch at most.
  */
 #include "cli.h"
 #include "dedup/dedup_options.h"
@@ -21,137 +21,136 @@
 
 #include <stdlib.h>
 
-typedef struct job {
+typedef struct dedup_run {
     const dedup_options *options;
     state_request request;
     dedup_state *state;
     output out;
     pipeline lines;
     uint8_t fresh[INPUT_BATCH];
-} job;
+} dedup_run;
 
 /* ---- a batch --------------------------------------------------------------------------------- */
 
-/* A record of the input has its separator behind it; a link, or a canonical form, has not. */
-static bool print_copy(job *j, bly_bytes record) {
-    key_rule *rule = &j->lines.rule;
+/* For links and canonical forms, which are not followed by a separator as records are. */
+static bool print_copy(dedup_run *r, bly_bytes record) {
+    key_rule *rule = &r->lines.rule;
     const bly_bytes whole = record;
-    if (j->options->print_canonical && bly_url_canonical(&rule->canonical, rule->level, whole.data,
+    if (r->options->print_canonical && bly_url_canonical(&rule->canonical, rule->level, whole.data,
                                                          whole.size, &record) == BLY_ENOMEM) {
         (void)message_error("out of memory");
         return false;
     }
-    return output_put(&j->out, record.data, record.size) &&
-           output_put(&j->out, &j->lines.in.separator, 1);
+    return output_put(&r->out, record.data, record.size) &&
+           output_put(&r->out, &r->lines.in.separator, 1);
 }
 
-static bool print_batch(job *j, const bly_bytes *records, size_t n) {
-    const bool copy = pipeline_takes_links(&j->lines) || j->options->print_canonical;
-    const uint8_t wanted = !j->options->repeated;
+static bool print_batch(dedup_run *r, const bly_bytes *records, size_t n) {
+    const bool copy = pipeline_takes_links(&r->lines) || r->options->print_canonical;
+    const uint8_t wanted = !r->options->repeated;
     for (size_t i = 0; i < n; i++) {
-        if (j->fresh[i] != wanted)
+        if (r->fresh[i] != wanted)
             continue;
-        if (!(copy ? print_copy(j, records[i])
-                   : output_put(&j->out, records[i].data, records[i].size + 1)))
+        if (!(copy ? print_copy(r, records[i])
+                   : output_put(&r->out, records[i].data, records[i].size + 1)))
             return false;
     }
-    return !state_is_shared(j->state) || output_flush(&j->out);
+    return !state_is_shared(r->state) || output_flush(&r->out);
 }
 
-/* Not while the output is a file that will appear only at the end: until then nothing is printed.
- */
-static bool save_now_and_then(job *j) {
-    if (j->out.path || j->options->count || !state_save_due(j->state))
+/* Not with -o FILE: that file appears only at the end, and until then nothing is printed. */
+static bool save_if_due(dedup_run *r) {
+    if (r->out.path || r->options->count || !state_save_due(r->state))
         return true;
-    return output_flush(&j->out) && state_save(j->state);
+    return output_flush(&r->out) && state_save(r->state);
 }
 
 static bool take_batch(void *at, const bly_bytes *records, size_t n) {
-    job *j = at;
-    const input *in = &j->lines.in;
-    const bly_bytes *keys = pipeline_keys(&j->lines, records, n);
-    if (!keys || !state_add(j->state, keys, n, j->fresh))
+    dedup_run *r = at;
+    const input *in = &r->lines.in;
+    const bly_bytes *keys = pipeline_keys(&r->lines, records, n);
+    if (!keys || !state_add(r->state, keys, n, r->fresh))
         return false;
-    const bool printed = j->options->count || print_batch(j, records, n);
+    const bool printed = r->options->count || print_batch(r, records, n);
     const state_lines lines = {in->path, in->number, in->number + in->count - 1,
-                               !pipeline_takes_links(&j->lines)};
-    return state_printed(j->state, &lines, printed) && save_now_and_then(j);
+                               !pipeline_takes_links(&r->lines)};
+    return state_printed(r->state, &lines, printed) && save_if_due(r);
 }
 
-/* Lines that wait in the buffer while nothing comes in are shown. */
+/* While the input has nothing to read, buffered lines are printed. */
 static bool flush(void *at) {
-    job *j = at;
-    return j->out.path || output_flush(&j->out);
+    dedup_run *r = at;
+    return r->out.path || output_flush(&r->out);
 }
 
-/* ---- the whole ------------------------------------------------------------------------------- */
+/* ---- the run --------------------------------------------------------------------------------- */
 
-/* The first batch tells how many lines to expect. */
-static bool open_state(job *j) {
-    if (!state_opens_first(&j->request)) {
-        pipeline_begin(&j->lines);
-        j->request.estimate = pipeline_estimate(&j->lines);
+/* The first batch gives the estimated number of lines. */
+static bool open_state(dedup_run *r) {
+    if (!state_opens_first(&r->request)) {
+        pipeline_begin(&r->lines);
+        r->request.estimate = pipeline_estimate(&r->lines);
     }
-    j->state = state_open(&j->request);
-    if (j->state && j->state->keeps_return)
-        pipeline_keep_returns(&j->lines, j->state->name);
-    return j->state != NULL;
+    r->state = state_open(&r->request);
+    if (r->state && r->state->keeps_return)
+        pipeline_keep_returns(&r->lines, r->state->name);
+    return r->state != NULL;
 }
 
-/* An output file that is not whole is not put in place, and then nothing may be remembered. */
-static bool finish(job *j) {
-    const bool partial = j->out.path && (j->lines.failed || interrupt_seen());
+/* An incomplete output file is not put in place, and then the state must not be saved. */
+static bool finish(dedup_run *r) {
+    const bool partial = r->out.path && (r->lines.failed || interrupt_seen());
     if (partial && !interrupt_seen())
         (void)message_error("%s: was not written, since not all of the input could be read",
-                            j->out.path);
+                            r->out.path);
     if (partial)
         return false;
-    if (!(j->out.path ? output_commit(&j->out) : output_flush(&j->out)))
+    if (!(r->out.path ? output_commit(&r->out) : output_flush(&r->out)))
         return false;
-    return j->options->count || state_save(j->state);
+    return r->options->count || state_save(r->state);
 }
 
-static bool report(const job *j) {
-    const dedup_options *o = j->options;
+static bool report(const dedup_run *r) {
+    const dedup_options *o = r->options;
     FILE *to = o->count ? stdout : stderr;
     state_facts facts;
-    state_get_facts(j->state, &facts);
-    const dedup_report r = {&j->lines, j->state, &facts};
+    state_get_facts(r->state, &facts);
+    const dedup_report totals = {&r->lines, r->state, &facts};
     if (o->json)
-        dedup_report_json(&r, to);
+        dedup_report_json(&totals, to);
     else if (o->count)
-        dedup_report_count(&r, to);
+        dedup_report_count(&totals, to);
     if (o->stats && !o->json)
-        dedup_report_text(&r, stderr);
+        dedup_report_text(&totals, stderr);
     if (!o->json && !o->count && !o->stats)
-        dedup_report_dropped(&r);
-    return state_judge(j->state, &facts);
+        dedup_report_dropped(&totals);
+    return state_judge(r->state, &facts);
 }
 
-static int work(job *j) {
-    bool good = open_state(j) && pipeline_run(&j->lines, take_batch, j);
-    if (!good && !j->out.path)
-        (void)output_flush(&j->out); /* what is known to be new is not kept back */
-    good = good && finish(j) && report(j);
-    return good && !j->lines.failed ? CLI_OK : CLI_ERROR;
+static int work(dedup_run *r) {
+    bool good = open_state(r) && pipeline_run(&r->lines, take_batch, r);
+    if (!good && !r->out.path)
+        (void)output_flush(&r->out); /* the lines known to be new */
+    good = good && finish(r) && report(r);
+    return good && !r->lines.failed ? CLI_OK : CLI_ERROR;
 }
 
-static int open_and_work(job *j, cli_operands files) {
-    const dedup_options *o = j->options;
+static int open_and_work(dedup_run *r, cli_operands files) {
+    const dedup_options *o = r->options;
     const pipeline_options lines = {.keys = &o->keys,
                                     .prints = !o->output && !o->count,
-                                    .catch_signals = state_outlives(&j->request),
+                                    .catch_signals = state_outlives(&r->request),
                                     .max_record = o->memory ? dedup_max_line : 0,
                                     .idle = flush,
-                                    .idle_ctx = j};
+                                    .idle_ctx = r};
     if (o->memory)
         source_limit_memory(dedup_decoder_memory(o->memory));
-    if (!output_open(&j->out, o->output, o->force))
+    if (!output_open(&r->out, o->output, o->force))
         return CLI_ERROR;
-    const int status = pipeline_open(&j->lines, &lines, files) ? work(j) : CLI_ERROR;
-    pipeline_close(&j->lines);
-    output_close(&j->out);
-    state_close(j->state);
+    const int status = pipeline_open(&r->lines, &lines, files) ? work(r) : CLI_ERROR;
+    pipeline_close(&r->lines);
+    output_close(&r->out);
+    state_close(r->state);
     return status;
 }
 
@@ -163,13 +162,13 @@ static int run(void *values, cli_operands operands) {
         return message_error("%s", why);
     if (key_options_misplaced(&o->keys, operands))
         return CLI_ERROR;
-    job *j = calloc(1, sizeof *j);
-    if (!j)
+    dedup_run *r = calloc(1, sizeof *r);
+    if (!r)
         return message_error("out of memory");
-    j->options = o;
-    j->request = dedup_request(o, rule);
-    const int status = open_and_work(j, operands);
-    free(j);
+    r->options = o;
+    r->request = dedup_request(o, rule);
+    const int status = open_and_work(r, operands);
+    free(r);
     return status;
 }
 

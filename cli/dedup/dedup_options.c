@@ -1,5 +1,4 @@
-/* dedup_options.c - the options of `dedup`, which of them cannot go together, and the state that
- * they request. */
+/* dedup_options.c - the options of `dedup`, their conflicts, and the state that they request. */
 #include "dedup/dedup_options.h"
 
 #include "common_options.h"
@@ -104,8 +103,7 @@ static const char *window_conflict(const dedup_options *o) {
                "minutes, hours or days, such as 90s, 15m, 24h or 7d";
     if (o->exact || o->confirm)
         return "--window forgets old lines, and --exact and --confirm remember all; give only one "
-               "of "
-               "them";
+               "of them";
     if (o->memory)
         return "--memory and --window cannot be combined: the length of the window, -n and -p "
                "determine its memory (see bloomery plan --window)";
@@ -115,7 +113,7 @@ static const char *window_conflict(const dedup_options *o) {
 }
 
 static const char *redis_conflict(const dedup_options *o) {
-    static const uint64_t most_replicas = 1000;
+    static const uint64_t max_replicas = 1000;
     if (!o->redis)
         return o->shards || o->expire || o->replicas || o->on_error || o->allow_replica
                    ? "--shards, --expire, --replicas, --on-error and --allow-replica need --redis"
@@ -127,12 +125,10 @@ static const char *redis_conflict(const dedup_options *o) {
         return "--redis remembers lines on the server; leave out --state";
     if (o->window)
         return "--redis cannot be combined with --window: a filter on a server forgets all lines "
-               "at "
-               "once (--expire) or none";
+               "at once (--expire) or none";
     if (o->memory)
         return "--redis cannot be combined with --memory: -n and -p determine the size of the "
-               "filter "
-               "on the server";
+               "filter on the server";
     if (o->count && !o->allow_replica)
         return "--redis cannot be combined with --count: it would add lines for all machines "
                "without printing them";
@@ -146,7 +142,7 @@ static const char *redis_conflict(const dedup_options *o) {
         return "--expire needs -n: both are for the run that creates the filter";
     if (o->shards > BLY_BITMAP_MAX_SHARDS)
         return "--shards must be at most 4096";
-    return o->replicas > most_replicas ? "--replicas must be at most 1000" : NULL;
+    return o->replicas > max_replicas ? "--replicas must be at most 1000" : NULL;
 }
 
 const char *dedup_conflict(const dedup_options *o) {
@@ -166,8 +162,7 @@ const char *dedup_conflict(const dedup_options *o) {
         return "-o and --state name the same file";
     if (o->confirm && o->output)
         return "--confirm saves lines during the run, but FILE of -o appears only at the end; use "
-               "> "
-               "FILE instead";
+               "> FILE instead";
     if (o->confirm && o->memory)
         return "--confirm cannot be combined with --memory: -n and -p determine its memory";
     if (o->seed && (o->exact || o->confirm))

@@ -17,11 +17,10 @@ typedef struct dedup_options {
 
 extern const cli_option dedup_option_table[];
 
-/* NULL, or why these options cannot go together. */
+/* Why these options cannot be combined; NULL if they can. */
 const char *dedup_conflict(const dedup_options *o);
 
-/* The state that they request, as far as it is known before a line has been read. `rule` must
- * outlive it. */
+/* The state that the options request, without the estimate. `rule` must outlive it. */
 state_request dedup_request(const dedup_options *o, char rule[KEY_OPTIONS_WORDS]);
 
 #endif

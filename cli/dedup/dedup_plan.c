@@ -1,14 +1,13 @@
-/* dedup_plan.c - which filter for dedup.
+/* dedup_plan.c - chooses the filter for dedup.
  *
- *   keys known               a blocked filter for that many keys at the requested rate
- *   a limit on memory        the best rate that fits: for the keys known or estimated the layout
- *                            with the lowest rate in that many bytes; without any number a
- *                            split-block filter as large as allowed, whose rate then depends on
- *                            what comes
- *   a file of known length   a growing filter whose first level holds as many keys as there are
- *                            lines, judged by the first block. As a rule that is enough, so the
- *                            level gets most of the rate (0.8), and is capped: lines may be repeats
- *   a pipe                   a growing filter, from two million keys on: five megabytes
+ *   -n                       a blocked filter for N keys at the requested rate
+ *   --memory                 with a known or estimated number of keys, the layout with the lowest
+ *                            rate in that memory; without one, a split-block filter as large as
+ *                            allowed, whose rate depends on the input
+ *   a file                   a growing filter. Its first level has room for the estimated number of
+ *                            lines, at most dedup_max_estimate because lines may be repeats. One
+ *                            level is usually enough, so it gets most of the rate (0.8)
+ *   a pipe                   a growing filter, at first for two million keys: five megabytes
  */
 #include "dedup/dedup_plan.h"
 
@@ -16,9 +15,9 @@
 #include "text/numbers.h"
 
 static const double hinted_share = 0.8;
-static const uint64_t first_keys = 2000000, least_keys = 65536;
+static const uint64_t first_keys = 2000000, min_keys = 65536;
 
-/* ---- as much as memory allows ---------------------------------------------------------------- */
+/* ---- with --memory --------------------------------------------------------------------------- */
 
 /* The shapes that touch one or two cache lines a key. */
 static const struct {
@@ -66,7 +65,7 @@ static bool within_memory(const state_request *r, bly_spec *out) {
                             number_grouped(n, keys), number_percent(rate, percent));
         return false;
     }
-    if (!n || rate > hopeless) { /* no number to go by: as good as usual for as long as it lasts */
+    if (!n || rate > hopeless) { /* no usable number: plan for the keys that the rate allows */
         rate = r->rate != 0 ? r->rate : state_default_rate;
         n = bly_plan_capacity(&g, rate, 64);
     }
@@ -91,7 +90,7 @@ void dedup_plan_note(const state_request *r, const bly_filter *f) {
         message_warn("--memory is too small for the requested rate of %g", r->rate);
 }
 
-/* Whether the rate asked for fits, so that less than the memory allowed will do. */
+/* Whether a filter for -n and -p fits, so that not all of the memory is needed. */
 static bool fits_memory(const state_request *r, double rate) {
     bly_geometry g;
     return r->keys && r->rate != 0 &&
@@ -108,7 +107,7 @@ uint64_t dedup_decoder_memory(uint64_t memory) {
 
 bool dedup_plan(const state_request *r, bly_spec *out) {
     double rate = r->rate != 0 ? r->rate : state_default_rate;
-    /* A rate that no filter can be told to have fits into no memory; making the filter says so. */
+    /* Rates below state_min_rate are refused when the filter is created. */
     if (r->memory && rate >= state_min_rate && !fits_memory(r, rate))
         return within_memory(r, out);
     if (r->keys) {
@@ -118,7 +117,7 @@ bool dedup_plan(const state_request *r, bly_spec *out) {
     uint64_t hint = r->estimate ? r->estimate : first_keys;
     if (hint > dedup_max_estimate)
         hint = dedup_max_estimate;
-    *out = bly_spec_for(BLY_SCALABLE, hint < least_keys ? least_keys : hint, rate);
+    *out = bly_spec_for(BLY_SCALABLE, hint < min_keys ? min_keys : hint, rate);
     if (r->estimate)
         out->scalable.first_share = hinted_share;
     return true;

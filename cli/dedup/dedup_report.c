@@ -1,5 +1,4 @@
-/* dedup_report.c - totals, rates and memory of `dedup`, as text and as JSON: all from what the
- * state tells of itself. */
+/* dedup_report.c - totals, rates and memory of `dedup`, as text and as JSON. */
 #include "dedup/dedup_report.h"
 
 #include "text/json.h"
@@ -10,8 +9,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* The most memory the process has had, in bytes. Linux's own figure comes first: what getrusage
- * counts begins before exec, with the size of whoever started us. */
+/* The peak memory of the process in bytes. Linux's own figure is preferred: that of getrusage
+ * includes the time before exec, and so the size of the parent process. */
 static uint64_t peak_bytes(void) {
     char line[256];
     unsigned long long kilobytes = 0;
@@ -27,7 +26,7 @@ static uint64_t peak_bytes(void) {
     return kilobytes * 1024;
 }
 
-/* Lines that were seen before, or were mistaken for such; without those that got no answer. */
+/* Lines that are repeats or were mistaken for repeats, without those that got no answer. */
 static uint64_t repeated(const dedup_state *s) {
     return s->records - s->unique - s->unanswered;
 }
@@ -72,7 +71,7 @@ static void window_line(FILE *to, const state_request *r) {
 }
 
 static void dropped_lines(FILE *to, const state_facts *f) {
-    static const double least = 1e-12; /* that is worth telling */
+    static const double least = 1e-12; /* that is worth printing */
     char text[NUMBER_TEXT], requested[NUMBER_TEXT];
     if (!f->approximate) {
         (void)fprintf(to, "%-10s none\n", "dropped");
@@ -111,7 +110,7 @@ static void memory_line(FILE *to, const state_facts *f) {
     (void)number_bytes(most, peak);
     if (!f->bytes)
         (void)fprintf(to, "%-10s %s in all\n", "memory", peak);
-    else /* the system gives memory when it is first written to */
+    else /* memory that was not written to yet is not in use */
         (void)fprintf(to, "%-10s %s (%s), %s %s\n", "memory", number_bytes(f->bytes, bytes),
                       f->description, peak, most < f->bytes ? "in use so far" : "in all");
 }
@@ -136,7 +135,7 @@ void dedup_report_text(const dedup_report *r, FILE *to) {
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
-/* As push and pull have it: "HOST:PORT", or the socket. */
+/* The same members as in the reports of push and pull: "HOST:PORT", or the socket. */
 static void address_members(json *j, const bly_redis_url *url) {
     char text[512];
     (void)snprintf(text, sizeof text, "%s:%u", url->host ? url->host : "", (unsigned)url->port);

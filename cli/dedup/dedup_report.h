@@ -15,8 +15,9 @@ typedef struct dedup_report {
 void dedup_report_count(const dedup_report *r, FILE *to);
 /* --stats: a few lines. */
 void dedup_report_text(const dedup_report *r, FILE *to);
-/* For a person at a terminal: how many new lines were dropped, and how to drop none. Nothing if
- * standard error is no terminal, if --exact or --confirm decided, or if state_judge warns. */
+/* For a person at a terminal: the expected number of new lines that were dropped, and how to drop
+ * none. Prints nothing if standard error is no terminal, with --exact or --confirm, or if
+ * state_judge warns. */
 void dedup_report_dropped(const dedup_report *r);
 /* --json: one object. */
 void dedup_report_json(const dedup_report *r, FILE *to);

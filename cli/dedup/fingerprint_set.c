@@ -1,26 +1,26 @@
-/* fingerprint_set.c - a table of slots, one fingerprint each, 0 where empty (fingerprint 0 has a
- * flag of its own). A fingerprint belongs into slot
+/* fingerprint_set.c - a hash table with linear probing: one fingerprint per slot, 0 if empty
+ * (fingerprint 0 has a flag of its own). A fingerprint is in slot
  *
  *     home(x) = floor(x / 2^32) * slots / 2^32
  *
- * or, when that is taken, into the first free one after it: linear probing. Fingerprints are hashes
- * already, so nothing is hashed here. At most 70% of the slots are taken: a new fingerprint then
- * looks at six slots on average, a known one at two, nearly always in one cache line or in the one
- * after it, which the processor fetches along. What a batch needs is requested 16 ahead.
+ * or, if that is taken, in the first free slot after it. Fingerprints are hashes, so nothing is
+ * hashed here. At most 70% of the slots are used. An add of a new fingerprint then probes six slots
+ * on average, and that of a known one two, nearly always in one cache line or the next, which the
+ * processor prefetches. Slots of a batch are prefetched 16 fingerprints ahead.
  *
- * home grows with x, so the table is nearly sorted. Three things follow:
- *  - Any number of slots will do, so a limit of memory can be used up to its end.
- *  - Growing reads the old table and fills the new one from front to back. What has been read is
- *    given back at once, so that growing never takes more memory than the new table.
- *  - All fingerprints of a range lie in one piece of the table; sorting it takes hardly more than
- *    reading it. That is how a page of the file (fingerprint_file.h) is put together.
- * And one trap: to add sorted fingerprints to a table too small for all of them crowds them at its
- * front, and takes quadratic time. Who reads them from a file counts them before the table is
+ * home is monotonic in x, so the table is nearly sorted. Three things follow:
+ *  - Any number of slots is possible, so a memory limit can be used completely.
+ *  - Growing reads the old table and fills the new one from front to back. Memory that was read is
+ *    unmapped at once, so growing takes hardly more memory than the new table.
+ *  - The fingerprints of a range are adjacent, and sorting them takes hardly more time than reading
+ *    them. The pages of the file (fingerprint_file.h) are made like this.
+ * There is one trap: sorted fingerprints that are added to a table too small for all of them crowd
+ * at its front, which takes quadratic time. So those of a file are counted before the table is
  * created.
  *
  * 10 million adds, half of them new and the rest repeats of any earlier one, in batches of 4096:
- * 0.3 s of processor time and 64 MiB, or 0.2 s and 55 MiB when the number was told before (one core
- * of a virtual x86-64 server).
+ * 0.3 s of processor time and 64 MiB, or 0.2 s and 55 MiB if the number was known in advance (one
+ * core of a virtual x86-64 server).
  */
 #include "dedup/fingerprint_set.h"
 
@@ -31,18 +31,18 @@
 #include <sys/mman.h>
 
 enum {
-    AHEAD = 16,           /* slots requested before they are needed */
-    FEWEST_SLOTS = 64,    /* a limit below this is none */
-    FIRST_SLOTS = 1 << 14 /* when nothing is known */
+    AHEAD = 16,           /* prefetch distance in fingerprints */
+    MIN_SLOTS = 64,       /* a limit for fewer slots is refused */
+    FIRST_SLOTS = 1 << 14 /* if the number of fingerprints is unknown */
 };
-static const uint64_t huge_page = (uint64_t)1 << 21; /* and the piece that growing gives back */
+static const uint64_t huge_page = (uint64_t)1 << 21; /* growing unmaps pieces of this size, too */
 
 struct fingerprint_set {
     uint64_t *slots;
     uint64_t slot_count, count; /* count: without fingerprint 0 */
-    void *mapped;               /* what the slots lie in */
+    void *mapped;               /* the mapping that contains the slots */
     size_t mapped_bytes;
-    uint64_t most_slots;
+    uint64_t max_slots;
     bool zero;
 };
 
@@ -56,7 +56,7 @@ static void advise_huge(void *at, uint64_t bytes) {
 #endif
 }
 
-/* Empty slots, on a border of huge pages when they fill one. */
+/* Maps empty slots, aligned to huge pages if they fill one. */
 static bool map_slots(fingerprint_set *e, uint64_t slot_count) {
     const uint64_t most = SIZE_MAX / sizeof *e->slots / 2;
     uint64_t bytes = slot_count * sizeof *e->slots;
@@ -84,7 +84,7 @@ static inline uint64_t home_of(const fingerprint_set *e, uint64_t x) {
     return high * (e->slot_count >> 32) + (high * (e->slot_count & UINT32_MAX) >> 32);
 }
 
-/* Where x is, or the free slot where it belongs. */
+/* The slot of x, or the free slot where it should be. */
 static inline uint64_t *find(const fingerprint_set *e, uint64_t x) {
     uint64_t i = home_of(e, x);
     while (e->slots[i] != 0 && e->slots[i] != x)
@@ -96,14 +96,14 @@ static uint64_t room_of(uint64_t slot_count) {
     return slot_count / 10 * 7 + slot_count % 10 * 7 / 10;
 }
 
-/* The fewest slots for that many fingerprints. */
+/* The smallest number of slots for this number of fingerprints. */
 static uint64_t slots_for(uint64_t count) {
     return count / 7 * 10 + (count % 7 * 10 + 6) / 7;
 }
 
 /* ---- growing --------------------------------------------------------------------------------- */
 
-/* Gives back what lies before `at`. */
+/* Unmaps everything before `at`. */
 static void release(fingerprint_set *e, const uint64_t *at) {
     size_t bytes = (size_t)((const char *)at - (const char *)e->mapped);
     if (bytes == 0 || munmap(e->mapped, bytes) != 0)
@@ -145,28 +145,28 @@ static bly_status reserve(fingerprint_set *e, const uint64_t *x, size_t n) {
         return BLY_OK;
     uint64_t least = slots_for(e->count + missing);
     uint64_t wanted = 2 * e->slot_count > least ? 2 * e->slot_count : least;
-    if (least > e->most_slots)
+    if (least > e->max_slots)
         return BLY_EFULL;
-    return grow(e, wanted < e->most_slots ? wanted : e->most_slots);
+    return grow(e, wanted < e->max_slots ? wanted : e->max_slots);
 }
 
 /* ---- the set --------------------------------------------------------------------------------- */
 
-fingerprint_set *fingerprint_set_create(uint64_t expected, uint64_t most_bytes) {
+fingerprint_set *fingerprint_set_create(uint64_t expected, uint64_t max_bytes) {
     uint64_t most = UINT64_MAX, slots = FIRST_SLOTS;
-    if (most_bytes)
-        most = most_bytes > sizeof(fingerprint_set)
-                   ? (most_bytes - sizeof(fingerprint_set)) / sizeof(uint64_t)
+    if (max_bytes)
+        most = max_bytes > sizeof(fingerprint_set)
+                   ? (max_bytes - sizeof(fingerprint_set)) / sizeof(uint64_t)
                    : 0;
-    if (expected > UINT64_MAX / 16 || most < FEWEST_SLOTS || slots_for(expected) > most)
+    if (expected > UINT64_MAX / 16 || most < MIN_SLOTS || slots_for(expected) > most)
         return NULL;
-    /* A batch that comes last must not make it grow. */
+    /* The last batch must not make the table grow. */
     if (expected)
         slots = slots_for(expected + INPUT_BATCH);
     fingerprint_set *e = malloc(sizeof *e);
     if (!e)
         return NULL;
-    *e = (fingerprint_set){.most_slots = most};
+    *e = (fingerprint_set){.max_slots = most};
     if (!map_slots(e, slots < most ? slots : most)) {
         free(e);
         return NULL;
@@ -194,7 +194,7 @@ bly_status fingerprint_set_add(fingerprint_set *e, const uint64_t *fingerprints,
         if (x != 0) {
             uint64_t *slot = find(e, x);
             is_new = *slot == 0;
-            *slot = x; /* even if it is there: cheaper than to ask */
+            *slot = x; /* in any case: a branch would cost more */
             e->count += is_new;
         } else {
             is_new = !e->zero;
@@ -228,7 +228,7 @@ uint64_t fingerprint_set_bytes(const fingerprint_set *e) {
     return sizeof *e + e->slot_count * sizeof *e->slots;
 }
 
-/* Puts x where it belongs in the sorted out[0..n). */
+/* Inserts x into the sorted out[0..n). */
 static void insert_sorted(uint64_t *out, size_t n, uint64_t x) {
     for (; n > 0 && out[n - 1] > x; n--)
         out[n] = out[n - 1];
@@ -241,7 +241,7 @@ size_t fingerprint_set_range(const fingerprint_set *e, uint64_t first, uint64_t 
     size_t n = 0;
     if (first == 0 && e->zero && n++ < room)
         out[0] = 0;
-    /* From the first home to the last, and on to the next free slot; but nothing twice. */
+    /* From the first home to the last, then to the next free slot, at most once around. */
     for (uint64_t seen = 0; seen < e->slot_count; seen++) {
         uint64_t x = e->slots[at];
         if (x == 0 && seen >= homes)

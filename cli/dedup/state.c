@@ -1,9 +1,9 @@
-/* state.c - what all states have in common: which of them is meant, and how they know by which rule
- * their keys were made.
+/* state.c - what all states have in common: selecting one, and checking the rule by which its keys
+ * were made.
  *
- * What outlives a run records the rule (bly_key_rule). One key more, the mark, says it in words,
- * for rules that have no code of their own. That it is found may be an error, as with any key; that
- * it is not is certain, unless the filter comes from elsewhere.
+ * A state that is saved records its rule (bly_key_rule). Rules that have no code of their own are
+ * also stored as a key, the mark, which is the rule in words. Finding the mark may be a false
+ * positive. Not finding it is certain, unless another program made the filter.
  */
 #include "dedup/state.h"
 
@@ -52,7 +52,7 @@ static void warn_of_rule(const dedup_state *s) {
                      s->name);
 }
 
-/* The state must be of the rule of this run; an empty one becomes so. */
+/* The rule of the state must be the rule of this run. An empty state takes the rule of this run. */
 static bool agree_on_rule(dedup_state *s, const char *words) {
     char text[RULE_MARK];
     const bly_bytes mark = {text, rule_mark_text("dedup", words, text)};

@@ -8,9 +8,9 @@
  *   state_confirm.c  a filter, and all fingerprints on disk
  *   state_redis.c    a filter on a server, which many processes share, or only look lines up in
  *
- * A key that was added is always found again (in the window). The filters may take a new key for a
- * known one: then its line is dropped. What a state tells of itself (state_facts) has all that
- * reports need, so that nobody asks which implementation it is.
+ * A key that was added is always found again (in a window, while the window reaches back to it). A
+ * filter may mistake a new key for a known one; then its line is dropped. Reports use state_facts
+ * and do not depend on the implementation.
  */
 #ifndef BLOOMERY_CLI_DEDUP_STATE_H
 #define BLOOMERY_CLI_DEDUP_STATE_H
@@ -22,24 +22,24 @@
 
 #include <bloomery/redis/url.h>
 
-/* ---- what is wanted -------------------------------------------------------------------------- */
+/* ---- the request ----------------------------------------------------------------------------- */
 
-/* What becomes of lines whose key a server did not answer for; as --on-error's choices. */
+/* What to do with lines for whose keys a server did not answer: the choices of --on-error. */
 typedef enum state_policy { STATE_STOP = 1, STATE_PRINT = 2, STATE_DROP = 3 } state_policy;
 
-/* What the user has requested; 0 where he has not. */
+/* The options of the user; 0 or NULL if not given. */
 typedef struct state_request {
-    const char *file, *confirm, *address; /* where it is kept: one of them, or none */
+    const char *file, *confirm, *address; /* where the state is: at most one is given */
     bool exact;
-    uint64_t window_lines, window_span; /* the last so many lines, or milliseconds */
+    uint64_t window_lines, window_span; /* the window's lines, or its milliseconds */
     uint64_t keys;
     double rate;
-    uint64_t memory;       /* bytes in all that may be used; */
-    uint64_t overhead;     /* of those, what is not there for the dedup_state */
+    uint64_t memory;       /* the limit of the whole process in bytes */
+    uint64_t overhead;     /* the part of it that is not for the state */
     uint64_t seed;         /* of a new filter; 0: a random one */
-    uint64_t estimate;     /* about how many records there are; 0: unknown */
-    bly_key_rule key_rule; /* how keys are made of records: a state is good for one rule; */
-    const char *rule;      /* and the same in words (key_options_words) */
+    uint64_t estimate;     /* estimated number of records; 0: unknown */
+    bly_key_rule key_rule; /* how records become keys; a state has one rule */
+    const char *rule;      /* the same rule in words (key_options_words) */
     bool print_repeats;    /* repeats are printed, and new lines are not */
     /* With an address: */
     uint64_t shards, expire_seconds, replicas;
@@ -51,31 +51,30 @@ static const double state_default_rate = 0.001;
 /* No filter can be requested to be better than this, 2^-40, though it may be. */
 static const double state_min_rate = 0x1p-40;
 
-/* ---- what a state tells of itself ------------------------------------------------------------ */
+/* ---- facts for reports ----------------------------------------------------------------------- */
 
 /* Of a filter on a server. */
 typedef struct state_server {
-    const char *name;         /* the address, without a password; */
-    const bly_redis_url *url; /* and its parts */
+    const char *name;         /* the address, without a password */
+    const bly_redis_url *url; /* its parts */
     const char *kind;
     uint64_t keys, capacity, bytes, trips;
     uint32_t shards, servers;
-    double expires_seconds;   /* below 0: never */
+    double expires_seconds;   /* negative: never */
     uint64_t unsure, unknown; /* lines without an answer, as in bly_answer */
 } state_server;
 
 typedef struct state_facts {
     const char *method;        /* for JSON */
     const char *description;   /* in words */
-    uint64_t bytes;            /* of memory in this process; 0: not told */
+    uint64_t bytes;            /* memory in this process; 0: unknown */
     bool approximate;          /* a filter decides; then: */
-    double dropped;            /* how many new keys are expected to have been taken for known ones;
-                                  NAN: most */
-    double rate, requested;    /* false-positive rates: now, and as requested */
-    double worst;              /* the highest that there was; below 0: not told */
+    double dropped;            /* expected number of new keys mistaken for known ones; NAN: most */
+    double rate, requested;    /* current and requested false-positive rate */
+    double worst;              /* the highest rate so far; negative: unknown */
     const char *dropped_scope; /* " of the window", or "" */
-    const char *alternative;   /* what drops no new line; NULL: this state does not */
-    bool confirms;             /* fingerprints on disk were read; then: */
+    const char *alternative;   /* how to drop no new line; NULL: this state drops none */
+    bool confirms;             /* possible repeats are looked up on disk; then: */
     uint64_t confirmed, pages_read;
     bool on_server; /* then: */
     state_server server;
@@ -90,90 +89,87 @@ typedef struct dedup_state {
     const state_ops *ops;
     state_request request; /* without `rule` */
     const char *name;      /* of the file or the address; NULL: the state ends with the process */
-    bool keeps_return;     /* it does not record that keys lack a line's carriage return, so they do
-                              not */
+    bool keeps_return; /* an old state: carriage returns at the ends of lines are part of keys */
     uint64_t records, unique, unanswered;
     autosave autosave;
 } dedup_state;
 
-/* Whether it is opened before a line has been read, since it needs no estimate, and what is wrong
- * with a server is told at once. */
+/* Whether the state is opened before the first line is read. True for servers: they need no
+ * estimate, and their errors should be reported at once. */
 bool state_opens_first(const state_request *r);
 
-/* Whether it remembers for the next run. */
+/* Whether the state is there for the next run. */
 bool state_outlives(const state_request *r);
 
-/* Goes on with a state that is there, or begins a new one. NULL: reported. */
+/* Opens an existing state, or creates one. NULL: reported. */
 dedup_state *state_open(const state_request *r);
 void state_close(dedup_state *s); /* NULL does nothing */
 
-/* Adds keys; fresh[i] = 1 where keys[i] is new. Where a server has not answered it is as if the
- * line were to be printed, or not, by the policy. n is at most INPUT_BATCH. false: reported. */
+/* Adds keys; fresh[i] = 1 if keys[i] is new. If a server did not answer, the policy decides. n is
+ * at most INPUT_BATCH. false: reported. */
 bool state_add(dedup_state *s, const bly_bytes *keys, size_t n, uint8_t *fresh);
 
-/* Where the lines of a batch come from. */
+/* The source of a batch, for messages. */
 typedef struct state_lines {
     const char *path;
     uint64_t first, last;
-    bool exact; /* line `first` is the first record, and so on: they are no links */
+    bool exact; /* record i is line first + i; false for links */
 } state_lines;
 
-/* Whether other processes share the state: then what is new is to be printed before the next
- * batch. */
+/* Whether other processes share the state. New lines must then be printed before the next batch. */
 bool state_is_shared(const dedup_state *s);
-/* To be called after each batch; `printed`: whether it could be. false: the run ends here,
+/* Call it after each batch; `printed`: whether the batch could be printed. false: the run must end,
  * reported. */
 bool state_printed(dedup_state *s, const state_lines *lines, bool printed);
 
-/* Writes what is new to the file. Everything added so far must have been printed and flushed. It
- * may happen at any time, and should when it is due. false: reported. */
+/* Writes new keys to the file. All lines added so far must have been printed and flushed. It may be
+ * called at any time, and should be when it is due. false: reported. */
 bool state_save_due(const dedup_state *s);
 bool state_save(dedup_state *s);
 
-/* At the end; may ask a server, and warn. */
+/* At the end of a run; it may query a server, and warn. */
 void state_get_facts(dedup_state *s, state_facts *out);
 
-/* Warns of a filter that has more keys than it was made for. false: most new lines were dropped. */
+/* Warns if a filter has more keys than its capacity. false: most new lines were dropped. */
 bool state_judge(const dedup_state *s, const state_facts *facts);
 
 /* ---- for implementations --------------------------------------------------------------------- */
 
 struct state_ops {
     size_t size;       /* of its struct */
-    bool opens_first;  /* as state_opens_first; */
-    bool shared;       /* as state_is_shared */
-    bool records_rule; /* an empty state can be made to record another rule, by set_rule */
-    /* The struct is zeroed but for `request`. false: reported; it is closed all the same. */
+    bool opens_first;  /* see state_opens_first */
+    bool shared;       /* see state_is_shared */
+    bool records_rule; /* set_rule can change the rule of an empty state */
+    /* The struct is zero except for `request`. false: reported; `close` is called nevertheless. */
     bool (*open)(dedup_state *s);
     void (*close)(dedup_state *s);
-    /* By which rule its keys were made, and how many it has. */
+    /* The rule by which its keys were made, and their number. */
     bool (*get_rule)(dedup_state *s, bly_key_rule *rule, uint64_t *keys);
     bool (*set_rule)(dedup_state *s, bly_key_rule rule);
-    /* Adds the mark of the rule (rule_marks.h), which is no line. */
+    /* Adds the mark of the rule (rule_marks.h), a key that no line can have. */
     bool (*add_mark)(dedup_state *s, bly_bytes mark, bool *known);
-    /* As state_add; counts s->unique and s->unanswered. */
+    /* See state_add; also counts s->unique and s->unanswered. */
     bool (*add)(dedup_state *s, const bly_bytes *keys, size_t n, uint8_t *fresh);
     /* These four may be NULL. */
     bool (*printed)(dedup_state *s, const state_lines *lines, bool printed);
-    bool (*save_due)(const dedup_state *s); /* it cannot wait any longer */
+    bool (*save_due)(const dedup_state *s); /* saving cannot wait any longer */
     bool (*save)(dedup_state *s);
     bool (*judge)(const dedup_state *s, const state_facts *facts);
     void (*get_facts)(dedup_state *s, state_facts *out);
 };
 
-/* "about 1,450" new keys; of NAN "most". */
+/* "about 1,450"; "most" if NAN. */
 char *state_dropped_text(double dropped, char out[NUMBER_TEXT]);
 
 extern const state_ops state_filter_ops, state_window_ops, state_exact_ops, state_confirm_ops,
     state_redis_ops;
 
-/* Above the rate that was requested, with some room for the formula's error. */
+/* Whether the rate is more than a tenth above the requested one: formulas have errors, too. */
 bool state_is_overfull(const state_facts *facts);
-/* A rate at which a filter has failed. */
+/* Above this rate a run counts as failed. */
 static const double state_useless_rate = 0.5;
 
-/* Attackers choose the lines of a crawl, and who knows the seed can make some that hash alike.
- * false: reported. */
+/* An attacker who knows the seed can choose lines that are mistaken for others. false: reported. */
 bool state_random_seed(uint64_t *out);
 
 #endif

@@ -1,49 +1,48 @@
-/* state_confirm.c - a state that is a filter which is never believed when it says "seen".
+/* state_confirm.c - a state that is a filter whose answer "seen" is always checked.
  *
- * The idea. A Bloom filter errs on one side only: "new" is always true, "seen" nearly always. A
- * crawler that trusts "seen" loses a page now and then, for good. Here every "seen" is checked
- * against the fingerprints themselves. Those lie on disk, for they take eight bytes a key and the
- * filter one or two; and since most new keys are told by the filter alone, the disk is asked about
- * repeats and the filter's few errors (confirm_saved counts them) only. A higher rate of errors
- * costs reads, never an answer: that is why the filter may be small, and why it may be overfull.
+ * The idea. A Bloom filter has errors on one side only: "new" is always right, "seen" nearly
+ * always. A crawler that relies on "seen" loses a page now and then. Here every "seen" is checked
+ * against the fingerprints, which are on disk because they take eight bytes per key and the filter
+ * one or two. For most new keys the filter's answer is enough, so the disk is read only for repeats
+ * and for false positives (confirm_saved counts them). A higher false-positive rate costs reads,
+ * but never a key. That is why the filter may be small or overfull.
  *
- * What happens to a fingerprint:
+ * A fingerprint is looked up in this order:
  *
- *   batch     again within one call: a repeat
- *   filter    "new": it is new.  "seen": asked further
- *   hot       a cache of 2^19 that are known to be in the file, one possible place each: a repeat
- *   waiting   the set of those that are not yet in the file: a repeat
- *   file      one read of 256 bytes from its page (pages.h): a repeat, or it was new after all
+ *   batch     a repeat within one call
+ *   filter    "new" is final; after "seen" the lookup continues
+ *   hot       a direct-mapped cache of 2^19 fingerprints that are in the file: a repeat
+ *   waiting   the fingerprints that are not in the file yet: a repeat
+ *   file      one read of 256 bytes from its page (fingerprint_file.h): a repeat, or new after all
  *
- * What is new joins `waiting`. When 2^18 wait, the caller flushes its output and calls
- * confirm_settle: they are sorted, so that the file is gone through from front to back, pages near
- * each other in one read and one write. When a page is full the whole file is written anew with
- * twice as many pages; all the doublings of a growing file together write less than twice its final
- * length.
+ * New fingerprints are added to `waiting`. When it has 2^18, the caller flushes its output and
+ * calls confirm_settle. They are written in sorted order, front to back, with one read and one
+ * write for pages near each other. When a page is full, the whole file is written again with twice
+ * as many pages. All doublings of a growing file together write less than twice its final length.
  *
- * What a kill can do. Fingerprints get into the file by confirm_settle alone, after their lines
- * were handed on. So whatever the moment of a kill, no line is lost: the file knows only lines that
- * were printed. Lines that were printed and not settled are printed again when the same input comes
- * again. And the file always opens: doubling makes another file and renames it when it is whole
- * (a kill may leave the unfinished one, ".NAME.xxxxxx.tmp", which can be removed); settling in
- * place only fills empty slots, and no page depends on another. So after a write that stopped half
- * way, or of which a power failure let only some sectors reach the disk, each slot holds what it
- * held or what was to be put there, and each fingerprint lies in its page: all that was there
- * before is found, some of the new ones may not be, and count as lines to be printed again. After a
- * power failure the file may know lines that were handed to the system and never reached the disk:
- * who needs more must sync the output before settling.
+ * After a kill. Only confirm_settle writes fingerprints to the file, after their lines were
+ * printed. So a kill at any moment loses no line. Lines that were printed but not settled are
+ * printed again when the same input is read again. The file can always be opened. Doubling writes
+ * another file and renames it when it is complete (a kill may leave a ".NAME.xxxxxx.tmp", which can
+ * be removed). Settling in place only fills empty slots, and no page depends on another. So after a
+ * partial write, or a power failure that let only some sectors reach the disk, each slot has its
+ * old or its new contents. All older fingerprints are found; some of the new ones may be missing,
+ * and their lines are printed again. After a power failure the file may have lines that were
+ * written to the output but did not reach the disk. To exclude that, sync the output before
+ * settling.
  *
- * Two processes cannot use one file: it is locked (flock), and so is its successor before the
- * rename. Who opened the old one meanwhile finds that the name now means another file, and begins
- * again. Nobody can aim keys at one page or one slot, for the seed of the hash is random.
+ * Two processes cannot use one file: it is locked (flock), and so is the file that replaces it
+ * before the rename. A process that has opened the old file sees that the name refers to another
+ * file, and opens that one. The seed of the hash is random, so an attacker cannot choose keys for
+ * one page or one slot.
  *
- * Measured, 10 million fingerprints, half of them repeats, in batches of 4096, number not known
- * before, filter at 1% (one core of a virtual x86-64 server where a system call takes 0.7 us; file
- * in the page cache): when a repeat may be of any earlier one, about 4 s of processor time for 3.2
- * million reads of the file; when 40% of them are of the newest 100,000 and the others follow
- * Zipf's law, about 2 s for 0.9 million. 0.6 s of either is settling. 9,000 new keys would have
- * been lost. 24 MB of memory (17 MB when the number is known), 64 MiB of file; opening it again
- * takes 0.1 s.
+ * Measured: 10 million fingerprints, half of them repeats, in batches of 4096, number not known in
+ * advance, filter at 1% (one core of a virtual x86-64 server where a system call takes 0.7 us; file
+ * in the page cache). If repeats are of any earlier key: about 4 s of processor time, 3.2 million
+ * reads of the file. If 40% of them are of the newest 100,000 keys and the others follow Zipf's
+ * law: about 2 s and 0.9 million reads. Settling takes 0.6 s of either. The filter alone would have
+ * dropped 9,000 new keys. Memory 24 MB (17 MB if the number is known), file 64 MiB; opening it
+ * again takes 0.1 s.
  */
 #include "dedup/state_confirm.h"
 
@@ -58,21 +57,21 @@
 #include <string.h>
 
 enum {
-    DUE = 1 << 18,         /* fingerprints that wait before it is time to settle */
+    DUE = 1 << 18,         /* waiting fingerprints at which confirm_settle is due */
     HOT = 1 << 19,         /* entries of the cache of confirmed fingerprints */
-    FIRST_GUESS = 1 << 20, /* keys, when nobody knows how many will come */
-    AHEAD = 16,            /* keys whose memory is requested before it is needed */
-    PER_PAGE = 320         /* fingerprints that a page has, about */
+    FIRST_GUESS = 1 << 20, /* planned keys if the number is unknown */
+    AHEAD = 16,            /* prefetch distance in keys */
+    PER_PAGE = 320         /* typical number of fingerprints in a page */
 };
 
 struct confirm {
     pages file;
     bly_hasher hasher;
     bly_filter *filter;
-    fingerprint_set *batch; /* of the call that is going on: a repeat within it is known at once */
-    fingerprint_set *waiting; /* not yet in the file */
-    uint64_t *hot;            /* surely in the file; 0: nothing */
-    uint64_t *list;           /* the waiting ones in order */
+    fingerprint_set *batch;   /* those of the current call */
+    fingerprint_set *waiting; /* not in the file yet */
+    uint64_t *hot;            /* certainly in the file; 0: an empty entry */
+    uint64_t *list;           /* the waiting ones, sorted */
     size_t list_room;
     uint64_t lookups, saved;
     /* The distinct fingerprints of a call. */
@@ -84,14 +83,13 @@ struct confirm {
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
-/* A false positive of the filter costs a page read, not a line. One in a million is not worth more
- * memory; and the levels of a filter share its rate, so a much lower one would stop it from
- * growing. */
+/* A false positive costs a page read, not a line, so a rate below one in a million is not worth its
+ * memory. The levels of a filter share its rate, and with a much lower one it could not grow. */
 static const double best_rate = 1e-6;
 
 static bool make_filter(confirm *c, uint64_t expected, double fpr) {
-    uint64_t there = c->file.whole ? (uint64_t)PER_PAGE << c->file.shape.bits : 0;
-    bly_spec spec = bly_spec_for(BLY_SCALABLE, there + (expected ? expected : FIRST_GUESS),
+    uint64_t existing = c->file.whole ? (uint64_t)PER_PAGE << c->file.shape.bits : 0;
+    bly_spec spec = bly_spec_for(BLY_SCALABLE, existing + (expected ? expected : FIRST_GUESS),
                                  fpr > best_rate ? fpr : best_rate);
     if (expected)
         spec.scalable.first_share = 0.8;
@@ -114,7 +112,7 @@ static bool make_tables(confirm *c) {
     return good;
 }
 
-/* Fingerprints as keys of the filter, at most INPUT_BATCH; which of them are new to it in flags. */
+/* Adds at most INPUT_BATCH fingerprints to the filter; flags[i] = 1 if x[i] is new to it. */
 static bly_status add_to_filter(confirm *c, const uint64_t *x, size_t n) {
     for (size_t i = 0; i < n; i++)
         c->keys[i] = (bly_bytes){x + i, sizeof *x};
@@ -128,8 +126,8 @@ static bly_status add_from_file(void *ctx, const uint64_t *x, size_t n) {
     return status;
 }
 
-/* The filter must know all that the file has. */
-static bool take_in(confirm *c) {
+/* Adds all fingerprints of the file to the filter, or creates the file. */
+static bool fill_filter(confirm *c) {
     static const uint64_t zero = 0;
     if (!c->file.whole)
         return pages_replace(&c->file, c->file.shape, 0, NULL, NULL);
@@ -149,7 +147,8 @@ confirm *confirm_open(const char *path, uint64_t expected, double fpr) {
     }
     c->file.fd = -1;
     if (!pages_open(&c->file, path) || !make_filter(c, expected, fpr) || !make_tables(c) ||
-        !take_in(c) || bly_hasher_init(&c->hasher, BLY_HASH_XXH3, c->file.shape.seed) != BLY_OK) {
+        !fill_filter(c) ||
+        bly_hasher_init(&c->hasher, BLY_HASH_XXH3, c->file.shape.seed) != BLY_OK) {
         confirm_close(c);
         return NULL;
     }
@@ -174,8 +173,8 @@ static uint64_t *hot_entry(const confirm *c, uint64_t x) {
     return c->hot + x % HOT;
 }
 
-/* Whether x, which the filter takes for seen, was seen. */
-static bly_status look(confirm *c, uint64_t x, bool *seen) {
+/* Whether x, for which the filter answers "seen", was added before. */
+static bly_status look_up(confirm *c, uint64_t x, bool *seen) {
     *seen = (*hot_entry(c, x) == x && x != 0) || fingerprint_set_contains(c->waiting, x);
     if (*seen)
         return BLY_OK;
@@ -186,9 +185,9 @@ static bly_status look(confirm *c, uint64_t x, bool *seen) {
     return status;
 }
 
-/* Leaves of once[0..n) those that are new, and returns how many; flags[i] says of each whether the
- * filter knew, too. SIZE_MAX: *status. */
-static size_t sift(confirm *c, size_t n, bly_status *status) {
+/* Reduces once[0..n) to the fingerprints that are new, and returns their number; flags[i] says
+ * whether the filter's answer was "new", too. SIZE_MAX: see *status. */
+static size_t keep_new(confirm *c, size_t n, bly_status *status) {
     size_t left = 0;
     for (size_t i = 0; i < n; i++) {
         bool seen = false;
@@ -197,7 +196,7 @@ static size_t sift(confirm *c, size_t n, bly_status *status) {
             fingerprint_set_prefetch(c->waiting, c->once[i + AHEAD]);
         }
         if (!c->flags[i])
-            *status = look(c, c->once[i], &seen);
+            *status = look_up(c, c->once[i], &seen);
         if (*status != BLY_OK)
             return SIZE_MAX;
         c->once[left] = c->once[i];
@@ -222,7 +221,7 @@ bly_status confirm_add(confirm *c, const uint64_t *fingerprints, size_t n, uint8
     status = add_to_filter(c, c->once, distinct);
     if (status != BLY_OK)
         return status;
-    size_t left = sift(c, distinct, &status);
+    size_t left = keep_new(c, distinct, &status);
     if (status == BLY_OK)
         status = fingerprint_set_add(c->waiting, c->once, left, NULL);
     if (status != BLY_OK)
@@ -264,12 +263,12 @@ bool confirm_settle(confirm *c) {
     bool good = pages_insert(&c->file, c->list, n, &done);
     for (size_t i = 0; i < done; i++)
         *hot_entry(c, c->list[i]) = c->list[i];
-    /* What is left, when the disk was full, goes on waiting: there is room, as there was before. */
+    /* If the disk is full, the others keep waiting; there is room, as before. */
     fingerprint_set_clear(c->waiting);
     return fingerprint_set_add(c->waiting, c->list + done, n - done, NULL) == BLY_OK && good;
 }
 
-/* ---- what is known --------------------------------------------------------------------------- */
+/* ---- facts ----------------------------------------------------------------------------------- */
 
 const bly_hasher *confirm_hasher(const confirm *c) {
     return &c->hasher;
@@ -308,7 +307,7 @@ static confirm *confirm_of(const dedup_state *base) {
 }
 
 static bool open_confirm(dedup_state *base) {
-    static const double usual_rate = 0.01; /* an error costs a page read, not a line */
+    static const double usual_rate = 0.01; /* a false positive costs a page read, not a line */
     const state_request *r = &base->request;
     const uint64_t estimate = r->estimate < dedup_max_estimate ? r->estimate : dedup_max_estimate;
     if (!output_may_replace(r->confirm, true))

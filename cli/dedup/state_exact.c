@@ -1,6 +1,6 @@
-/* state_exact.c - a state that has all fingerprints, in memory: no line is dropped, but for
- * fingerprints that are equal by chance (fingerprint_set.h). Its file has the format of
- * fingerprint_file.h, and is replaced as a whole. */
+/* state_exact.c - a state that has all fingerprints in memory. A new line is dropped only if its
+ * fingerprint equals another by chance (fingerprint_set.h). The file has the format of
+ * fingerprint_file.h, and each save replaces it. */
 #include "dedup/state_exact.h"
 
 #include "dedup/state.h"
@@ -13,13 +13,13 @@ static bly_status add_from_file(void *ctx, const uint64_t *fingerprints, size_t 
     return fingerprint_set_add(ctx, fingerprints, n, NULL);
 }
 
-/* Counts first: a table that is too small for sorted fingerprints takes quadratic time. */
+/* Counts first: adding sorted fingerprints to a table that must grow takes quadratic time. */
 static bool read_all(exact_file *f, uint64_t expected, uint64_t max_bytes) {
     static const uint64_t zero = 0;
     pages *file = &f->pages;
     if (!pages_scan(file, NULL, NULL))
         return false;
-    if (max_bytes) /* it stays open, and so counts */
+    if (max_bytes) /* the file stays open, so its buffers count */
         max_bytes = max_bytes > pages_bytes() ? max_bytes - pages_bytes() : 1;
     const uint64_t need = expected > file->count ? expected : file->count;
     f->set = fingerprint_set_create(need, max_bytes);

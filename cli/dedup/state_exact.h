@@ -7,15 +7,15 @@
 
 typedef struct exact_file {
     fingerprint_set *set;
-    pages pages; /* the file: locked, one process at a time */
+    pages pages; /* the file, locked against other processes */
     bool open;
 } exact_file;
 
-/* The set in the file; an empty one if there is no file, whose seed is then a random one.
- * `expected` and `max_bytes` as fingerprint_set_create has them, the file's memory included. false:
+/* Loads the set from the file. If there is no file, the set is empty and its seed random.
+ * `expected` and `max_bytes` as in fingerprint_set_create, the file's buffers included. false:
  * reported, and *f is empty. */
 bool exact_file_open(exact_file *f, const char *path, uint64_t expected, uint64_t max_bytes);
-/* Replaces the file, by a temporary one and a rename. false: reported. */
+/* Replaces the file atomically. false: reported. */
 bool exact_file_save(exact_file *f);
 void exact_file_close(exact_file *f);
 

@@ -1,11 +1,12 @@
-/* state_filter.c - a state that is a filter: which one it is, or is to be, and how many new keys it
- * is expected to have taken for known ones.
+/* state_filter.c - a state that is a filter: loading or creating it, and the expected number of new
+ * keys that it mistook for known ones.
  *
- * Of n keys x came out new. A share r / (1 - r) as many were new and did not, at the rate r that
- * held when they came; at most all the others, over the whole run (in one batch chance may make
- * them fewer). The rate follows from a formula as long as the filter has no more keys than planned.
- * Past that, keys that were taken for known ones are in no count, and the bits must tell: a pass
- * over all of them, which is made so rarely that it costs less than the adding did.
+ * If x of n keys came out new at the false-positive rate r, then x r / (1 - r) new keys are
+ * expected to have been mistaken for known ones. That number is at most n - x, summed over the
+ * whole run (in one batch, chance may make it larger). Up to the capacity, r follows from a
+ * formula. Beyond it the filter's own count is too low, because mistaken keys are not counted. Then
+ * r is computed from the bits, by a pass over all of them, rarely enough that it costs less than
+ * adding keys.
  */
 #include "dedup/state_filter.h"
 
@@ -107,7 +108,7 @@ static bool fits_window(const filter_state *s) {
     return false;
 }
 
-/* What the user requests must be what the state is. */
+/* The state must have what the user requests. */
 static bool fits_request(const filter_state *s) {
     const state_request *r = &s->base.request;
     const bly_filter_info info = info_of(s);
@@ -224,8 +225,8 @@ void filter_state_expect(filter_state *s, size_t n, size_t unique) {
     s->expected += s->rate < 1 ? (double)unique * s->rate / (1 - s->rate) : others;
 }
 
-/* By formula, from the keys in each level, without a pass over the bits. `more` keys are taken to
- * be in already. */
+/* By formula, from the number of keys in each level; from the bits if the filter is overfull.
+ * `more` keys are added to the last level's. */
 static double rate_of(const bly_filter *f, uint64_t more) {
     double miss = 1;
     bly_filter_info info = {.struct_size = sizeof info};
@@ -243,8 +244,8 @@ static double rate_of(const bly_filter *f, uint64_t more) {
     return 1 - miss;
 }
 
-/* Whether enough has happened that the rate must have changed: the filter has grown by a 64th, or,
- * when it is overfull, as many keys have come as an eighth of its capacity. */
+/* Whether the rate must be computed again: the number of keys has grown by a 64th, or an overfull
+ * filter has been given an eighth of its capacity. */
 static bool rate_is_old(const filter_state *s) {
     const uint64_t keys = bly_filter_count(s->filter), capacity = bly_filter_capacity(s->filter);
     const bool grown = keys > s->rate_keys + s->rate_keys / 64;
@@ -297,7 +298,7 @@ static void get_facts(dedup_state *base, state_facts *out) {
     out->rate = rate_of(s->filter, 0);
 }
 
-/* A filter that cannot grow may be overfull by now. */
+/* A filter that cannot grow may be overfull. */
 static bool judge(const dedup_state *base, const state_facts *facts) {
     const state_request *r = &base->request;
     char dropped[NUMBER_TEXT], rate[NUMBER_TEXT], requested[NUMBER_TEXT];

@@ -1,18 +1,18 @@
-/* state_redis.c - a state that is a filter on a plain Redis or Valkey, which any number of machines
- * share.
+/* state_redis.c - a state that is a filter on a Redis or Valkey server without the module, which
+ * any number of machines share.
  *
- * Of every key exactly one of those who add it is told that it is new. Where the server could not
- * say, because it is away or because an answer was lost on the way, the user has chosen what
- * becomes of the line: that ends the run, or such lines are printed, or left out.
+ * If several machines add a key, exactly one of them is told that it is new. If the server does not
+ * answer, or an answer is lost, --on-error decides: the run ends, or such lines are printed or
+ * dropped.
  *
- * Joining. The first machine makes the filter, the others join it. Its seed is random, as that of
- * every filter whose lines attackers can choose, so two that make it at the same moment want
- * different ones. The later one is told so, and looks at what the earlier one has begun: making
- * just that joins it, or helps to complete it, even if the earlier one has died.
+ * Joining. The first machine creates the filter, the others join it. Its seed is random, so two
+ * machines that create it at the same moment request different seeds. The later one gets an error,
+ * reads the parameters of the filter that the earlier one has begun, and creates that one. This
+ * joins the filter, or completes it if the earlier machine has died.
  *
- * What is dropped. The server counts keys that came out new, and bly_bitmap_keys tells how many
- * have come, in all; what lies between was dropped. The part of it that this run has dropped is
- * taken to be its part of what was new meanwhile.
+ * The number of dropped lines. The server counts keys that came out new; bly_bitmap_keys estimates
+ * how many keys were added in all. The difference was dropped, by all machines. This run's share of
+ * it is assumed to be its share of the new keys.
  *
  * With --allow-replica keys are only looked up, and those that the filter does not contain are
  * added to a state of this run, which has all fingerprints in memory. So a new key is dropped at
@@ -35,16 +35,16 @@ typedef struct redis_state {
     dedup_state base;
     remote remote;
     bly_redis_filter_options options;
-    uint64_t keys_before;        /* in the filter, when it was opened */
+    uint64_t keys_before;        /* keys of the filter when it was opened */
     bly_redis_filter_info facts; /* as of opening, then of get_facts */
     uint64_t unsure, unknown;    /* lines without an answer, as in bly_answer */
-    uint64_t trips;              /* times that a server was waited for */
+    uint64_t trips;              /* round trips */
     /* Of the last batch: */
     bly_status status;
-    size_t doubtful;    /* lines without an answer, */
-    size_t first, last; /* and where they begin and end in it */
-    bool away;          /* the server was, and that has been said; */
-    double retry_at;    /* when to ask it again */
+    size_t doubtful;    /* lines without an answer */
+    size_t first, last; /* the first and the last of them */
+    bool away;          /* the server did not answer, which was reported */
+    double retry_at;    /* when to connect again */
     uint8_t answers[INPUT_BATCH];
     /* With only_lookups: */
     dedup_state *absent; /* the keys of this run that are not in the filter */
@@ -54,15 +54,16 @@ typedef struct redis_state {
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
-/* What the user asks for must be what is there. */
+/* The filter must have what the user requests. */
 static bool fits(const redis_state *s, const state_request *r) {
     const bly_bitmap *b = bly_redis_filter_bitmap(s->remote.filter);
     const char *name = s->remote.at.name;
-    char is[NUMBER_TEXT], asked[NUMBER_TEXT];
+    char is[NUMBER_TEXT], requested[NUMBER_TEXT];
     if (r->keys && r->keys != b->capacity)
         (void)message_error("%s: was created for %s keys, not %s; leave out -n to use it, or name "
                             "another key",
-                            name, number_grouped(b->capacity, is), number_grouped(r->keys, asked));
+                            name, number_grouped(b->capacity, is),
+                            number_grouped(r->keys, requested));
     else if (r->rate != 0 && r->rate != b->fpr)
         (void)message_error("%s: was created for a rate of %g, not %g; leave out -p to use it, or "
                             "name another key",
@@ -76,7 +77,7 @@ static bool fits(const redis_state *s, const state_request *r) {
         (void)message_error("%s: has %u shard%s, not %s; leave out --shards to use it, or name "
                             "another key",
                             name, b->shards, b->shards == 1 ? "" : "s",
-                            number_grouped(r->shards, asked));
+                            number_grouped(r->shards, requested));
     else
         return true;
     return false;
@@ -93,7 +94,7 @@ static bool plan(const state_request *r, bly_bitmap_spec *out) {
     return r->seed || state_random_seed(&out->seed);
 }
 
-/* What somebody has begun to make there becomes what is to be made. false: reported. */
+/* Takes the parameters of the filter that another machine has begun to create. false: reported. */
 static bool adopt(redis_state *s, bly_bitmap_spec *spec) {
     server_key *t = &s->remote.at;
     bly_bitmap_command *look;
@@ -163,8 +164,8 @@ static bool join_or_make(redis_state *s, const state_request *r) {
     return status == BLY_OK ? fits(s, r) : refuse(s, r, status, why.text);
 }
 
-/* What the filter records; of one that records nothing, the type that its marks tell. */
-static bool rule_there(redis_state *s, bly_key_rule *out) {
+/* The rule that the filter records; if it records none, the type by its marks. */
+static bool recorded_rule(redis_state *s, bly_key_rule *out) {
     bly_list_type type;
     bly_list_levels levels;
     *out = bly_redis_filter_bitmap(s->remote.filter)->key_rule;
@@ -182,7 +183,7 @@ static bool rule_there(redis_state *s, bly_key_rule *out) {
 static bool get_rule(dedup_state *base, bly_key_rule *rule, uint64_t *keys) {
     redis_state *s = (redis_state *)base;
     BLY_INIT(s->facts);
-    if (!rule_there(s, rule))
+    if (!recorded_rule(s, rule))
         return false;
     const bly_status status = bly_redis_filter_get_info(s->remote.filter, &s->facts);
     *keys = s->facts.count;
@@ -232,32 +233,32 @@ static void close_redis(dedup_state *base) {
 
 /* ---- a batch --------------------------------------------------------------------------------- */
 
-static const double rest = 5; /* seconds between two questions to a server that is away */
+static const double retry_seconds = 5; /* between two attempts to connect to a server again */
 
-/* It was waited for in vain once. From then on lines are not held up: in between they get no
- * answer, and now and then somebody looks whether it is back, with the same filter. */
+/* After one timeout, lines do not wait for the server again: they get no answer until a new
+ * connection, every few seconds, finds the server and the same filter. */
 static bool still_away(redis_state *s) {
-    bly_redis_filter *anew;
+    bly_redis_filter *reopened;
     if (!s->away || s->status != BLY_EIO)
         return false;
     if (progress_clock() < s->retry_at)
         return true;
-    s->retry_at = progress_clock() + rest;
+    s->retry_at = progress_clock() + retry_seconds;
     const bly_status status =
-        bly_redis_filter_open(&s->remote.at.url, NULL, &s->options, NULL, &anew);
+        bly_redis_filter_open(&s->remote.at.url, NULL, &s->options, NULL, &reopened);
     if (status != BLY_OK)
-        return status == BLY_EIO; /* of anything else the next question tells why */
-    const bool same =
-        bly_redis_filter_bitmap(anew)->stamp == bly_redis_filter_bitmap(s->remote.filter)->stamp;
+        return status == BLY_EIO; /* other errors are reported by the next batch */
+    const bool same = bly_redis_filter_bitmap(reopened)->stamp ==
+                      bly_redis_filter_bitmap(s->remote.filter)->stamp;
     if (same) {
         bly_redis_filter_close(s->remote.filter);
-        s->remote.filter = anew;
+        s->remote.filter = reopened;
     } else
-        bly_redis_filter_close(anew);
+        bly_redis_filter_close(reopened);
     return false;
 }
 
-/* Lines without an answer are as if they were new, or not, by the policy. */
+/* The policy decides whether lines without an answer are printed. */
 static void judge_answers(redis_state *s, size_t n, uint8_t *fresh) {
     const state_request *r = &s->base.request;
     const uint8_t printed = !r->print_repeats;
@@ -274,7 +275,7 @@ static void judge_answers(redis_state *s, size_t n, uint8_t *fresh) {
     }
 }
 
-/* Of keys that are not in the filter, those are new that were not seen in this run. */
+/* A key that is not in the filter is new if it did not occur earlier in this run. */
 static bool add_absent(redis_state *s, const bly_bytes *keys, size_t n,
                        bly_redis_batch_result *result) {
     size_t absent = 0;
@@ -324,7 +325,7 @@ static bool add(dedup_state *base, const bly_bytes *keys, size_t n, uint8_t *fre
 
 /* ---- lines in doubt -------------------------------------------------------------------------- */
 
-/* With which words the last batch ended. */
+/* Why the last batch has lines without an answer. */
 static const char *reason(const redis_state *s) {
     return s->status == BLY_OK ? "an answer was lost, with the connection"
                                : bly_redis_filter_error(s->remote.filter);
@@ -343,8 +344,8 @@ static bool stop(const redis_state *s, const state_lines *at) {
     return false;
 }
 
-/* A server that is away may come back. One that answers, but not as it should, will go on so. */
-static bool go_on(redis_state *s, const state_lines *at) {
+/* A server that does not answer may come back. Other errors will not go away. */
+static bool may_continue(redis_state *s, const state_lines *at) {
     const bool hopeless = s->status != BLY_OK && s->status != BLY_EIO;
     const bool print = s->base.request.policy == STATE_PRINT;
     char lines[NUMBER_TEXT];
@@ -361,13 +362,13 @@ static bool go_on(redis_state *s, const state_lines *at) {
         message_warn("%s: %s; lines without an answer are %s", s->base.name, reason(s),
                      print ? "printed, although they may be repeats"
                            : "dropped, although they may be new");
-        s->retry_at = progress_clock() + rest;
+        s->retry_at = progress_clock() + retry_seconds;
     }
     s->away = s->doubtful != 0;
     return true;
 }
 
-/* What is in the filter is everybody's. */
+/* Other machines will drop the lines that are in the filter, printed or not. */
 static bool printed(dedup_state *base, const state_lines *at, bool good) {
     redis_state *s = (redis_state *)base;
     state_lines doubtful = *at;
@@ -376,20 +377,21 @@ static bool printed(dedup_state *base, const state_lines *at, bool good) {
                      "new ones among them were printed; later runs drop these",
                      base->name, (unsigned long long)at->first, (unsigned long long)at->last,
                      at->path);
-    /* A link is in one of the batch's lines; which, nobody has kept. */
+    /* The line of a link is not known, only the lines of its batch. */
     if (at->exact) {
         doubtful.first = at->first + s->first;
         doubtful.last = at->first + s->last;
     }
-    return good && go_on(s, &doubtful);
+    return good && may_continue(s, &doubtful);
 }
 
 /* ---- at the end ------------------------------------------------------------------------------ */
 
-/* Where the server does not tell, only the keys of this run are known to be in the filter. */
-static void look_again(redis_state *s) {
+/* Reads the filter's count again. If the server does not answer, only this run's keys are counted.
+ */
+static void update_facts(redis_state *s) {
     bly_redis_filter_info facts = {.struct_size = sizeof facts};
-    const bool away = s->status == BLY_EIO; /* it was waited for, and that has been said */
+    const bool away = s->status == BLY_EIO; /* was reported; do not wait again */
     if (!away && bly_redis_filter_get_info(s->remote.filter, &facts) == BLY_OK) {
         s->facts = facts;
         return;
@@ -400,15 +402,15 @@ static void look_again(redis_state *s) {
     s->facts.count = s->keys_before + (s->base.request.only_lookups ? 0 : s->base.unique);
 }
 
-/* How many new keys this run is expected to have taken for known ones, at that rate now. */
+/* The expected number of new keys that this run mistook for known ones. */
 static double expect_dropped(const redis_state *s, double came, double rate) {
-    static const double hardly_any = 0.9; /* come out new, and tell nothing of the others */
+    static const double too_high = 0.9; /* too few keys come out new for an estimate */
     const bly_bitmap *b = bly_redis_filter_bitmap(s->remote.filter);
     const dedup_state *base = &s->base;
     const double repeats = (double)(base->records - base->unique - base->unanswered);
     const double fresh = (double)s->facts.count - (double)s->keys_before;
     const double dropped = came - bly_bitmap_keys(b, s->keys_before) - fresh;
-    if (rate > hardly_any)
+    if (rate > too_high)
         return NAN;
     if (base->request.only_lookups)
         return fmin(repeats, (double)base->unique * rate / (1 - rate));
@@ -424,7 +426,7 @@ static uint64_t absent_bytes(const redis_state *s) {
 
 static void get_facts(dedup_state *base, state_facts *out) {
     redis_state *s = (redis_state *)base;
-    look_again(s);
+    update_facts(s);
     const bly_bitmap *b = bly_redis_filter_bitmap(s->remote.filter);
     const double came = bly_bitmap_keys(b, s->facts.count);
     out->method = "redis";
@@ -453,7 +455,7 @@ static void get_facts(dedup_state *base, state_facts *out) {
     };
 }
 
-/* Lines without an answer were told of when they came, but that may be long ago. */
+/* Reports lines without an answer once more: the first warning may be long ago. */
 static bool judge(const dedup_state *base, const state_facts *facts) {
     char count[NUMBER_TEXT], dropped[NUMBER_TEXT], rate[NUMBER_TEXT], requested[NUMBER_TEXT];
     if (base->unanswered)

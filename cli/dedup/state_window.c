@@ -1,28 +1,27 @@
-/* state_window.c - a state that is a window: a filter that forgets keys older than so many lines,
- * or than a time.
+/* state_window.c - a state that is a window: a filter that forgets keys older than a number of
+ * lines, or than a time.
  *
- * Time is the system's, in milliseconds: a state goes on growing old between two runs. It is read
- * once for each batch of lines, and a stream that has been silent catches up when its next lines
- * come, before they are added. A clock that is set back stops the window until it has caught up:
- * lines are then remembered for too long, never too short.
+ * Time is the system's clock in milliseconds, so a state also ages between two runs. The clock is
+ * read once per batch of lines, before they are added. If the clock is set back, the window stands
+ * still until the clock has caught up. Lines are then remembered for too long, never too short.
  *
- * The rate that holds. The window errs when one of its generations does. The rate of one with x
- * keys is what bly_plan_fpr gives for a window of s x keys undone: 1 - (1 - p)^(1/(s+1)). By number
- * of lines, a generation has as many keys as different ones were among its lines: they are noted
- * when it is full. By time it is not known how full the older ones are, so when a new one begins
- * the bits tell; and whenever the one being filled has more keys than it was made for, since then
- * too many are in no count.
+ * The current rate. A false positive of any generation is one of the window. bly_plan_fpr gives the
+ * rate p of a window of s generations; for one generation with x keys that is
+ * 1 - (1 - p)^(1/(s+1)), with p for s x keys. In a window of lines, the number of keys of a
+ * generation is recorded when it is full. In a window of time, the older generations may have any
+ * number of keys. Their rate is computed from the bits when a new generation begins, and also
+ * whenever the newest one has more keys than planned, because mistaken keys are not counted.
  *
- * The mark, by which a state knows its rule (state.c), would be forgotten like any key, so it is
- * added again when it has reached the window's older half.
+ * The mark, which stores the rule (state.c), would be forgotten like any key. So it is added again
+ * when it has reached the older half of the window.
  *
- * In a window by number of lines a mark is an arrival like any line, and there is room for some
- * marks among the lines: the window is made for N + 4 arrivals, so that its 8 generations have
- * q = ceil((N + 4) / 8) arrivals each, and the last 8 q are known. A mark in the newest generation
- * is not added again: its age is at most q, which is not above N/2 (not above 1, where N is 1). So
- * at least one line comes between two marks, however many runs have none. N/2 + 1 - q lines or more
- * come between two marks, so that at most four are among the last N lines; where N is 5 there may
- * be five, and the last 16 arrivals are known.
+ * In a window of lines, a mark is an arrival like any line, and the window has room for some marks:
+ * it is made for N + 4 arrivals, so its 8 generations have q = ceil((N + 4) / 8) arrivals each, and
+ * the last 8 q arrivals are found. A mark in the newest generation is not added again: its age is
+ * at most q, which is at most N/2 (at most 1 if N is 1). So there is at least one line between two
+ * marks, however many runs have no input. There are N/2 + 1 - q lines or more between two marks, so
+ * at most four marks are among the last N lines. If N is 5 there may be five, and the last 16
+ * arrivals are found.
  */
 #include "dedup/state_filter.h"
 
@@ -39,13 +38,13 @@ enum { MAX_GENERATIONS = 32 };
 
 typedef struct window_state {
     filter_state core;
-    bool timed;      /* by time */
-    bool clock_told; /* that the clock went back */
+    bool timed;           /* a window of time */
+    bool warned_of_clock; /* that it was set back */
     bly_hash mark;
-    uint64_t slice;                    /* the generation for which the next two were found: */
-    double older;                      /* by time, the rate of those before it; */
-    double full_keys[MAX_GENERATIONS]; /* by number, the keys of those, the newest first */
-    uint64_t rate_added;               /* keys added when the bits were counted */
+    uint64_t slice;                    /* the generation for which the next two were computed: */
+    double older;                      /* time: the rate of the generations before it */
+    double full_keys[MAX_GENERATIONS]; /* lines: the keys of each of those, newest first */
+    uint64_t rate_added;               /* keys added when the rate was computed from the bits */
 } window_state;
 
 static bly_window_info window_of(const window_state *s) {
@@ -115,17 +114,17 @@ static uint64_t milliseconds(void) {
     return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 }
 
-/* Forgets what is too old by now. */
+/* Forgets keys that are too old. */
 static void advance(window_state *s) {
     char behind[NUMBER_TEXT];
     if (!s->timed)
         return;
     const uint64_t now = milliseconds();
-    if (bly_window_advance(s->core.filter, now) == BLY_OK || s->clock_told)
+    if (bly_window_advance(s->core.filter, now) == BLY_OK || s->warned_of_clock)
         return;
     message_warn("the clock has been set back by %s; nothing is forgotten until it has caught up",
                  number_time((double)(window_of(s).now - now) / 1000, behind));
-    s->clock_told = true;
+    s->warned_of_clock = true;
 }
 
 static bool open_window(dedup_state *base) {
@@ -143,7 +142,7 @@ static bool open_window(dedup_state *base) {
 
 /* ---- the mark -------------------------------------------------------------------------------- */
 
-/* Sees to it that the mark is there and will be for a while. */
+/* Adds the mark again if it is missing or in the older half of the window. */
 static bool renew_mark(window_state *s, bool *known) {
     const bly_filter *f = s->core.filter;
     const uint64_t all = s->timed ? window_of(s).span : bly_filter_capacity(f) - LINE_WINDOW_SPARE;
@@ -170,7 +169,7 @@ static bool save(dedup_state *base) {
 
 /* ---- the rate -------------------------------------------------------------------------------- */
 
-/* Of one generation with so many keys. */
+/* The rate of one generation with this number of keys. */
 static double rate_of_one(const bly_filter *f, const bly_window_info *w, double keys) {
     const bly_geometry g = bly_filter_geometry(f);
     const double all = fmin(round(keys * w->generations), 0x1p62);
@@ -184,12 +183,12 @@ static double either(double a, double b) {
     return a + b - a * b;
 }
 
-/* By number: brings s->full_keys up to date. What became full since the last time is told by the
- * counts: exactly if it is one generation, and spread evenly if it is several. */
-static void follow_generations(window_state *s, const bly_window_info *w) {
+/* Lines: brings s->full_keys up to date. The counts give the number of keys in the generations that
+ * became full since the last call; if there are several, each gets an equal share. */
+static void update_full_keys(window_state *s, const bly_window_info *w) {
     const size_t full = (size_t)(w->ordinal < w->generations ? w->ordinal : w->generations);
-    const uint64_t turns = s->core.added == 0 ? w->ordinal : w->ordinal - s->slice;
-    const size_t more = turns < full ? (size_t)turns : full;
+    const uint64_t filled = s->core.added == 0 ? w->ordinal : w->ordinal - s->slice;
+    const size_t more = filled < full ? (size_t)filled : full;
     double keys = (double)(bly_filter_count(s->core.filter) - w->active_keys);
     memmove(s->full_keys + more, s->full_keys, (full - more) * sizeof *s->full_keys);
     for (size_t i = more; i < full; i++)
@@ -199,14 +198,14 @@ static void follow_generations(window_state *s, const bly_window_info *w) {
     s->slice = w->ordinal;
 }
 
-/* Keys of the full generation with that number; of one that is forgotten by now, of the oldest. */
+/* The keys of the full generation with this number; if it is forgotten, those of the oldest. */
 static double keys_of_full(const window_state *s, const bly_window_info *w, uint64_t number) {
     const uint64_t age = w->ordinal - 1 - number;
     return s->full_keys[age < w->generations ? age : w->generations - 1];
 }
 
-/* By number: so many lines ago, when the generation `number` was being filled. A part of one has
- * keys in proportion to its lines. */
+/* Lines: the rate `ago` lines before the newest, when the generation `number` was being filled. A
+ * part of a generation has keys in proportion to its lines. */
 static double rate_by_number(window_state *s, const bly_window_info *w, uint64_t ago) {
     const uint64_t lines = w->generation_keys;
     const uint64_t came = w->ordinal * lines + w->active_arrivals;
@@ -214,7 +213,7 @@ static double rate_by_number(window_state *s, const bly_window_info *w, uint64_t
     const uint64_t number = then / lines < w->ordinal ? then / lines : w->ordinal;
     const double part = (double)(then - number * lines);
     double rate;
-    follow_generations(s, w);
+    update_full_keys(s, w);
     if (number < w->ordinal)
         rate = rate_of_one(s->core.filter, w, keys_of_full(s, w, number) * part / (double)lines);
     else
@@ -231,7 +230,7 @@ static double rate_by_bits(const bly_filter *f) {
     return stats.current_fpr;
 }
 
-/* By time: of the older generations once in each slice. */
+/* Time: the rate of the older generations is computed once per generation. */
 static double rate_by_time(window_state *s, const bly_window_info *w, uint64_t ago) {
     const double active = rate_of_one(s->core.filter, w, (double)w->active_keys);
     if (s->core.added == 0 || w->ordinal != s->slice) {
@@ -245,8 +244,7 @@ static double rate_by_time(window_state *s, const bly_window_info *w, uint64_t a
     const bly_geometry g = bly_filter_geometry(s->core.filter);
     if (w->active_keys <= w->generation_keys)
         return counted;
-    if (s->core.added - s->rate_added <=
-        bly_plan_bytes(&g) / 64) /* not more often than it may cost */
+    if (s->core.added - s->rate_added <= bly_plan_bytes(&g) / 64) /* a pass costs too much */
         return fmax(counted, s->core.rate);
     s->rate_added = s->core.added;
     return rate_by_bits(s->core.filter);
@@ -278,8 +276,8 @@ static void get_facts(dedup_state *base, state_facts *out) {
     out->alternative = "--exact drops none, but forgets no line";
 }
 
-/* A window by time may have had more keys than it was made for, and be well again. One by number
- * cannot; but one of a few lines may be a third worse than it would be on average. */
+/* A window of time may have been overfull for a while. A window of lines cannot be, although the
+ * rate of a window of few lines may be a third above the average. */
 static bool judge(const dedup_state *base, const state_facts *facts) {
     const state_request *r = &base->request;
     const double worst = fmax(facts->worst, facts->rate);
