@@ -133,7 +133,7 @@ static bool put_json(count_run *r, tally_count c, bly_bytes text) {
 }
 
 /* Prints a line with its count; with --top, only remembers it. */
-static bool tell(count_run *r, bly_bytes record, bly_bytes key, tally_count c) {
+static bool print_count(count_run *r, bly_bytes record, bly_bytes key, tally_count c) {
     const count_options *o = r->options;
     if (c.count < o->min)
         return true;
@@ -188,7 +188,7 @@ static void top_json(count_run *r, const bly_top_entry *entries, size_t n) {
     json_end(&out);
 }
 
-static bool tell_top(count_run *r) {
+static bool print_top(count_run *r) {
     const bly_top_entry *entries;
     const size_t n = bly_top_list(r->top, &entries);
     bool good = true;
@@ -200,7 +200,7 @@ static bool tell_top(count_run *r) {
     return good;
 }
 
-static void tell_totals(count_run *r) {
+static void print_totals(count_run *r) {
     char text[NUMBER_TEXT];
     (void)fprintf(stderr, "%-10s %s\n", pipeline_takes_links(&r->lines) ? "links" : "lines",
                   number_grouped(r->lines.count, text));
@@ -220,7 +220,7 @@ static bool flush(void *at) {
 }
 
 /* A saved count must have been printed, so the output is flushed first. */
-static bool save_now_and_then(count_run *r) {
+static bool save_if_due(count_run *r) {
     state_file *k = &r->tally.kept;
     return !k->path || !autosave_due(&k->autosave) || (flush(r) && state_file_save(k));
 }
@@ -232,28 +232,28 @@ static bool take_batch(void *at, const bly_bytes *records, size_t n) {
         return false;
     const size_t done = tally_take(&r->tally, keys, n, r->counts);
     for (size_t i = 0; i < done; i++)
-        if (!tell(r, records[i], keys[i], r->counts[i]))
+        if (!print_count(r, records[i], keys[i], r->counts[i]))
             return false;
-    return done == n && save_now_and_then(r);
+    return done == n && save_if_due(r);
 }
 
 static bool open_tally(count_run *r) {
     const count_options *o = r->options;
     char rule[KEY_OPTIONS_WORDS];
     bly_hasher space;
-    tally_wish wish = {.keys = o->expect,
-                       .estimate = pipeline_estimate(&r->lines),
-                       .memory = o->memory,
-                       .rate = o->rate,
-                       .seed = o->seed,
-                       .state = o->state,
-                       .key_rule = key_options_code(&o->keys),
-                       .rule = key_options_words(&o->keys, rule),
-                       .sketch = o->sketch,
-                       .exact = o->exact,
-                       .ask = o->query,
-                       .age = o->age};
-    if (!open_key(o->key_file, &space, &wish.key) || !tally_open(&r->tally, &wish))
+    tally_request request = {.keys = o->expect,
+                             .estimate = pipeline_estimate(&r->lines),
+                             .memory = o->memory,
+                             .rate = o->rate,
+                             .seed = o->seed,
+                             .state = o->state,
+                             .key_rule = key_options_code(&o->keys),
+                             .rule = key_options_words(&o->keys, rule),
+                             .sketch = o->sketch,
+                             .exact = o->exact,
+                             .query = o->query,
+                             .age = o->age};
+    if (!open_key(o->key_file, &space, &request.key) || !tally_open(&r->tally, &request))
         return false;
     if (r->tally.keeps_return)
         pipeline_keep_returns(&r->lines, o->query ? NULL : o->state);
@@ -276,12 +276,12 @@ static int work(count_run *r) {
     bool good = take_lines(r);
     if (good && o->top) {
         pipeline_note_signal();
-        good = tell_top(r);
+        good = print_top(r);
     }
     good = flush(r) && good; /* print what is known, even after an error */
     good = good && (!r->tally.kept.filter || state_file_save(&r->tally.kept));
     if (good && o->stats)
-        tell_totals(r);
+        print_totals(r);
     if (good && !o->json)
         explain_estimates(r);
     if (good)

@@ -195,7 +195,7 @@ static uint64_t bytes_of(const bly_filter *sketch) {
     return bly_plan_bytes(&g);
 }
 
-static void tell_json(const distinct_run *r, const finding *f, const estimate *e) {
+static void print_json(const distinct_run *r, const finding *f, const estimate *e) {
     json out = json_begin(stdout);
     if (f->name && !f->all)
         json_text(&out, "file", f->name);
@@ -217,7 +217,7 @@ static void tell_json(const distinct_run *r, const finding *f, const estimate *e
     json_end(&out);
 }
 
-static void tell_text(const distinct_run *r, const finding *f, const estimate *e) {
+static void print_text(const distinct_run *r, const finding *f, const estimate *e) {
     char range[ESTIMATE_RANGE], bytes[NUMBER_TEXT], name[MESSAGE_TEXT];
     const bool more = f->all && r->kept.loaded;
     (void)printf("%llu distinct%s of %llu %s%s%s", (unsigned long long)e->keys,
@@ -234,13 +234,13 @@ static void tell_text(const distinct_run *r, const finding *f, const estimate *e
     (void)putchar('\n');
 }
 
-static void tell(const distinct_run *r, const finding *f) {
+static void print(const distinct_run *r, const finding *f) {
     const bool more = f->all && r->kept.loaded;
     const estimate e = estimate_of(f->sketch, more ? UINT64_MAX : f->lines);
     if (r->options->json)
-        tell_json(r, f, &e);
+        print_json(r, f, &e);
     else
-        tell_text(r, f, &e);
+        print_text(r, f, &e);
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */
@@ -275,7 +275,7 @@ static bool take_one(distinct_run *r, char **name) {
     /* An input that could not be opened has no result. */
     const uint64_t lines = r->lines.count - before;
     if (!r->lines.failed || lines > 0)
-        tell(r, &(finding){*name, lines, r->each, false});
+        print(r, &(finding){*name, lines, r->each, false});
     return state_file_save_now_and_then(&r->kept);
 }
 
@@ -300,7 +300,7 @@ static int work(distinct_run *r, cli_operands inputs) {
     if (!good)
         return CLI_ERROR;
     pipeline_note_signal();
-    tell(r, &(finding){r->options->each ? "total" : NULL, r->lines.count, r->kept.filter, true});
+    print(r, &(finding){r->options->each ? "total" : NULL, r->lines.count, r->kept.filter, true});
     return r->failed ? CLI_ERROR : CLI_OK;
 }
 

@@ -82,7 +82,7 @@ static double requested(const finding *f) {
 
 static void print_measured(const finding *f) {
     char some[NUMBER_TEXT], rate[NUMBER_TEXT], low[NUMBER_TEXT], high[NUMBER_TEXT];
-    char asked[NUMBER_TEXT], each[64] = "";
+    char requested_text[NUMBER_TEXT], each[64] = "";
     if (f->m.lookups > 1)
         (void)snprintf(each, sizeof each, " of %u lookups each", f->m.lookups);
     (void)printf("; measured false-positive rate %s %s (%s random %s%s, 95%% interval %s to %s), "
@@ -92,21 +92,21 @@ static void print_measured(const finding *f) {
                  : f->m.lookups > 1 ? "lines"
                                     : "keys",
                  each, number_percent(f->m.low, low), number_percent(f->m.high, high),
-                 number_percent(requested(f), asked));
+                 number_percent(requested(f), requested_text));
 }
 
 static void print_expected(const finding *f) {
-    char line[NUMBER_TEXT], lookup[NUMBER_TEXT], asked[NUMBER_TEXT], each[NUMBER_TEXT];
+    char line[NUMBER_TEXT], lookup[NUMBER_TEXT], requested_text[NUMBER_TEXT], each[NUMBER_TEXT];
     const double now = f->stats.current_fpr;
     (void)number_percent(now, lookup);
     (void)number_percent(f->stats.requested_fpr, each);
-    (void)number_percent(requested(f), asked);
+    (void)number_percent(requested(f), requested_text);
     if (f->lookups.now > 1)
         (void)number_percent(rates_per_line(now, f->lookups.now), line);
     if (f->lookups.now > 1 && f->lookups.requested)
         (void)printf(
             "; false-positive rate %s per line (requested %s), %s per lookup (requested %s)", line,
-            asked, lookup, each);
+            requested_text, lookup, each);
     else if (f->lookups.now > 1)
         (void)printf(
             "; false-positive rate %s per lookup (requested %s), %s per line of up to %u lookups",
@@ -171,7 +171,7 @@ static void print_json(const finding *f) {
 }
 
 static void warn(const finding *f) {
-    char rate[NUMBER_TEXT], asked[NUMBER_TEXT], widened[RATES_TEXT];
+    char rate[NUMBER_TEXT], requested_text[NUMBER_TEXT], widened[RATES_TEXT];
     const double by_bits = rates_per_line(f->stats.current_fpr, judged_lookups(f));
     if (f->status != BLY_OK || health_warn(f->path, &f->stats))
         return;
@@ -182,7 +182,7 @@ static void warn(const finding *f) {
         return;
     message_warn(
         "%s: above its requested rate: measured %s %s, requested %s. %s", f->path,
-        number_percent(f->m.rate, rate), unit(f), number_percent(requested(f), asked),
+        number_percent(f->m.rate, rate), unit(f), number_percent(requested(f), requested_text),
         measure_blames_hash(&f->m, by_bits)
             ? "Its bits do not explain that, so its hash function is the cause; build it with a "
               "different --hash"

@@ -10,7 +10,7 @@ enum { MIN_KEYS = 65536 }; /* capacity of a further level */
  * level takes more than a quarter, because it is copied when it grows for such counts. */
 enum { SHARE = 4 };
 
-static const double level_share = 1.0 / 16, least_rate = 0x1p-40;
+static const double level_share = 1.0 / 16, min_rate = 0x1p-40;
 
 uint64_t exact_counts_within(bly_kind kind, double rate, unsigned hash_bits, uint64_t bytes) {
     uint64_t low = 0, high = UINT64_C(1) << 48;
@@ -44,14 +44,14 @@ uint64_t exact_counts_keys(const exact_counts *e) {
     return keys;
 }
 
-static uint64_t least(uint64_t a, uint64_t b) {
+static uint64_t lower(uint64_t a, uint64_t b) {
     return a < b ? a : b;
 }
 
 /* Adds a level for `keys` keys, or for as many as there is memory for. */
 static bly_status add_level(exact_counts *e, uint64_t keys) {
-    const uint64_t used = exact_counts_bytes(e), most = e->most_bytes - e->most_bytes / SHARE;
-    const uint64_t bytes = least(most - least(used, most), e->most_bytes / SHARE);
+    const uint64_t used = exact_counts_bytes(e), most = e->max_bytes - e->max_bytes / SHARE;
+    const uint64_t bytes = lower(most - lower(used, most), e->max_bytes / SHARE);
     bly_spec spec = bly_spec_for(BLY_HYBRID, keys, e->rate);
     bly_geometry g;
     if (e->levels == EXACT_COUNTS_LEVELS)
@@ -71,11 +71,11 @@ static bly_status add_level(exact_counts *e, uint64_t keys) {
 }
 
 bly_status exact_counts_open(exact_counts *e, const bly_hasher *hasher, double rate, uint64_t keys,
-                             uint64_t most_bytes) {
+                             uint64_t max_bytes) {
     memset(e, 0, sizeof *e);
     e->hasher = *hasher;
-    e->rate = fmin(fmax(rate * level_share, least_rate), rate);
-    e->most_bytes = most_bytes;
+    e->rate = fmin(fmax(rate * level_share, min_rate), rate);
+    e->max_bytes = max_bytes;
     return add_level(e, keys);
 }
 
@@ -86,7 +86,7 @@ void exact_counts_close(exact_counts *e) {
 
 /* Finds the level of each key, as of before the batch. This also fetches the memory that adding
  * will touch. */
-static void look(exact_counts *e, const bly_hash *hashes, size_t n) {
+static void find_levels(exact_counts *e, const bly_hash *hashes, size_t n) {
     memset(e->level_of, 0, n);
     for (size_t l = e->levels; l-- > 0;) {
         (void)bly_filter_contains_hashes(e->level[l].filter, hashes, n, e->found);
@@ -125,10 +125,10 @@ static bly_status add_new(exact_counts *e, bly_hash h, size_t from, struct exact
 size_t exact_counts_take(exact_counts *e, const bly_hash *hashes, size_t n, uint64_t *times,
                          uint64_t *fresh, bly_status *status) {
     const size_t from = e->levels - 1;
-    *status = exact_counts_bytes(e) > e->most_bytes ? BLY_EFULL : BLY_OK;
+    *status = exact_counts_bytes(e) > e->max_bytes ? BLY_EFULL : BLY_OK;
     if (*status != BLY_OK)
         return 0;
-    look(e, hashes, n);
+    find_levels(e, hashes, n);
     for (size_t i = 0; i < n; i++) {
         struct exact_level *at = e->level_of[i] ? &e->level[e->level_of[i] - 1] : NULL;
         *status = at ? bly_filter_add_hash(at->filter, hashes[i], NULL)

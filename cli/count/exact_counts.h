@@ -15,8 +15,8 @@ enum { EXACT_COUNTS_LEVELS = 32 };
 
 typedef struct exact_counts {
     bly_hasher hasher;
-    double rate;         /* of each level */
-    uint64_t most_bytes; /* of all levels */
+    double rate;        /* of each level */
+    uint64_t max_bytes; /* of all levels */
     size_t levels;
     struct exact_level {
         bly_filter *filter;
@@ -26,16 +26,16 @@ typedef struct exact_counts {
     uint8_t level_of[INPUT_BATCH]; /* 1 + the level that had the key before the batch, or 0 */
 } exact_counts;
 
-/* Creates counts for `keys` keys at first. They use at most most_bytes, and a quarter more for a
+/* Creates counts for `keys` keys at first. They use at most max_bytes, and a quarter more for a
  * moment when a level grows for counts of 15 and more. BLY_EFULL: that is too little for any key.
  */
 BLY_CHECKED bly_status exact_counts_open(exact_counts *e, const bly_hasher *hasher, double rate,
-                                         uint64_t keys, uint64_t most_bytes);
+                                         uint64_t keys, uint64_t max_bytes);
 void exact_counts_close(exact_counts *e); /* also if *e is zeroed */
 
 /* Counts n hashes, at most INPUT_BATCH: times[i] is how often the i-th has occurred, this time
  * included, and *fresh grows by the number of new ones. *status is BLY_OK, BLY_EFULL (more than
- * most_bytes would be needed) or BLY_ENOMEM. Returns how many were counted. */
+ * max_bytes would be needed) or BLY_ENOMEM. Returns how many were counted. */
 size_t exact_counts_take(exact_counts *e, const bly_hash *hashes, size_t n, uint64_t *times,
                          uint64_t *fresh, bly_status *status);
 

@@ -31,13 +31,13 @@
  * exact counts is hardly larger at 1e-9. */
 static const double usual_rate = 0.05, exact_rate = 1e-9;
 /* How many keys are expected if -n is missing: first_keys from a pipe, for exact counts, which
- * grow; usual_keys for a sketch; at least least_keys from a file; and at most most_keys for a
+ * grow; usual_keys for a sketch; at least min_keys from a file; and at most max_keys for a
  * sketch, which accepts any number. Lines may be repeats. */
-static const uint64_t first_keys = 1000000, usual_keys = 4000000, least_keys = 65536,
-                      most_keys = 16000000;
-/* The table of tracked keys takes at most tracked_most bytes, and at most this share of --memory.
+static const uint64_t first_keys = 1000000, usual_keys = 4000000, min_keys = 65536,
+                      max_keys = 16000000;
+/* The table of tracked keys takes at most max_tracked bytes, and at most this share of --memory.
  */
-static const uint64_t tracked_most = 3 << 20, tracked_share = 4;
+static const uint64_t max_tracked = 3 << 20, tracked_share = 4;
 
 /* ---- keys followed beside a sketch ------------------------------------------------------------
  */
@@ -101,41 +101,41 @@ static tracked_key tracked_find(const tracked *t, bly_hash h) {
 
 /* ---- creating the counts --------------------------------------------------------------------- */
 
-static uint64_t keys_expected(const tally_wish *w) {
-    if (w->keys)
-        return w->keys;
+static uint64_t keys_expected(const tally_request *r) {
+    if (r->keys)
+        return r->keys;
     /* A state cannot grow, and later runs bring more keys. */
-    if (!w->sketch && w->state)
-        return w->estimate > first_keys / 4 ? 4 * w->estimate : first_keys;
-    if (!w->estimate)
-        return w->sketch ? usual_keys : first_keys;
-    if (w->estimate < least_keys)
-        return least_keys;
-    return w->sketch && w->estimate > most_keys ? most_keys : w->estimate;
+    if (!r->sketch && r->state)
+        return r->estimate > first_keys / 4 ? 4 * r->estimate : first_keys;
+    if (!r->estimate)
+        return r->sketch ? usual_keys : first_keys;
+    if (r->estimate < min_keys)
+        return min_keys;
+    return r->sketch && r->estimate > max_keys ? max_keys : r->estimate;
 }
 
-static bool fail_to_make(const tally_wish *w, bly_status status) {
+static bool fail_to_make(const tally_request *r, bly_status status) {
     char size[NUMBER_TEXT];
-    if (status == BLY_EFULL && w->memory)
+    if (status == BLY_EFULL && r->memory)
         (void)message_error("--memory %s is too small for any counts; give more",
-                            number_bytes(w->memory, size));
+                            number_bytes(r->memory, size));
     else
         (void)message_error("cannot create the counts: %s", bly_strerror(status));
     return false;
 }
 
 /* Creates one filter: a sketch, or the exact counts of a state. */
-static bly_status make_filter(tally *t, const tally_wish *w, const bly_hasher *hasher,
+static bly_status make_filter(tally *t, const tally_request *r, const bly_hasher *hasher,
                               double rate) {
-    const bly_kind kind = w->sketch ? BLY_COUNTS : BLY_HYBRID;
-    const uint64_t aside = !w->sketch ? 0
-                           : w->memory && w->memory / tracked_share < tracked_most
-                               ? w->memory / tracked_share
-                               : tracked_most;
-    uint64_t keys = keys_expected(w);
-    t->limited = w->memory > 0;
-    if (w->memory)
-        keys = exact_counts_within(kind, rate, hasher->bits, w->memory - aside);
+    const bly_kind kind = r->sketch ? BLY_COUNTS : BLY_HYBRID;
+    const uint64_t aside = !r->sketch ? 0
+                           : r->memory && r->memory / tracked_share < max_tracked
+                               ? r->memory / tracked_share
+                               : max_tracked;
+    uint64_t keys = keys_expected(r);
+    t->limited = r->memory > 0;
+    if (r->memory)
+        keys = exact_counts_within(kind, rate, hasher->bits, r->memory - aside);
     if (keys == 0)
         return BLY_EFULL;
     bly_spec spec = bly_spec_for(kind, keys, rate);
@@ -143,22 +143,22 @@ static bly_status make_filter(tally *t, const tally_wish *w, const bly_hasher *h
     return bly_filter_create(&spec, &t->kept.filter);
 }
 
-static bool make(tally *t, const tally_wish *w) {
-    const double rate = w->rate > 0 ? w->rate : w->sketch ? usual_rate : exact_rate;
-    const uint64_t memory = w->memory ? w->memory : TALLY_MEMORY;
-    const bool grows = !w->sketch && !w->state;
+static bool make(tally *t, const tally_request *r) {
+    const double rate = r->rate > 0 ? r->rate : r->sketch ? usual_rate : exact_rate;
+    const uint64_t memory = r->memory ? r->memory : TALLY_MEMORY;
+    const bool grows = !r->sketch && !r->state;
     bly_hasher hasher;
     bly_status status = BLY_OK;
-    if (w->key)
-        hasher = *w->key;
+    if (r->key)
+        hasher = *r->key;
     else /* for as many keys as fit into the memory, at five bytes each */
         status =
-            bly_hasher_default(&hasher, grows ? memory / 5 + 1 : keys_expected(w), rate, w->seed);
+            bly_hasher_default(&hasher, grows ? memory / 5 + 1 : keys_expected(r), rate, r->seed);
     if (status == BLY_OK && grows)
-        status = exact_counts_open(&t->exact, &hasher, rate, keys_expected(w), memory);
+        status = exact_counts_open(&t->exact, &hasher, rate, keys_expected(r), memory);
     else if (status == BLY_OK)
-        status = make_filter(t, w, &hasher, rate);
-    return status == BLY_OK || fail_to_make(w, status);
+        status = make_filter(t, r, &hasher, rate);
+    return status == BLY_OK || fail_to_make(r, status);
 }
 
 /* ---- an existing state ----------------------------------------------------------------------- */
@@ -169,81 +169,82 @@ static bool refuse(const char *why, const char *path) {
 }
 
 /* Refuses options that contradict the state. */
-static bool state_fits(const tally *t, const tally_wish *w) {
+static bool state_fits(const tally *t, const tally_request *r) {
     bly_filter_info s = {.struct_size = sizeof s};
     bly_filter_get_info(t->kept.filter, &s);
     const bool counts = s.kind == BLY_COUNTS, exact = s.kind == BLY_HYBRID;
     if (!counts && !exact && kinds_can(s.kind, BLY_CAN_COUNT))
         return refuse("a list, not a state of count; print its counts with --query, or change it "
                       "with bloomery add and bloomery remove",
-                      w->state);
+                      r->state);
     if (!counts && !exact)
-        return refuse("contains no counts; start a new state", w->state);
-    if (w->exact && !exact)
-        return refuse("contains estimated counts; remove --exact, or start a new state", w->state);
-    if (w->sketch && !counts)
-        return refuse("contains exact counts; remove --sketch, or start a new state", w->state);
-    if (w->age && exact)
-        return refuse("contains exact counts, which cannot be halved; remove --age", w->state);
-    if (w->memory)
-        return refuse("already has a fixed size; remove --memory, or start a new state", w->state);
-    if (w->rate > 0 && w->rate != s.requested_fpr)
-        return refuse("was created with a different -p; remove -p, or start a new state", w->state);
-    if (w->keys && w->keys != s.capacity)
-        return refuse("was created with a different -n; remove -n, or start a new state", w->state);
-    if (w->seed && w->seed != bly_filter_hasher(t->kept.filter)->seed)
-        return refuse("has a different seed; remove --seed, or start a new state", w->state);
+        return refuse("contains no counts; start a new state", r->state);
+    if (r->exact && !exact)
+        return refuse("contains estimated counts; remove --exact, or start a new state", r->state);
+    if (r->sketch && !counts)
+        return refuse("contains exact counts; remove --sketch, or start a new state", r->state);
+    if (r->age && exact)
+        return refuse("contains exact counts, which cannot be halved; remove --age", r->state);
+    if (r->memory)
+        return refuse("already has a fixed size; remove --memory, or start a new state", r->state);
+    if (r->rate > 0 && r->rate != s.requested_fpr)
+        return refuse("was created with a different -p; remove -p, or start a new state", r->state);
+    if (r->keys && r->keys != s.capacity)
+        return refuse("was created with a different -n; remove -n, or start a new state", r->state);
+    if (r->seed && r->seed != bly_filter_hasher(t->kept.filter)->seed)
+        return refuse("has a different seed; remove --seed, or start a new state", r->state);
     return true;
 }
 
 /* Checks that the state was created with the key rule of this run, or records the rule in a new
  * state. */
-static bool settle_rule(tally *t, const tally_wish *w) {
+static bool settle_rule(tally *t, const tally_request *r) {
     bly_filter *f = t->kept.filter;
-    const state_rule fit = t->kept.loaded ? state_rule_of(w->state, bly_filter_key_rule(f),
-                                                          w->key_rule, bly_filter_count(f) == 0)
+    const state_rule fit = t->kept.loaded ? state_rule_of(r->state, bly_filter_key_rule(f),
+                                                          r->key_rule, bly_filter_count(f) == 0)
                                           : STATE_RULE_FITS;
     t->keeps_return = fit == STATE_RULE_OLD;
     return fit == STATE_RULE_OLD ||
-           (fit == STATE_RULE_FITS && bly_filter_set_key_rule(f, w->key_rule) == BLY_OK);
+           (fit == STATE_RULE_FITS && bly_filter_set_key_rule(f, r->key_rule) == BLY_OK);
 }
 
 /* Marks the state with the key rule of this run: in its header, and by an additional key with the
  * rule in words, because the header has no code for some rules. */
-static bool mark_rule(tally *t, const tally_wish *w) {
+static bool mark_rule(tally *t, const tally_request *r) {
     char text[RULE_MARK];
     bly_filter *f = t->kept.filter;
-    if (!w->state)
+    if (!r->state)
         return true;
-    if (!settle_rule(t, w))
+    if (!settle_rule(t, r))
         return false;
-    const size_t size = rule_mark_text("count", w->rule, text);
-    const bool told = !t->keeps_return && w->key_rule != BLY_KEYS_OTHER;
-    if (!told && t->kept.loaded && bly_filter_count(f) > 0 && !bly_filter_contains(f, text, size))
+    const size_t size = rule_mark_text("count", r->rule, text);
+    const bool has_code = !t->keeps_return && r->key_rule != BLY_KEYS_OTHER;
+    if (!has_code && t->kept.loaded && bly_filter_count(f) > 0 &&
+        !bly_filter_contains(f, text, size))
         message_warn("%s: was created with different options (--url, --field, --ignore-case, "
                      "--extract-urls); keys that it contains may be counted as new",
-                     w->state);
+                     r->state);
     /* Halving may remove that key, so it is added again. */
-    bly_status status = w->age ? bly_counts_age(f) : BLY_OK;
+    bly_status status = r->age ? bly_counts_age(f) : BLY_OK;
     if (status == BLY_OK && !bly_filter_contains(f, text, size))
         status = bly_filter_add(f, text, size, NULL);
     if (status != BLY_OK)
-        (void)message_status(w->state, status);
+        (void)message_status(r->state, status);
     return status == BLY_OK;
 }
 
 /* ---- a file that is only queried ------------------------------------------------------------- */
 
-static bool open_to_ask(tally *t, const tally_wish *w) {
+static bool open_query(tally *t, const tally_request *r) {
     char kinds[KINDS_LIST];
     bly_list_levels levels;
-    if (open_read(&t->file, w->state, w->key, 0) != BLY_OK)
+    if (open_read(&t->file, r->state, r->key, 0) != BLY_OK)
         return false;
     t->filter = t->file.filter;
     const bly_kind kind = bly_filter_geometry(t->filter).kind;
     if (!kinds_can(kind, BLY_CAN_COUNT)) {
         (void)message_error(
-            "%s: %s filters do not count how often a key was added; these kinds do: %s", w->state,
+            "%s: %s filters do not count how often a key was added; these kinds do: %s", r->state,
             bly_kind_name(kind), kinds_that_can(BLY_CAN_COUNT, kinds));
         return false;
     }
@@ -252,41 +253,40 @@ static bool open_to_ask(tally *t, const tally_wish *w) {
     if (t->type == BLY_LIST_NONE)
         return refuse("cannot be queried: it has keys of several types, or too many keys to "
                       "recognise their type",
-                      w->state);
+                      r->state);
     const bly_status status = bly_list_reader_create(&t->reader);
     if (status != BLY_OK)
-        (void)message_status(w->state, status);
+        (void)message_status(r->state, status);
     return status == BLY_OK;
 }
 
 /* Creates the table of tracked keys for a sketch. */
-static bool follow(tally *t, const tally_wish *w) {
+static bool open_tracked(tally *t, const tally_request *r) {
     if (!tally_is_sketch(t))
         return true;
-    const uint64_t share = w->memory / tracked_share;
-    const bool good =
-        tracked_open(&t->tracked, share && share < tracked_most ? share : tracked_most);
+    const uint64_t share = r->memory / tracked_share;
+    const bool good = tracked_open(&t->tracked, share && share < max_tracked ? share : max_tracked);
     if (!good)
         (void)message_error("%s", bly_strerror(BLY_ENOMEM));
     return good;
 }
 
-bool tally_open(tally *t, const tally_wish *w) {
+bool tally_open(tally *t, const tally_request *r) {
     memset(t, 0, sizeof *t);
-    if (w->ask)
-        return open_to_ask(t, w);
-    if (!state_file_open(&t->kept, w->state, w->key))
+    if (r->query)
+        return open_query(t, r);
+    if (!state_file_open(&t->kept, r->state, r->key))
         return false;
-    if (!t->kept.loaded && w->age && !w->sketch) {
+    if (!t->kept.loaded && r->age && !r->sketch) {
         (void)message_error(
             "%s: exact counts cannot be halved; add --sketch to count in a sketch, or remove --age",
-            w->state);
+            r->state);
         return false;
     }
-    if (!(t->kept.loaded ? state_fits(t, w) : make(t, w)))
+    if (!(t->kept.loaded ? state_fits(t, r) : make(t, r)))
         return false;
     t->filter = t->kept.filter ? t->kept.filter : t->exact.level[0].filter;
-    return follow(t, w) && mark_rule(t, w);
+    return open_tracked(t, r) && mark_rule(t, r);
 }
 
 void tally_close(tally *t) {
@@ -309,7 +309,7 @@ static void fail(const tally *t, bly_status status) {
         (void)message_error("exact counts of %s different keys have used up %s; give a larger "
                             "--memory, or use --sketch for estimates in fixed memory",
                             number_grouped(exact_counts_keys(&t->exact), keys),
-                            number_bytes(t->exact.most_bytes, bytes));
+                            number_bytes(t->exact.max_bytes, bytes));
     else if (status == BLY_EFULL)
         (void)message_error("%s: full: it was created for %s different keys; start a new state "
                             "with a larger %s, or with --sketch",
@@ -326,18 +326,18 @@ static bool is_typed(const tally *t) {
 }
 
 /* A count from a query: that of a sketch is never certain. */
-static tally_count told(const tally *t, uint64_t count) {
+static tally_count query_count(const tally *t, uint64_t count) {
     return (tally_count){count, tally_is_sketch(t) ? count : 0};
 }
 
 /* Looks up a line in a typed list. A line that is not of the type was never added. */
-static bool ask_typed(tally *t, bly_bytes text, tally_count *out) {
+static bool look_up_typed(tally *t, bly_bytes text, tally_count *out) {
     bly_list_key key;
     const uint32_t flags =
         BLY_LIST_KEEP_RETURN | (bly_list_is_typed(t->type) ? 0U : BLY_LIST_BLANK_KEYS);
     const bly_status status = bly_list_read(t->reader, t->type, flags, text.data, text.size, &key);
     const bool there = status == BLY_OK && !key.blank;
-    *out = told(t, there ? bly_filter_copies(t->filter, key.bytes.data, key.bytes.size) : 0);
+    *out = query_count(t, there ? bly_filter_copies(t->filter, key.bytes.data, key.bytes.size) : 0);
     if (status == BLY_ENOMEM)
         fail(t, BLY_ENOMEM);
     return status != BLY_ENOMEM;
@@ -345,17 +345,17 @@ static bool ask_typed(tally *t, bly_bytes text, tally_count *out) {
 
 /* For a file that does not record its key rule: lists were always built from lines without the
  * carriage return, states of count with it. */
-static uint64_t ask_without_return(const tally *t, bly_bytes key) {
+static uint64_t look_up_without_return(const tally *t, bly_bytes key) {
     const bly_bytes text = bly_list_without_return(key);
     if (!t->keeps_return || t->kept.filter || text.size == key.size)
         return 0;
     return bly_filter_copies(t->filter, text.data, text.size);
 }
 
-static size_t ask(const tally *t, const bly_bytes *keys, size_t n, tally_count *counts) {
+static size_t look_up(const tally *t, const bly_bytes *keys, size_t n, tally_count *counts) {
     for (size_t i = 0; i < n; i++) {
         const uint64_t count = bly_filter_copies_hash(t->filter, t->hashes[i]);
-        counts[i] = told(t, count ? count : ask_without_return(t, keys[i]));
+        counts[i] = query_count(t, count ? count : look_up_without_return(t, keys[i]));
     }
     return n;
 }
@@ -371,7 +371,7 @@ static size_t take_exact(tally *t, size_t n, tally_count *counts) {
 }
 
 /* Adds the keys to the filter of a state, or to a sketch. */
-static size_t take_kept(tally *t, size_t n, tally_count *counts) {
+static size_t add_to_state(tally *t, size_t n, tally_count *counts) {
     (void)bly_filter_contains_hashes(t->filter, t->hashes, n, t->found);
     for (size_t i = 0; i < n; i++) {
         bool fresh = false;
@@ -391,27 +391,27 @@ static size_t take_kept(tally *t, size_t n, tally_count *counts) {
     return n;
 }
 
-static size_t ask_all_typed(tally *t, const bly_bytes *keys, size_t n, tally_count *counts) {
+static size_t look_up_all_typed(tally *t, const bly_bytes *keys, size_t n, tally_count *counts) {
     size_t done = 0;
-    while (done < n && ask_typed(t, keys[done], &counts[done]))
+    while (done < n && look_up_typed(t, keys[done], &counts[done]))
         done++;
     return done;
 }
 
 size_t tally_take(tally *t, const bly_bytes *keys, size_t n, tally_count *counts) {
     if (is_typed(t))
-        return ask_all_typed(t, keys, n, counts);
+        return look_up_all_typed(t, keys, n, counts);
     bly_hash_keys(t->exact.levels ? &t->exact.hasher : bly_filter_hasher(t->filter), keys, n,
                   t->hashes);
     return t->exact.levels  ? take_exact(t, n, counts)
-           : t->kept.filter ? take_kept(t, n, counts)
-                            : ask(t, keys, n, counts);
+           : t->kept.filter ? add_to_state(t, n, counts)
+                            : look_up(t, keys, n, counts);
 }
 
 /* If a key is no longer tracked, only one occurrence is certain. */
 uint64_t tally_error(const tally *t, bly_bytes key, uint64_t count) {
     if (!t->tracked.keys)
-        return told(t, count).error;
+        return query_count(t, count).error;
     const bly_hash h = bly_hash_key(bly_filter_hasher(t->filter), key.data, key.size);
     const tracked_key k = tracked_find(&t->tracked, h);
     return k.since ? k.before : count - 1;

@@ -10,7 +10,7 @@
 #include "io/list_lines.h"
 
 /* The options of a run; 0 or NULL if not given. */
-typedef struct tally_wish {
+typedef struct tally_request {
     uint64_t keys;     /* expected number of different keys */
     uint64_t estimate; /* estimated number of lines; 0: unknown */
     uint64_t memory;   /* maximum memory of the counts in bytes; 0: TALLY_MEMORY for exact ones */
@@ -22,9 +22,9 @@ typedef struct tally_wish {
     const char *rule;      /* the same rule in words, with more detail */
     bool sketch;           /* a sketch instead of exact counts */
     bool exact;            /* refuse a state that is a sketch */
-    bool ask; /* only look up counts: `state` is any filter that stores copies of keys */
-    bool age; /* halve all counts first */
-} tally_wish;
+    bool query; /* only look up counts; `state` may be any filter that stores copies of keys */
+    bool age;   /* halve all counts first */
+} tally_request;
 
 /* The default memory limit of exact counts: about 140 million different keys. */
 #define TALLY_MEMORY (UINT64_C(1) << 30)
@@ -51,10 +51,10 @@ typedef struct tally {
     exact_counts exact;       /* where keys are counted, exactly and without a state */
     state_file kept;          /* else where they are added, */
     tracked tracked;          /* and, of a sketch, followed */
-    opened file;              /* where they are only asked for */
+    opened file;              /* or, of a query, the filter that is looked up in */
     const bly_filter *filter; /* of one of these (of `exact` the first level) */
-    bly_list_type type;       /* of a list whose keys have a type, which is only asked, */
-    bly_list_reader *reader;  /* its reader */
+    bly_list_type type;       /* of a query: the type of its lines */
+    bly_list_reader *reader;  /* of a query: makes keys of lines */
     bool keeps_return; /* its header does not record whether keys have their carriage return */
     bool limited;      /* its size was set by --memory */
     uint64_t fresh;    /* keys added that were new */
@@ -64,7 +64,7 @@ typedef struct tally {
 } tally;
 
 /* false: reported; *t must then be closed, too. */
-bool tally_open(tally *t, const tally_wish *wish);
+bool tally_open(tally *t, const tally_request *request);
 void tally_close(tally *t);
 
 /* counts[i]: how often keys[i] has occurred, this time included, n <= INPUT_BATCH; in a query, how

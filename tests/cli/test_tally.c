@@ -21,10 +21,10 @@ static unsigned any_number(uint64_t *random) {
 }
 
 /* 50,000 keys in batches, and what each was told. */
-static void run(const tally_wish *wish, uint64_t truth[KEYS], uint64_t last[KEYS]) {
+static void run(const tally_request *request, uint64_t truth[KEYS], uint64_t last[KEYS]) {
     static char rooms[64][16];
     uint64_t random = 7;
-    assert_true(tally_open(&counts, wish));
+    assert_true(tally_open(&counts, request));
     for (unsigned done = 0; done < 50000; done += 64) {
         bly_bytes keys[64];
         unsigned numbers[64];
@@ -38,9 +38,9 @@ static void run(const tally_wish *wish, uint64_t truth[KEYS], uint64_t last[KEYS
             const uint64_t times = ++truth[numbers[i]];
             last[numbers[i]] = told[i].count;
             assert_true(told[i].count <= times + told[i].error);
-            if (!wish->sketch || told[i].error == 0)
+            if (!request->sketch || told[i].error == 0)
                 assert_int_equal(told[i].count, times);
-            if (!wish->sketch)
+            if (!request->sketch)
                 assert_int_equal(told[i].error, 0);
         }
     }
@@ -49,14 +49,14 @@ static void run(const tally_wish *wish, uint64_t truth[KEYS], uint64_t last[KEYS
 /* Exact, in one level or in several; a sketch with room to spare is exact too, for it follows all
  * keys from their first time on. */
 static void test_counts(void **state) {
-    static const tally_wish wishes[] = {
+    static const tally_request requests[] = {
         {.keys = KEYS}, {.keys = 10}, {.keys = 200000, .rate = 1e-6, .sketch = true}};
     uint64_t truth[KEYS], last[KEYS], different;
     (void)state;
     for (int which = 0; which < 3; which++) {
         memset(truth, 0, sizeof truth);
         memset(last, 0, sizeof last);
-        run(&wishes[which], truth, last);
+        run(&requests[which], truth, last);
         different = 0;
         for (unsigned i = 0; i < KEYS; i++) {
             different += truth[i] > 0;
@@ -70,11 +70,11 @@ static void test_counts(void **state) {
 
 /* A sketch that is far too small, and follows eight keys: what it is off by is known. */
 static void test_estimates(void **state) {
-    static const tally_wish wish = {.memory = 1024, .sketch = true};
+    static const tally_request request = {.memory = 1024, .sketch = true};
     uint64_t truth[KEYS] = {0}, last[KEYS] = {0}, estimates = 0;
     char room[16];
     (void)state;
-    run(&wish, truth, last);
+    run(&request, truth, last);
     for (unsigned i = 0; i < KEYS; i++) {
         const uint64_t error = last[i] ? tally_error(&counts, key_of_number(i, room), last[i]) : 0;
         assert_true(last[i] <= truth[i] + error);
@@ -89,8 +89,8 @@ static void test_memory(void **state) {
     (void)state;
     for (uint64_t bytes = 1 << 12; bytes <= 1 << 24; bytes *= 4)
         for (int sketch = 0; sketch < 2; sketch++) {
-            const tally_wish wish = {.memory = bytes, .sketch = sketch};
-            assert_true(tally_open(&counts, &wish));
+            const tally_request request = {.memory = bytes, .sketch = sketch};
+            assert_true(tally_open(&counts, &request));
             assert_in_range(tally_bytes(&counts), sketch ? bytes - bytes / 8 : 0, bytes);
             tally_close(&counts);
         }
@@ -98,12 +98,12 @@ static void test_memory(void **state) {
 
 /* What there is no memory for is refused, and all before it is dealt with. */
 static void test_full(void **state) {
-    const tally_wish wish = {.memory = 1 << 20};
+    const tally_request request = {.memory = 1 << 20};
     char room[16];
     tally_count told;
     unsigned taken = 0;
     (void)state;
-    assert_true(tally_open(&counts, &wish));
+    assert_true(tally_open(&counts, &request));
     for (; taken < 1000000; taken++) {
         const bly_bytes key = key_of_number(taken, room);
         if (tally_take(&counts, &key, 1, &told) == 0)
@@ -112,7 +112,7 @@ static void test_full(void **state) {
     }
     assert_in_range(taken, 100000, 200000);
     assert_true(counts.exact.levels > 1);
-    assert_true(tally_bytes(&counts) <= wish.memory);
+    assert_true(tally_bytes(&counts) <= request.memory);
     for (unsigned i = 0; i < taken; i += 97) {
         const bly_bytes key = key_of_number(i, room);
         assert_int_equal(tally_take(&counts, &key, 1, &told), 1);
