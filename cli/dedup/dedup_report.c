@@ -48,9 +48,9 @@ void dedup_report_dropped(const dedup_report *r) {
     const state_facts *f = r->facts;
     char dropped[NUMBER_TEXT];
     if (f->approximate && !state_is_overfull(f) && isatty(STDERR_FILENO))
-        message_note("expected number of new lines mistaken for repeats and %s: %s; %s",
-                     r->state->request.print_repeats ? "printed" : "dropped",
-                     number_estimate(f->dropped, dropped), f->alternative);
+        message_note("about %s new lines were mistaken for repeats and %s (expected number); %s",
+                     number_estimate(f->dropped, dropped),
+                     r->state->request.print_repeats ? "printed" : "dropped", f->alternative);
 }
 
 /* ---- text ------------------------------------------------------------------------------------ */

@@ -287,14 +287,14 @@ $ cat > on-terminal <<'END'
 > import pty, sys
 > sys.exit(pty.spawn(["bash", "-c", sys.argv[1]]) >> 8)
 > END
-$ for run in '-n 3000 -p 0.1 s3' '-d -n 3000 -p 0.1 s3' 's3' '--window 5000 s3' '--exact s3' '--confirm s3.fps s3' '-q s3' '-c s3' '-n 1000 s3'; do NO_COLOR=1 python3 on-terminal "bloomery dedup --seed 0 $run > out" | tr -d '\r' | sed -E 's/^.*\x1b\[K//; s/(dropped|printed): [0-9.,e-]+/\1: N/; s/about [0-9]+/about N/; s/now [0-9.]+%/now N%/'; done
-bloomery dedup: expected number of new lines mistaken for repeats and dropped: N; --exact or --confirm FILE drops none
-bloomery dedup: expected number of new lines mistaken for repeats and printed: N; --exact or --confirm FILE drops none
-bloomery dedup: expected number of new lines mistaken for repeats and dropped: N; --exact or --confirm FILE drops none
-bloomery dedup: expected number of new lines mistaken for repeats and dropped: N; --exact drops none, but forgets no line
+$ for run in '-n 3000 -p 0.1 s3' '-d -n 3000 -p 0.1 s3' 's3' '--window 5000 s3' '--exact s3' '--confirm s3.fps s3' '-q s3' '-c s3' '-n 1000 s3'; do NO_COLOR=1 python3 on-terminal "bloomery dedup --seed 0 $run > out" | tr -d '\r' | sed -E 's/^.*\x1b\[K//; s/about [0-9.,e-]+/about N/; s/now [0-9.]+%/now N%/'; done
+bloomery dedup: about N new lines were mistaken for repeats and dropped (expected number); --exact or --confirm FILE drops none
+bloomery dedup: about N new lines were mistaken for repeats and printed (expected number); --exact or --confirm FILE drops none
+bloomery dedup: about N new lines were mistaken for repeats and dropped (expected number); --exact or --confirm FILE drops none
+bloomery dedup: about N new lines were mistaken for repeats and dropped (expected number); --exact drops none, but forgets no line
 bloomery dedup: warning: the filter contains more keys than it was planned for: about N new lines were dropped, and the false-positive rate is now N% (requested: 0.1%); use -n 3000, or leave out -n and let it grow
 $ python3 on-terminal 'bloomery dedup --seed 1 -n 3000 -p 0.1 s3 > out' | tr -d '\r' | sed 's/^.*\x1b\[K//'; awk 'END { print 3000 - NR }' out
-bloomery dedup: expected number of new lines mistaken for repeats and dropped: 56; --exact or --confirm FILE drops none
+bloomery dedup: about 56 new lines were mistaken for repeats and dropped (expected number); --exact or --confirm FILE drops none
 56
 
 # A seed makes the same of the same; lines made to hash alike without one are told apart by default.
