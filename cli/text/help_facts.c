@@ -262,6 +262,6 @@ bool help_best_example(size_t i, text_example *out) {
 help_operand help_operands(const cli_command *command) {
     if (strstr(command->operands, "COMMAND"))
         return HELP_COMMANDS;
-    bool files = strstr(command->operands, "FILE") || strstr(command->operands, "FILTER");
+    bool files = strstr(command->operands, "FILE") || strstr(command->operands, "LIST");
     return files ? HELP_FILES : HELP_NOTHING;
 }
