@@ -218,7 +218,7 @@ $ bloomery count --query --state a.bly one
 ! bloomery count: a.bly: hll filters do not count how often a key was added; these kinds do: counting, multilayer, layered, hybrid, cuckoo, counts, growable-cuckoo and scalable-cuckoo
 ? 2
 $ bloomery plan -n 1000 --kind hll
-! bloomery plan: there is no plan for an hll filter: it tells how many keys there are, not which; bloomery distinct --state makes one
+! bloomery plan: plan does not support kind hll (it tells how many keys there are, not which); use bloomery distinct --state to create such a filter
 ? 2
 $ bloomery bench --kinds hll
 ! bloomery bench: hll: only counts keys, so it has no lookups to measure; leave it out of --kinds

@@ -291,9 +291,9 @@ def test_plan():
     text, _ = bloomery(here, "plan", "--plain", "-n", "10G", "-p", "1%")
     ok("25 strings of 502 MiB each" in text, text)
     refused(here, "--plain", "plan", "-n", "1M", "--shards", "7")
-    refused(here, "plain bits", "plan", "--plain", "-n", "1M", "--deletes")
+    refused(here, "does not grow", "plan", "--plain", "-n", "1M", "--deletes")
     refused(here, "sbbf and split512", "plan", "--plain", "-n", "1M", "--kind", "cuckoo")
-    refused(here, "512 MB", "plan", "--plain", "-n", "10G", "--shards", "3")
+    refused(here, "512 MiB", "plan", "--plain", "-n", "10G", "--shards", "3")
     refused(here, "4096 strings", "plan", "--plain", "-n", "1e13")
     # As planned, so made.
     made = report(here, "build", "-n", "1e6", "-p", "1%", "-o", address(here, "k"), lines=b"x\n")
