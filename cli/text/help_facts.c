@@ -1,5 +1,5 @@
-/* help_facts.c - what help, manual page and completion say: texts that belong to no single command,
- * and the order, labels and explanations of options. */
+/* help_facts.c - texts of help, manual pages and completion that belong to no single command, and
+ * the order, labels and explanations of options. */
 #include "text/help_facts.h"
 
 #include "text/message.h"
@@ -125,7 +125,7 @@ void help_label(const cli_option *option, char out[HELP_LABEL]) {
                    before, metavar, option->without ? "]" : "");
 }
 
-/* Appends to a text in a buffer of HELP_TEXT bytes; what does not fit is dropped. */
+/* Appends to a text in a buffer of HELP_TEXT bytes, and truncates it if it is full. */
 static PRINTF_LIKE(2, 3) void append(char *out, const char *format, ...) {
     va_list args;
     size_t used = strlen(out);
@@ -155,7 +155,7 @@ void help_explain(const cli_option *option, bool full, char out[HELP_TEXT]) {
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
-/* The form of the values of a type; NULL if that needs no explanation. */
+/* Explains the form of the values of a type; NULL if no explanation is needed. */
 static const char *value_form(cli_type type) {
     switch (type) {
     case CLI_COUNT:
