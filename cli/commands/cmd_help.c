@@ -1,4 +1,4 @@
-/* `bloomery help`: the tables as help, as a manual page, as a shell's completion. */
+/* cmd_help.c - bloomery help: prints help, manual pages and completion scripts. */
 #include "cli.h"
 #include "text/completion.h"
 #include "text/help.h"

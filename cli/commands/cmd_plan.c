@@ -1,4 +1,5 @@
-/* `bloomery plan`: which filter, how large, how often wrong. */
+/* cmd_plan.c - bloomery plan: computes which kind of filter meets stated needs, its size and its
+ * false-positive rate. */
 #include "cli.h"
 #include "common_options.h"
 #include "plan/plan_answer.h"
@@ -16,22 +17,22 @@ static const double default_rate = 0.001;
 
 enum { PLOT_ALWAYS = 2, PLOT_NEVER = 3 };
 
-typedef struct values {
+typedef struct plan_options {
     uint64_t keys, memory, first, shards;
     double rate;
     const char *window;
     bool deletes, grows, fixed, counts, shared, hostile, smallest;
     bly_kind kind;
-    unsigned counter_bits; /* 0, or the number of the choice */
+    unsigned counter_bits; /* 1: 2 bits, 2: 4 bits, 3: 8 bits, 4: 16 bits; 0: not given */
     bly_hash_id hash;
     unsigned plot;
     const char *svg;
     bool force, json, plain, all;
-} values;
+} plan_options;
 
-#define AT(field) offsetof(values, field)
+#define AT(field) offsetof(plan_options, field)
 
-static const char window_left_out[] = "as many as --expect";
+static const char default_window[] = "as many as --expect";
 
 static const cli_option options[] = {
     OPTION_EXPECT(
@@ -41,30 +42,30 @@ static const cli_option options[] = {
                           "both --expect and --memory the lowest rate that they allow."),
     OPTION_MEMORY(
         AT(memory),
-        "The most memory that the filter may take; by default what --expect and --rate need."),
+        "The maximum size of the filter. By default as much as --expect and --rate need."),
     {.name = "deletes", .type = CLI_FLAG, .at = AT(deletes), .help = "Keys will be removed."},
     {.name = "grows",
      .type = CLI_FLAG,
      .at = AT(grows),
-     .help = "More keys than expected may be added, and the rate must still hold."},
+     .help = "More keys than expected may be added, and the rate must not rise."},
     {.name = "first",
      .type = CLI_COUNT,
      .at = AT(first),
      .metavar = "N",
-     .help = "With --grows: the number of keys expected at first; by default a tenth of --expect. "
-             "The plan shows the filter after it has grown from there."},
+     .help = "With --grows: the number of keys that the filter is created for, by default a tenth "
+             "of --expect. The plan shows the filter after it has grown to --expect keys."},
     {.name = "static",
      .type = CLI_FLAG,
      .at = AT(fixed),
      .help = "All keys are known in advance; none is added or removed later."},
-    OPTION_WINDOW(AT(window), window_left_out,
-                  "Only the last N keys, or those of the last TIME (90s, 15m, 24h, 7d), count; "
-                  "older ones are forgotten. 1M is a million keys, 1m a minute. With TIME, "
-                  "--expect is the number of keys within it; they are assumed to come evenly."),
+    OPTION_WINDOW(AT(window), default_window,
+                  "Older keys are forgotten: only the last N keys count, or those of the last TIME "
+                  "(90s, 15m, 24h, 7d). 1M is a million keys, 1m a minute. With TIME, --expect is "
+                  "the number of keys within it, which are assumed to come evenly."),
     {.name = "counts",
      .type = CLI_FLAG,
      .at = AT(counts),
-     .help = "It must be known how often a key was added."},
+     .help = "The filter must count how often a key was added."},
     {.name = "shared",
      .type = CLI_FLAG,
      .at = AT(shared),
@@ -73,15 +74,15 @@ static const cli_option options[] = {
      .type = CLI_FLAG,
      .at = AT(hostile),
      .help = "An attacker may choose the keys."},
-    OPTION_SMALLEST(AT(smallest), "Prefer the smallest filter to the fastest."),
-    OPTION_KIND(AT(kind), "Plan for this kind, even if another is better. fuse and ribbon imply "
-                          "--static, window implies --window, counts implies --counts."),
+    OPTION_SMALLEST(AT(smallest), "Recommend the smallest kind instead of the fastest."),
+    OPTION_KIND(AT(kind), "Plan for the kind KIND, even if another is better. fuse and ribbon "
+                          "imply --static, window implies --window, counts implies --counts."),
     OPTION_COUNTER_BITS(AT(counter_bits)),
-    OPTION_HASH(AT(hash), "Plan for this hash function. By default xxh3, or a wider one where xxh3 "
-                          "has too few bits; with --hostile-keys siphash."),
+    OPTION_HASH(AT(hash), "Plan for the hash function HASH. The default is xxh3, or a wider one if "
+                          "xxh3 has too few bits; with --hostile-keys it is siphash."),
     OPTION_PLAIN(AT(plain),
-                 "The filter will be on a Redis or Valkey server without the module. Compares the "
-                 "kinds that can be there, and prints the number of strings."),
+                 "Plan for a Redis or Valkey server without the module. Compares only the kinds "
+                 "that can be stored there, and prints the number of strings."),
     OPTION_SHARDS(AT(shards), "With --plain"),
     {.name = "plot",
      .type = CLI_CHOICE,
@@ -89,182 +90,178 @@ static const cli_option options[] = {
      .metavar = "WHEN",
      .choices = "auto|always|never",
      .without = "always",
-     .help = "Draw the false-positive rates of the kinds shown against the number of keys, "
-             "also beyond the planned one. By default on a terminal."},
+     .help = "Draw a chart of the false-positive rates by number of keys, also beyond the planned "
+             "number. By default only on a terminal."},
     {.name = "svg",
      .type = CLI_FILE,
      .at = AT(svg),
      .metavar = "FILE",
-     .help =
-         "Write the same chart as an SVG picture. - is standard output, which then gets nothing "
-         "else."},
-    OPTION_FORCE(AT(force), "Replace an existing picture."),
+     .help = "Write the chart as SVG to FILE. If FILE is -, the chart is all that is printed."},
+    OPTION_FORCE(AT(force), "Replace an existing SVG file."),
     OPTION_JSON(AT(json), "Print the plan as one JSON object."),
     {.name = "all",
      .type = CLI_FLAG,
      .at = AT(all),
-     .help = "Show every kind, and why the others do not fit."},
+     .help = "Show every kind, and for those that do not fit the reason."},
     {0},
 };
 
-/* ---- the question ---------------------------------------------------------------------------- */
+/* ---- the needs ------------------------------------------------------------------------------- */
 
-static uint32_t flags_of(const values *v) {
-    return (v->deletes ? BLY_NEED_REMOVE : 0U) | (v->grows ? BLY_NEED_GROW : 0U) |
-           (v->fixed ? BLY_NEED_STATIC : 0U) | (v->window ? BLY_NEED_WINDOW : 0U) |
-           (v->counts ? BLY_NEED_COUNTS : 0U) | (v->shared ? BLY_NEED_SHARE : 0U) |
-           (v->hostile ? BLY_NEED_SECRET : 0U) | (v->smallest ? BLY_NEED_SPACE : 0U);
+static uint32_t flags_of(const plan_options *o) {
+    return (o->deletes ? BLY_NEED_REMOVE : 0U) | (o->grows ? BLY_NEED_GROW : 0U) |
+           (o->fixed ? BLY_NEED_STATIC : 0U) | (o->window ? BLY_NEED_WINDOW : 0U) |
+           (o->counts ? BLY_NEED_COUNTS : 0U) | (o->shared ? BLY_NEED_SHARE : 0U) |
+           (o->hostile ? BLY_NEED_SECRET : 0U) | (o->smallest ? BLY_NEED_SPACE : 0U);
 }
 
-/* The keys of a window that is given by their number; 0: it is not. */
-static uint64_t window_keys(const values *v) {
+/* The number of keys of a window by number; 0: there is none. */
+static uint64_t window_keys(const plan_options *o) {
     uint64_t keys;
-    return v->window && !number_count(v->window, &keys) ? keys : 0;
+    return o->window && !number_count(o->window, &keys) ? keys : 0;
 }
 
-/* "--window 2M" where "--window=2M" is meant: there are no operands that it could be. */
-static void take_window(values *v, cli_operands *operands) {
-    if (v->window != window_left_out || operands->count == 0)
+/* Accepts "--window 2M" for "--window=2M": there are no operands, so 2M cannot be one. */
+static void accept_separate_window(plan_options *o, cli_operands *operands) {
+    if (o->window != default_window || operands->count == 0)
         return;
-    v->window = *operands->items++;
+    o->window = *operands->items++;
     operands->count--;
 }
 
-/* What a kind is for goes without saying; what contradicts it is left to be refused. */
-static void imply(values *v) {
-    const uint32_t can = bly_kind_capabilities(v->kind);
-    if (can & BLY_CAN_BUILD && !v->grows && !v->deletes && !v->window)
-        v->fixed = true;
-    if (can & BLY_FORGETS && !v->window && !v->fixed)
-        v->window = window_left_out;
-    if (v->kind == BLY_COUNTS)
-        v->counts = true;
+/* Some kinds imply a need. If another need contradicts it, planning fails with a message. */
+static void add_implied_needs(plan_options *o) {
+    const uint32_t can = bly_kind_capabilities(o->kind);
+    if (can & BLY_CAN_BUILD && !o->grows && !o->deletes && !o->window)
+        o->fixed = true;
+    if (can & BLY_FORGETS && !o->window && !o->fixed)
+        o->window = default_window;
+    if (o->kind == BLY_COUNTS)
+        o->counts = true;
 }
 
-static int check_window(const values *v) {
+static int check_window(const plan_options *o) {
     uint64_t number;
-    if (!v->window || v->window == window_left_out)
+    if (!o->window || o->window == default_window)
         return CLI_OK;
-    if (number_count(v->window, &number) && number_duration(v->window, &number))
-        return message_error("--window cannot be '%s': it must be a number of keys, such as 1M, or "
-                             "a time: a whole number of seconds, minutes, hours or days, such as "
-                             "90s, 15m, 24h, 7d",
-                             v->window);
-    if (window_keys(v) && v->keys)
-        return message_error("--window=%s says how many keys there are; leave out --expect, which "
-                             "goes with a time",
-                             v->window);
+    if (number_count(o->window, &number) && number_duration(o->window, &number))
+        return message_error(
+            "--window cannot be '%s': it must be a number of keys, such as 1M, or a time: a whole "
+            "number of seconds, minutes, hours or days, such as 90s, 15m, 24h, 7d",
+            o->window);
+    if (window_keys(o) && o->keys)
+        return message_error(
+            "--window=%s and --expect both give the number of keys; remove --expect", o->window);
     return CLI_OK;
 }
 
-static int check_server(const values *v) {
-    if (v->plain)
-        return plan_check_server(flags_of(v), v->kind, v->shards);
-    return v->shards ? message_error("--shards goes with --plain") : CLI_OK;
+static int check_server(const plan_options *o) {
+    if (o->plain)
+        return plan_check_server(flags_of(o), o->kind, o->shards);
+    return o->shards ? message_error("--shards needs --plain") : CLI_OK;
 }
 
-static int check(const values *v, cli_operands operands) {
+static int check(const plan_options *o, cli_operands operands) {
     if (operands.count)
-        return message_error("'%s' is one word too many; try --help", operands.items[0]);
-    if (check_window(v) != CLI_OK)
+        return message_error("unexpected argument '%s'; see --help", operands.items[0]);
+    if (check_window(o) != CLI_OK)
         return CLI_ERROR;
-    if (!v->keys && !window_keys(v) && !v->memory)
+    if (!o->keys && !window_keys(o) && !o->memory)
+        return message_error("give the number of keys (-n 1e8) or the memory (-m 64M)");
+    if (o->counter_bits && o->kind != BLY_COUNTING)
+        return message_error("--counter-bits needs --kind counting");
+    if (o->counter_bits && o->memory)
         return message_error(
-            "say how many keys there will be (-n 1e8), or how much memory there is "
-            "(-m 64M)");
-    if (v->counter_bits && v->kind != BLY_COUNTING)
-        return message_error("--counter-bits goes with --kind counting");
-    if (v->counter_bits && v->memory)
-        return message_error("--counter-bits goes with a number of keys and a rate; leave out "
-                             "--memory");
-    if (v->first && !v->grows)
-        return message_error("--first goes with --grows");
-    if (v->first > v->keys && v->keys)
+            "--counter-bits and --memory cannot be combined; use --expect and --rate");
+    if (o->first && !o->grows)
+        return message_error("--first needs --grows");
+    if (o->first > o->keys && o->keys)
         return message_error("--first cannot be more than --expect");
-    if (v->hostile && v->hash != BLY_HASH_NONE && v->hash != BLY_HASH_SIPHASH)
-        return message_error("--hostile-keys wants --hash siphash: %s has no secret key, so anyone "
-                             "can compute it",
-                             bly_hash_name(v->hash));
-    return check_server(v);
+    if (o->hostile && o->hash != BLY_HASH_NONE && o->hash != BLY_HASH_SIPHASH)
+        return message_error("--hostile-keys needs --hash siphash: %s has no secret key, so an "
+                             "attacker can compute it",
+                             bly_hash_name(o->hash));
+    return check_server(o);
 }
 
-/* A plan may be for another machine; but who makes the filter here should know. */
-static void warn_of_lack(const bly_needs *needs, bly_hash_id hash) {
+/* Only a warning, because the plan may be for another machine. */
+static void warn_of_missing_hash(const bly_needs *needs, bly_hash_id hash) {
     if (hash == BLY_HASH_NONE && (needs->flags & BLY_NEED_SECRET))
         hash = BLY_HASH_SIPHASH;
     if (hash != BLY_HASH_NONE && !bly_hash_available(hash))
-        message_warn("this build has no %s; bloomery hash --list shows what it has",
-                     bly_hash_name(hash));
+        message_warn(
+            "this build does not have %s; use bloomery hash --list to see which functions it has",
+            bly_hash_name(hash));
 }
 
-static bly_needs needs_of(const values *v) {
-    bly_needs needs = {.keys = v->keys ? v->keys : window_keys(v),
-                       .fpr = v->rate,
-                       .bytes = v->memory,
-                       .flags = flags_of(v)};
-    if (needs.fpr == 0 && !(needs.keys && v->memory))
+static bly_needs needs_of(const plan_options *o) {
+    bly_needs needs = {.keys = o->keys ? o->keys : window_keys(o),
+                       .fpr = o->rate,
+                       .bytes = o->memory,
+                       .flags = flags_of(o)};
+    if (needs.fpr == 0 && !(needs.keys && o->memory))
         needs.fpr = default_rate;
-    if (v->hash == BLY_HASH_SIPHASH)
+    if (o->hash == BLY_HASH_SIPHASH)
         needs.flags |= BLY_NEED_SECRET;
-    needs.hash_bits = bly_hash_bits(v->hash);
-    needs.first_keys = v->first;
+    needs.hash_bits = bly_hash_bits(o->hash);
+    needs.first_keys = o->first;
     return needs;
 }
 
-/* ---- the answer ------------------------------------------------------------------------------ */
+/* ---- planning -------------------------------------------------------------------------------- */
 
-static bly_status find_here(const values *v, plan_answer *p) {
+static bly_status plan_in_memory(const plan_options *o, plan_answer *p) {
     bly_advice suggested = {.struct_size = sizeof suggested};
     bly_status status = bly_advise(&p->needs, &suggested);
     if (status == BLY_OK)
         p->suggested = suggested.kind;
     if (p->own_kind)
-        status = plan_kind(p, v->kind, &p->choice);
+        status = plan_kind(p, o->kind, &p->choice);
     else if (status == BLY_OK)
         p->choice = suggested;
     return status;
 }
 
-/* *why: what to say of a failure, or NULL. */
-static bly_status find(const values *v, plan_answer *p, const char **why) {
+/* On failure *why is the message, or NULL. */
+static bly_status make_plan(const plan_options *o, plan_answer *p, const char **why) {
     *why = NULL;
-    *p = (plan_answer){.needs = needs_of(v),
-                       .hash = v->hash,
-                       .own_kind = v->kind != BLY_KIND_NONE,
-                       .on_server = v->plain};
-    p->counter_bits = v->counter_bits ? 1U << v->counter_bits : 0;
-    if (v->window && !window_keys(v) && number_duration(v->window, &p->seconds))
+    *p = (plan_answer){.needs = needs_of(o),
+                       .hash = o->hash,
+                       .own_kind = o->kind != BLY_KIND_NONE,
+                       .on_server = o->plain};
+    p->counter_bits = o->counter_bits ? 1U << o->counter_bits : 0;
+    if (o->window && !window_keys(o) && number_duration(o->window, &p->seconds))
         p->seconds = 0;
     const bly_status status =
-        v->plain ? plan_on_server(p, v->kind, v->shards, why) : find_here(v, p);
+        o->plain ? plan_on_server(p, o->kind, o->shards, why) : plan_in_memory(o, p);
     if (status == BLY_OK)
         plan_fill_lines(p);
     return status;
 }
 
-static bool wants_plot(const values *v) {
-    if (v->plot == PLOT_ALWAYS || v->plot == PLOT_NEVER)
-        return v->plot == PLOT_ALWAYS;
+static bool wants_plot(const plan_options *o) {
+    if (o->plot == PLOT_ALWAYS || o->plot == PLOT_NEVER)
+        return o->plot == PLOT_ALWAYS;
     return isatty(STDOUT_FILENO);
 }
 
-static bool draw_svg(const values *v, const plan_answer *p, chart *c) {
+static bool draw_svg(const plan_options *o, const plan_answer *p, chart *c) {
     chart_make(c, p, svg_medium());
-    return svg_write(c, v->svg, v->force);
+    return svg_write(c, o->svg, o->force);
 }
 
-static int show(const values *v, const plan_answer *p, chart *c) {
-    bool alone = v->svg && strcmp(v->svg, "-") == 0;
-    if (v->svg && !draw_svg(v, p, c))
+static int show(const plan_options *o, const plan_answer *p, chart *c) {
+    bool alone = o->svg && strcmp(o->svg, "-") == 0;
+    if (o->svg && !draw_svg(o, p, c))
         return CLI_ERROR;
     if (alone)
         return CLI_OK;
-    if (v->json) {
+    if (o->json) {
         plan_json(p, stdout);
         return CLI_OK;
     }
-    plan_print(p, v->all, stdout);
-    if (wants_plot(v)) {
+    plan_print(p, o->all, stdout);
+    if (wants_plot(o)) {
         plot_style style = plot_style_here();
         chart_make(c, p, plot_medium(style));
         plot_print(c, style, stdout);
@@ -273,10 +270,10 @@ static int show(const values *v, const plan_answer *p, chart *c) {
 }
 
 static int run(void *untyped, cli_operands operands) {
-    values *v = untyped;
-    take_window(v, &operands);
-    imply(v);
-    int status = check(v, operands);
+    plan_options *o = untyped;
+    accept_separate_window(o, &operands);
+    add_implied_needs(o);
+    int status = check(o, operands);
     if (status)
         return status;
     plan_answer *p = calloc(1, sizeof *p);
@@ -285,14 +282,14 @@ static int run(void *untyped, cli_operands operands) {
         status = message_error("out of memory");
     else {
         const char *why;
-        bly_status found = find(v, p, &why);
+        bly_status found = make_plan(o, p, &why);
         if (found == BLY_OK)
-            warn_of_lack(&p->needs, v->hash);
+            warn_of_missing_hash(&p->needs, o->hash);
         if (found == BLY_OK)
-            status = show(v, p, c);
+            status = show(o, p, c);
         else
             status =
-                why ? message_error("%s", why) : plan_refuse(&p->needs, v->kind, v->hash, found);
+                why ? message_error("%s", why) : plan_refuse(&p->needs, o->kind, o->hash, found);
     }
     free(p);
     free(c);
@@ -303,52 +300,49 @@ const cli_command command_plan = {
     .name = "plan",
     .operands = "",
     .summary = "Choose a kind of filter and its size",
+    .brief =
+        "Computes the kind and the size of a filter. Give any two of the number of keys (-n), the "
+        "false-positive rate (-p) and the memory (-m): plan computes the third, recommends a kind, "
+        "and compares it with up to five others. -n or -m alone is planned for a rate of 0.1%.",
     .description =
-        "Of the number of keys, the rate of false positives and the memory, give any two: plan "
-        "finds the third, chooses the kind of filter that suits, and compares it with up to five "
-        "others that fit. --all shows every kind. All three may be given; memory is then a limit.\n"
+        "All three values may be given; the memory is then a limit.\n"
         "\n"
-        "The choice depends on what else is needed: keys that come and go, numbers that nobody "
-        "knows "
-        "beforehand, keys that strangers choose. A need that no kind of this version meets is "
-        "refused.\n"
+        "The choice of the kind depends on what else is needed: --deletes, --grows, --static, "
+        "--window, --counts, --shared, --hostile-keys or --smallest. If no kind has all of this, "
+        "an error says what to change. --all shows every kind, and why a kind does not fit.\n"
         "\n"
-        "The rates are computed, not looked up: blocks that fill unevenly and collisions of the "
-        "hash "
-        "function itself are counted in. A filter made to a plan keeps the rate.\n"
+        "Rates are computed from formulas, which include blocks that fill unevenly and collisions "
+        "of the hash function. A filter created as planned keeps its rate.\n"
         "\n"
-        "The drawing shows what happens when more keys come than planned: a Bloom filter of fixed "
-        "size "
-        "goes on working, and its rate rises along the curve. The curve of a kind that takes no "
-        "more "
-        "keys ends there: a cuckoo filter when it is full, fuse and ribbon with the keys they are "
+        "The chart shows what happens if more keys are added than planned. A Bloom filter of fixed "
+        "size continues to work, and its rate rises. The curve of a kind that accepts no more keys "
+        "ends: for a cuckoo filter when it is full, for fuse and ribbon at the keys that they are "
         "built from.\n"
         "\n"
-        "With --plain the filter is one for a Redis or Valkey server that has no module, where it "
-        "lies "
-        "in strings of at most 512 MB, each in a slot of its own in a cluster.",
+        "With --plain, the filter is stored in strings of a Redis or Valkey server. A string has "
+        "at most 512 MiB. In a cluster, each string is in a hash slot of its own.",
     .examples = "# a hundred million keys, one wrong answer in a thousand\n"
                 "bloomery plan -n 1e8 -p 0.1%\n"
                 "# how many keys fit into 64 MiB at one percent\n"
                 "bloomery plan -m 64M -p 1%\n"
-                "# the rate that ten million keys get in 16 MiB\n"
+                "# the lowest rate for ten million keys in 16 MiB\n"
                 "bloomery plan -n 10M -m 16M\n"
-                "# a number of keys that is only a guess\n"
+                "# the number of keys is only a guess\n"
                 "bloomery plan -n 1e6 --grows\n"
-                "# a blocklist that is built once and shipped, as small as can be\n"
+                "# a blocklist that is built once, as small as possible\n"
                 "bloomery plan -n 5M -p 0.1% --static --smallest\n"
-                "# keys that come and go\n"
+                "# keys are added and removed\n"
                 "bloomery plan -n 1e6 --deletes\n"
                 "# the events of a day, two million of them\n"
                 "bloomery plan --window=24h -n 2M\n"
-                "# a chart, for a report\n"
+                "# write a chart for a report\n"
                 "bloomery plan -n 1e6 -p 1/1000 --svg rates.svg\n"
-                "# ten thousand million keys, seen by all crawlers of a cluster\n"
+                "# ten thousand million keys on a Redis cluster without the module\n"
                 "bloomery plan -n 10G -p 1% --plain\n"
-                "# the size alone, for a script\n"
+                "# print only the size, for a script\n"
                 "bloomery plan -n 1e8 -p 0.1% --json | jq .bytes\n",
     .options = options,
     .most_used = {"expect", "rate", "memory"},
-    .values_size = sizeof(values),
+    .values_size = sizeof(plan_options),
     .run = run,
 };

@@ -1,4 +1,4 @@
-/* bloomery info - what a filter file is, or a filter on a server, on a card. */
+/* bloomery info - describes filter files, filters on servers, and files of fingerprints. */
 #include "cli.h"
 #include "common_options.h"
 #include "filters/describe.h"
@@ -8,33 +8,34 @@
 
 #include <stdio.h>
 
-typedef struct values {
+typedef struct info_options {
     uint64_t gozero;
     bool header, json;
-} values;
+} info_options;
 
 static const cli_option options[] = {
     {.name = "header",
      .type = CLI_FLAG,
-     .at = offsetof(values, header),
-     .help = "Read only the header: instant for a file of any size. The estimated number of keys, "
-             "the current rate, the fill, the type of the lines and the number of marks are then "
-             "unknown, and the checksum of the bits is not checked. A filter on a server is not "
-             "asked for its type."},
-    OPTION_GOZERO(offsetof(values, gozero)),
-    OPTION_JSON(offsetof(values, json), "Print one JSON object per file, each on its own line."),
+     .at = offsetof(info_options, header),
+     .help = "Read only the header of a file, which is instant for any size. The estimated number "
+             "of keys, the current rate, the fill, the type and the number of marks are then "
+             "unknown, and the checksum of the bits is not verified. The type of a filter on a "
+             "server is not looked up."},
+    OPTION_GOZERO(offsetof(info_options, gozero)),
+    OPTION_JSON(offsetof(info_options, json),
+                "Print one JSON object per file, each on its own line."),
     {0},
 };
 
-/* A keyed filter is described without its key. */
-static bool show_filter(const values *v, const char *name, bool first) {
-    const handle_options how = {.access = v->header ? HANDLE_HEADER : HANDLE_VERIFIED,
+/* Needs no secret key, even for a keyed filter. */
+static bool show_filter(const info_options *o, const char *name, bool first) {
+    const handle_options how = {.access = o->header ? HANDLE_HEADER : HANDLE_VERIFIED,
                                 .without_key = true,
-                                .gozero = v->gozero};
+                                .gozero = o->gozero};
     filter_handle h;
     description d;
-    const bool good = handle_open(&h, name, &how) && describe(&d, &h, !v->header);
-    if (good && v->json)
+    const bool good = handle_open(&h, name, &how) && describe(&d, &h, !o->header);
+    if (good && o->json)
         description_json(&d, stdout);
     else if (good) {
         if (!first)
@@ -45,12 +46,12 @@ static bool show_filter(const values *v, const char *name, bool first) {
     return good;
 }
 
-/* A file of dedup --exact or --confirm is no filter. */
-static bool show_fingerprints(const values *v, const char *path, bool first) {
+/* A file of dedup --exact or --confirm is not a filter. */
+static bool show_fingerprints(const info_options *o, const char *path, bool first) {
     fingerprints f;
-    if (!fingerprints_read(&f, path, v->header))
+    if (!fingerprints_read(&f, path, o->header))
         return false;
-    if (v->json)
+    if (o->json)
         fingerprints_json(&f, stdout);
     else {
         if (!first)
@@ -60,16 +61,16 @@ static bool show_fingerprints(const values *v, const char *path, bool first) {
     return true;
 }
 
-static int run(void *at, cli_operands operands) {
-    const values *v = at;
+static int run(void *values, cli_operands operands) {
+    const info_options *o = values;
     int status = CLI_OK;
     bool first = true;
     if (operands.count == 0)
-        return message_error("name a filter file: bloomery info LIST.bly");
+        return message_error("give a filter file or an address: bloomery info LIST.bly");
     for (size_t i = 0; i < operands.count; i++) {
         const char *name = operands.items[i];
-        const bool is_pages = !v->gozero && pages_recognise(name);
-        if (is_pages ? show_fingerprints(v, name, first) : show_filter(v, name, first))
+        const bool is_pages = !o->gozero && pages_recognise(name);
+        if (is_pages ? show_fingerprints(o, name, first) : show_filter(o, name, first))
             first = false;
         else
             status = CLI_ERROR;
@@ -81,67 +82,77 @@ const cli_command command_info = {
     .name = "info",
     .operands = "LIST...",
     .summary = "Describe filters",
+    .brief = "Describes each LIST: its kind, size and hash function, how many keys it has and was "
+             "planned for, and its false-positive rate. A LIST is a filter file, or the address of "
+             "a filter on a Redis or Valkey server.\n"
+             "\n"
+             "A row \"health\" appears if the current rate is too high, for example because the "
+             "filter has more keys than planned. The checksums of files are verified, unless "
+             "--header is given.",
     .description =
-        "Prints a card for each filter file: its kind and shape, its hash function with the seed "
-        "or the id of its secret key, how many keys it was made for and how many it holds, and "
-        "its false-positive rate: requested when it was made, expected by formula for its keys, "
-        "and current, as its bits stand. A line may need several lookups: one for each prefix "
-        "length of the blocks in a list of addresses, and for each number of labels in a list of "
-        "domains. Such a list has two rates, per line and per lookup; -p of `bloomery build` is "
-        "the one per line.\n"
+        "A filter has three false-positive rates: the one requested when it was created, the one "
+        "expected by formula for its number of keys, and the current one, which is computed from "
+        "the bits that are set. A line may need several lookups: in a list of addresses one for "
+        "each prefix length, in a list of domains one for each number of labels. Such a list has a "
+        "rate per line and a rate per lookup. The -p of `bloomery build` is the rate per line.\n"
         "\n"
-        "The keys are told twice: as counted when they were added, and as estimated from the bits. "
-        "The count misses the few keys that looked present already; the estimate is what remains "
-        "true after filters were merged. A list with a type has marks: 16 keys that "
-        "no line can be, 4 for each width of block or number of labels, and for such types 4 that "
-        "tell "
-        "for how many lookups per line its rate was requested. They are told apart, "
-        "and so is the room for them; in JSON the count and the capacity include them, and marks "
-        "says how many they are.\n"
+        "The number of keys is printed twice. The counted keys are those that were new when they "
+        "were added. A new key that was a false positive at that moment is not counted. The "
+        "estimated number is computed from the bits, and is also right after filters were merged. "
+        "In a list that stores copies of keys, the copies are counted, and the number of different "
+        "keys is estimated.\n"
         "\n"
-        "The bar shows how much of its capacity is used. It is green while the filter keeps its "
-        "promise, yellow when it is overfull, and red when it answers wrongly more than twice as "
-        "often as was asked.\n"
+        "A list with a type contains marks, which are keys that no line can equal. 16 of them "
+        "record the type, 4 more each prefix length or number of labels. Types that have those "
+        "need 4 more, which record for how many lookups per line the rate was requested. Marks are "
+        "printed separately from keys. In JSON, \"count\" and \"capacity\" include them, and "
+        "\"marks\" is their number.\n"
         "\n"
-        "What only some kinds have is told too: levels; generations, the keys in the one being "
-        "filled, and the clock of a window, or, of one by number, the arrivals (keys that were "
-        "added, repeats included); how much longer a cuckoo filter's remainders are than "
-        "they must be, so that it can double; counters that have reached their limit and stay "
-        "there, with the advice to build the list again when they are more than a tenth of those "
-        "in use; "
-        "of an overlay what it lies over, what was removed and added since, how many of its keys "
-        "may be missed, and, when the changes are more than a fifth of the keys, the same advice.\n"
+        "The bar shows how much of the capacity is used. It is green while the rate is kept, "
+        "yellow if the current rate is too high, and red if it is more than twice the requested "
+        "rate.\n"
         "\n"
-        "Of a list that holds copies of keys the count is one of copies, and the estimate one of "
-        "different keys. Of a state of `bloomery distinct` (kind hll) there is only the number of "
-        "different keys to tell, with the range that holds the truth in 95 of 100 cases.\n"
+        "Some kinds have more rows:\n"
+        "  levels    the levels of a filter that grows\n"
+        "  window    the generations of a window, and the keys in the current one;\n"
+        "            of a window by number also the arrivals (keys added, with repeats)\n"
+        "  clock     the clock of a window by time\n"
+        "  stuck     counters that have reached their limit, at which they stay\n"
+        "  over      the base of an overlay\n"
+        "  changes   the keys removed from an overlay, and those added to it\n"
+        "  misses    how many of its keys an overlay may fail to find\n"
+        "  distinct  the number of different keys in a state of `bloomery distinct`\n"
+        "            (kind hll), with its 95% confidence interval\n"
         "\n"
-        "The files that `bloomery dedup` keeps with --exact and --confirm are no filters, but sets "
-        "of fingerprints, and are described as such: how many there are, the seed of their hash "
-        "function, what of a line they are fingerprints of, and how likely a new line has one that "
-        "is there.\n"
+        "A list should be built again if more than a tenth of the counters in use are stuck, or if "
+        "the changes of an overlay are more than a fifth of its keys. The row then says so.\n"
         "\n"
-        "A keyed filter is described without its key. The checksums are verified; a file that "
-        "cannot be opened, or is damaged, is reported, the others are described all the same, and "
-        "the exit status is 2.\n"
+        "The files that `bloomery dedup` writes with --exact and --confirm are not filters, but "
+        "sets of fingerprints. Their description contains the number of fingerprints, the seed of "
+        "the hash function, the part of a line that is compared, and how often a new line is "
+        "mistaken for one seen.\n"
         "\n"
-        "A filter on a Redis or Valkey server that has no module is named by its address, "
-        "redis://HOST/KEY (`bloomery help push` tells more of addresses). Its keys are those that "
-        "were new when they were added, as the server has counted them; the rate now follows from "
-        "their number. In how many strings it lies, on how many servers, and when it expires is "
-        "told, too, and its stamp, by which it differs from every other filter, one made anew "
-        "under the same key included. Of a filter of go-zero's, which tells nothing of itself, "
-        "--gozero gives the number of bits; keys and rate are then judged by the bits set.",
+        "A keyed filter is described without its key; its type may then be unknown. If a file is "
+        "damaged or cannot be opened, an error is printed, the other files are still described, "
+        "and the exit status is 2.\n"
+        "\n"
+        "A filter on a server without the Bloomery module is named by its address, "
+        "redis://HOST/KEY (see `bloomery push --help`). The server counts its keys, and the "
+        "current rate is computed from their number. More rows show how many strings and servers "
+        "store it, when it expires, and its stamp. Every filter gets a different stamp, even if it "
+        "replaces another under the same key. A filter of go-zero stores nothing but its bits, so "
+        "--gozero must give their number. Its keys and its rate are then estimated from the bits "
+        "set.",
     .examples =
-        "# Describe a list\n"
+        "# describe a list\n"
         "bloomery info blocked.bly\n"
-        "# False positives per million lookups, of several lists\n"
+        "# print the false positives per million lookups of several lists\n"
         "bloomery info --json *.bly | jq -r '[.file, .rate_per_lookup_current * 1e6] | @tsv'\n"
-        "# What a huge file is, without reading it\n"
+        "# describe a huge file without reading it\n"
         "bloomery info --header seen-urls.bly\n"
-        "# A filter on a server\n"
+        "# describe a filter on a server\n"
         "bloomery info redis://cache.example/blocked",
     .options = options,
-    .values_size = sizeof(values),
+    .values_size = sizeof(info_options),
     .run = run,
 };

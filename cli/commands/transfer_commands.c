@@ -1,11 +1,11 @@
-/* bloomery push, pull and drop - filter files become keys of a server, and the other way round;
- * filters are deleted from a server. */
+/* bloomery push, pull and drop - send a filter file to a server, fetch a filter from one, and
+ * delete filters there. */
 #include "cli.h"
 #include "common_options.h"
 #include "filters/transfer.h"
 #include "text/message.h"
 
-#define AT(field) offsetof(transfer_values, field)
+#define AT(field) offsetof(transfer_options, field)
 
 /* ---- push ------------------------------------------------------------------------------------ */
 
@@ -22,14 +22,12 @@ static const cli_option push_options[] = {
     {.name = "as-is",
      .type = CLI_FLAG,
      .at = AT(as_is),
-     .help = "Send a list that was built with --type to a server with the module, too. The module "
-             "does not know types: its clients must look up keys in canonical form."},
-    OPTION_PLAIN(AT(plain), "Store the filter in strings of the server, even where the module is "
-                            "loaded. For lists of kind sbbf and split512."),
+     .help = "Send a list that was built with --type to a server with the module. The module does "
+             "not know types: its clients must look up keys in canonical form."},
+    OPTION_PLAIN(AT(plain), "Store the filter in strings, even if the server has the module. For "
+                            "lists of kind sbbf and split512."),
     OPTION_SHARDS(AT(shards), "On a server without the module"),
-    OPTION_EXPIRE(
-        AT(expire),
-        "On a server without the module: the filter expires after TIME: 90s, 15m, 24h or 7d."),
+    OPTION_EXPIRE(AT(expire), "On a server without the module: let the filter expire after TIME."),
     OPTION_KEY_FILE(AT(key_file), "The secret key of a keyed list. A server without the module "
                                   "stores an id of the key; the key itself is not sent."),
     OPTION_JSON(AT(json), "Print a report as a JSON object."),
@@ -38,8 +36,8 @@ static const cli_option push_options[] = {
 
 static int run_push(void *values, cli_operands operands) {
     if (operands.count != 2)
-        return message_error("name a filter file and where it goes: bloomery push LIST.bly "
-                             "redis://HOST:PORT/KEY");
+        return message_error(
+            "give a filter file and an address: bloomery push LIST.bly redis://HOST:PORT/KEY");
     return transfer_push(values, operands.items[0], operands.items[1]);
 }
 
@@ -47,45 +45,49 @@ const cli_command command_push = {
     .name = "push",
     .operands = "FILE.bly ADDRESS",
     .summary = "Send a filter file to a Redis or Valkey server",
+    .brief = "Sends a filter file to a Redis or Valkey server, under the key that ADDRESS names: "
+             "redis://HOST:PORT/KEY. The key appears, or is replaced, when the whole filter has "
+             "arrived. Until then an old filter stays in use.\n"
+             "\n"
+             "A server with the Bloomery module accepts a filter of any kind. A server without it "
+             "stores the filter in strings, which is possible for the kinds sbbf and split512.",
     .description =
-        "Makes a filter file a key of a server: a list that was built offline, in minutes and on "
-        "any machine, serves there at once. The file is checked before anything is sent. It goes "
-        "over in pieces, and the key appears, or is replaced, in one moment, when all of it has "
-        "arrived. Until then the old filter serves; if anything fails it stays.\n"
+        "The file is verified before anything is sent. If the transfer fails, an old filter "
+        "stays.\n"
         "\n"
-        "On a server that has the Bloomery module loaded it becomes a filter of the module "
-        "(BLY.LOAD), of any kind, and the server checks it, too. On any other, and with --plain, "
-        "it becomes one or more strings, which need no module; that takes the kinds sbbf and "
-        "split512. Such a filter is asked and added to by `bloomery check`, `add` and `dedup`, and "
-        "by programs through the library. Of several strings the first is replaced last; whoever "
-        "meets an old one and a new one gets an error and no wrong answer.\n"
+        "With the Bloomery module, the file becomes a filter of the module (BLY.LOAD). It is sent "
+        "in chunks, and the server verifies it again. Without the module, and with --plain, it "
+        "becomes one or more strings. `bloomery check`, `bloomery add` and `bloomery dedup` use "
+        "such a filter, and so do programs through the library. If there are several strings, the "
+        "first is replaced last. A client that meets old and new strings gets an error, never a "
+        "wrong answer.\n"
         "\n"
         "The address is redis://HOST:PORT/KEY, or redis://HOST:PORT/DATABASE/KEY with the number "
-        "of a database. Without HOST it is this machine, without PORT 6379. A user and a password "
-        "come before the host: redis://USER:PASSWORD@HOST/KEY, or :PASSWORD@ alone; whoever lists "
-        "the processes of this machine sees them there, but not in the environment variable "
-        "REDISCLI_AUTH, which is used where the address has no password. A socket is "
-        "unix:///PATH?key=KEY. What is special in an address is written %XX. rediss:// is TLS, "
-        "where this build has it, and needs a tunnel where not. In a cluster any of its servers "
-        "will do.\n"
+        "of a database. HOST is 127.0.0.1 by default, and PORT is 6379. A user and a password come "
+        "before the host: redis://USER:PASSWORD@HOST/KEY or redis://:PASSWORD@HOST/KEY. Other "
+        "users of this machine can see them in the list of processes. They cannot see the "
+        "environment variable REDISCLI_AUTH, whose password is used if the address has none. A "
+        "Unix socket is unix:///PATH?key=KEY. Special characters are written as %XX. rediss:// is "
+        "TLS, if this build supports it; otherwise use a tunnel. For a cluster, give the address "
+        "of any of its servers.\n"
         "\n"
-        "A keyed filter is sent without its key, which a server with the module has in its own "
-        "key file or not at all. A list that was built with --type is not sent to the module "
-        "without --as-is, for that would compare bytes, not addresses or names. Without the module "
-        "it is as with a file: whoever asks brings his keys into the list's form, and `bloomery "
-        "check` does so by itself.",
-    .examples = "# Build a list here, and serve it there\n"
+        "A keyed filter is sent without its key. A server with the module can use the filter only "
+        "if its own key file has that key. A list that was built with --type is not sent to the "
+        "module unless --as-is is given, because the module compares bytes, not addresses or "
+        "domains. Without the module, `bloomery check` and `bloomery add` find the type and "
+        "convert their lines; other clients must look up keys in canonical form.",
+    .examples = "# build a list, and send it to a server\n"
                 "bloomery build -o blocked.bly blocked.txt && bloomery push blocked.bly "
                 "redis://cache.example:6379/blocked\n"
-                "# Replace it by a newer one, while it is in use\n"
+                "# replace it with a newer one, while it is in use\n"
                 "bloomery push --replace blocked.bly redis://cache.example/blocked\n"
-                "# Go on after the connection broke\n"
+                "# continue after the connection broke\n"
                 "bloomery push --resume blocked.bly redis://cache.example/blocked\n"
-                "# Over a cluster without the module, for a day\n"
+                "# divide a filter over a cluster without the module, for one day\n"
                 "bloomery push --shards 3 --expire 24h blocked.bly redis://cache.example/blocked",
     .options = push_options,
     .most_used = {"replace", "resume", "expire"},
-    .values_size = sizeof(transfer_values),
+    .values_size = sizeof(transfer_options),
     .run = run_push,
 };
 
@@ -100,8 +102,8 @@ static const cli_option pull_options[] = {
 
 static int run_pull(void *values, cli_operands operands) {
     if (operands.count != 2)
-        return message_error("name a key and the file it goes to: bloomery pull "
-                             "redis://HOST:PORT/KEY LIST.bly");
+        return message_error(
+            "give an address and a file: bloomery pull redis://HOST:PORT/KEY LIST.bly");
     return transfer_pull(values, operands.items[0], operands.items[1]);
 }
 
@@ -109,27 +111,29 @@ const cli_command command_pull = {
     .name = "pull",
     .operands = "ADDRESS FILE.bly",
     .summary = "Fetch a filter from a Redis or Valkey server to a file",
+    .brief =
+        "Fetches a filter from a Redis or Valkey server and writes it to a file, for the other "
+        "commands and for programs that use the library. ADDRESS is redis://HOST:PORT/KEY.\n"
+        "\n"
+        "The file appears when the whole filter has arrived. An existing file is replaced only "
+        "with --force.",
     .description =
-        "Writes the filter that a key of a server holds to a file, which the other commands read "
-        "and the library maps. It comes in pieces, and the server goes on serving. A filter of the "
-        "Bloomery module (BLY.DUMP) may be of any kind; when it changes meanwhile, what has "
-        "arrived is of no use, and the pull starts over, five times at most. One of a server "
-        "without the module, as `bloomery build`, `push` and `dedup` make them, is held in memory "
-        "until it is whole, and may change: the file has every key that was added before the pull "
-        "began, and perhaps some that came later.\n"
+        "A filter of the Bloomery module (BLY.DUMP) can be of any kind. It is fetched in chunks, "
+        "and its checksums are verified before the file appears. If it changes meanwhile, the pull "
+        "starts again; after five attempts it fails.\n"
         "\n"
-        "The file appears when all of it has arrived and, of a filter of the module, its checksums "
-        "are right. An existing file is only replaced with --force.\n"
+        "A filter of a server without the module, created by `bloomery build`, `bloomery push` or "
+        "`bloomery dedup`, is collected in memory and may change meanwhile. The file then contains "
+        "every key that was added before the pull began, and perhaps some that were added later.\n"
         "\n"
-        "The address is redis://HOST:PORT/KEY, or redis://HOST:PORT/DATABASE/KEY with the number "
-        "of a database; `bloomery help push` tells more of it. A keyed filter comes without its "
-        "key.",
-    .examples = "# A copy of what the server has\n"
+        "The forms of an address are explained by `bloomery push --help`. A keyed filter is "
+        "fetched without its key.",
+    .examples = "# copy a filter from a server\n"
                 "bloomery pull redis://cache.example:6379/blocked blocked.bly\n"
-                "# Check lines against it, offline\n"
+                "# look up lines in the copy, offline\n"
                 "bloomery check blocked.bly lines.txt",
     .options = pull_options,
-    .values_size = sizeof(transfer_values),
+    .values_size = sizeof(transfer_options),
     .run = run_pull,
 };
 
@@ -143,7 +147,7 @@ static const cli_option drop_options[] = {
 static int run_drop(void *values, cli_operands operands) {
     int status = CLI_OK;
     if (operands.count == 0)
-        return message_error("name a filter on a server: bloomery drop redis://HOST/KEY");
+        return message_error("give an address: bloomery drop redis://HOST/KEY");
     for (size_t i = 0; i < operands.count; i++)
         if (transfer_drop(values, operands.items[i]) != CLI_OK)
             status = CLI_ERROR;
@@ -155,17 +159,15 @@ const cli_command command_drop = {
     .operands = "ADDRESS...",
     .summary = "Delete filters from a plain Redis or Valkey",
     .description =
-        "Deletes filters that lie in strings of a server without the module, redis://HOST/KEY "
-        "(`bloomery help push` tells more of addresses). One that is large lies in several "
-        "strings, on a cluster on several servers: all of them go. Their memory is given back in "
-        "the background.\n"
+        "Deletes filters that are stored in strings of a server without the Bloomery module. "
+        "ADDRESS is redis://HOST/KEY (see `bloomery push --help`). All strings of a filter are "
+        "deleted, in a cluster on all servers. The servers free their memory in the background.\n"
         "\n"
-        "What is no such filter is left alone: another value under the key, or a filter of the "
-        "module, which DEL or UNLINK deletes. Programs that have the filter open get an error, "
-        "never the answer \"absent\".",
-    .examples = "# A crawl is over\n"
+        "Other values under the key are not deleted; use DEL or UNLINK for a filter of the module. "
+        "A program that has the filter open gets an error, never the answer that a key is absent.",
+    .examples = "# delete the state of a crawl\n"
                 "bloomery drop redis://cache.example/crawl:seen",
     .options = drop_options,
-    .values_size = sizeof(transfer_values),
+    .values_size = sizeof(transfer_options),
     .run = run_drop,
 };

@@ -1,7 +1,8 @@
-/* describe.c - the description of a filter: what is the same for every kind.
+/* describe.c - the part of a filter's description that is the same for every kind.
  *
- * A description has the facts of a handle, and what the list says of itself by its marks. What a
- * filter on a server, or a file of which only the header was read, does not tell is left out.
+ * A description contains the facts of a handle, and those that a list records in its marks. Some
+ * facts are unknown for a filter on a server, or if only the header of a file was read. Their rows
+ * are omitted.
  */
 #include "filters/describe.h"
 
@@ -29,7 +30,7 @@ bool describe(description *d, filter_handle *h, bool list) {
         return failed(h);
     if (!(h->can & HANDLE_LOOKS_UP) || !(h->can & HANDLE_DESCRIBES))
         return true;
-    /* Without its key a filter says "maybe" to every mark. */
+    /* Marks cannot be looked up without the filter's key. */
     if (d->facts.key_missing || !(list || d->filter)) {
         d->typed = d->facts.key_rule != BLY_KEYS_UNRECORDED;
         d->type = bly_list_type_of_rule(d->facts.key_rule);
@@ -53,7 +54,7 @@ static bool is_within_rate(const description *d) {
            !rates_are_widened(&d->facts.info, d->lookups);
 }
 
-/* Of one built from no keys: what it has. */
+/* A filter built from no keys counts as one of a single key. */
 static double bits_per_key(const description *d) {
     const uint64_t keys = d->facts.info.capacity ? d->facts.info.capacity : 1;
     return (double)bly_plan_bits(&d->facts.geometry) / (double)keys;
@@ -81,7 +82,7 @@ char *describe_bar(double share, char out[DESCRIBE_BAR]) {
     static const char *const eighths[] = {" ", "▏", "▎", "▍", "▌", "▋", "▊", "▉", "█"};
     const bool blocks = message_utf8();
     share = share > 0 ? fmin(share, 1) : 0;
-    /* A key or more shows; a bar is full only when nothing is left. */
+    /* Rounds down, so that only a used-up capacity is a full bar. One key is already visible. */
     unsigned parts = (unsigned)floor(share * BAR_CELLS * 8);
     if (share > 0 && parts == 0)
         parts = 1;
@@ -97,7 +98,7 @@ char *describe_bar(double share, char out[DESCRIBE_BAR]) {
     return out;
 }
 
-/* ---- what it is ------------------------------------------------------------------------------ */
+/* ---- place, hash and type -------------------------------------------------------------------- */
 
 static void print_place(const description *d, FILE *to) {
     const handle_facts *f = &d->facts;
@@ -138,7 +139,7 @@ static void print_type(const description *d, FILE *to) {
         describe_row(to, "type", "unknown: keys of several types, or too many keys");
 }
 
-/* The levels from `first` to `last` that the list has, as "/8, /16 to /24"; "" for none. */
+/* The levels from `first` to `last` that the list has, such as "/8, /16 to /24"; "" for none. */
 static char *levels_text(const description *d, unsigned first, unsigned last, const char *sign,
                          char out[LEVELS_TEXT]) {
     size_t used = 0;
@@ -175,14 +176,14 @@ static void print_levels(const description *d, FILE *to) {
                      *v6 ? "IPv6 " : "", v6, chance);
 }
 
-/* ---- how many -------------------------------------------------------------------------------- */
+/* ---- number of keys -------------------------------------------------------------------------- */
 
-/* Without the marks, which no user has put there. */
+/* Marks are not keys of the user. */
 static uint64_t unmarked(const description *d, uint64_t keys) {
     return keys > d->marks ? keys - d->marks : 0;
 }
 
-/* Whether the count is not one of different keys, while the estimate is. */
+/* Whether the count includes copies of keys, while the estimate is of different keys. */
 static bool counts_copies(const description *d) {
     return description_kind_can(d, BLY_CAN_COUNT) && !kinds_limit_copies(d->facts.geometry.kind);
 }
@@ -197,7 +198,7 @@ static char *estimate_text(const description *d, char out[64]) {
     if (!isfinite(keys) || keys >= 0x1p63)
         return strcpy(out, "too many to estimate");
     (void)snprintf(out, 64,
-                   counts_copies(d) ? "with their copies; %s different ones estimated"
+                   counts_copies(d) ? "including copies; %s different keys estimated"
                                     : "%s estimated",
                    number_grouped(unmarked(d, (uint64_t)llround(keys)), number));
     return out;
@@ -228,40 +229,40 @@ static void print_keys(const description *d, FILE *to) {
 
 /* ---- rates ----------------------------------------------------------------------------------- */
 
-/* One row of rates, per line or per lookup: `note` says which, if the label does not. */
+/* One row of rates, per line or per lookup; `note` is appended. */
 static void print_rate(const description *d, FILE *to, const char *label, rates_lookups of,
                        const char *note) {
     const bly_filter_info *s = &d->facts.info;
-    char asked[NUMBER_TEXT], expected[NUMBER_TEXT], now[NUMBER_TEXT], one_in[NUMBER_TEXT];
+    char requested_text[NUMBER_TEXT], expected[NUMBER_TEXT], now[NUMBER_TEXT], one_in[NUMBER_TEXT];
     const double current = rates_per_line(s->current_fpr, of.now);
     const double requested = rates_requested(s->requested_fpr, of.requested);
-    (void)number_percent(requested, asked);
+    (void)number_percent(requested, requested_text);
     (void)number_percent(current, now);
     (void)number_one_in(current, one_in);
     if (!d->facts.has_rates)
-        describe_row(to, label, "%s requested (%s)%s", asked, number_one_in(requested, one_in),
-                     note);
+        describe_row(to, label, "%s requested (%s)%s", requested_text,
+                     number_one_in(requested, one_in), note);
     else if (!(current > 0))
-        describe_row(to, label, "%s requested, no false positives while it is empty%s", asked,
-                     note);
+        describe_row(to, label, "%s requested, no false positives while it is empty%s",
+                     requested_text, note);
     else if (!d->facts.has_bits)
         describe_row(to, label, "%s requested, %s expected for the number of its keys (%s)%s",
-                     asked, now, one_in, note);
+                     requested_text, now, one_in, note);
     else if (description_kind_can(d, BLY_CAN_BUILD))
-        describe_row(to, label, "%s requested, %s by its construction (%s)%s", asked, now, one_in,
-                     note);
+        describe_row(to, label, "%s requested, %s by its construction (%s)%s", requested_text, now,
+                     one_in, note);
     else
-        describe_row(to, label, "%s requested, %s expected, %s current (%s)%s", asked,
+        describe_row(to, label, "%s requested, %s expected, %s current (%s)%s", requested_text,
                      number_percent(rates_per_line(s->expected_fpr, of.now), expected), now, one_in,
                      note);
 }
 
-/* Of a list so full that levels seem to be there which are not: what was requested per line is not
- * known then. */
+/* In a list that is too full, some levels are false positives. The rate that was requested per line
+ * is then not known. */
 static void print_chance(const description *d, FILE *to, const char *lookups) {
     char now[NUMBER_TEXT], one_in[NUMBER_TEXT];
     const double rate = rates_per_line(d->facts.info.current_fpr, d->lookups.now);
-    describe_row(to, "per line", "%s current (%s)%s: too full, %s seem to be present by chance",
+    describe_row(to, "per line", "%s current (%s)%s; too full: some %s are false positives",
                  number_percent(rate, now), number_one_in(rate, one_in), lookups,
                  d->type == BLY_LIST_DOMAIN ? "numbers of labels" : "prefix lengths");
 }
@@ -284,7 +285,7 @@ static void print_rates(const description *d, FILE *to) {
     print_rate(d, to, "per lookup", one, "");
 }
 
-/* ---- how full -------------------------------------------------------------------------------- */
+/* ---- fill ------------------------------------------------------------------------------------ */
 
 static message_style colour_of(const description *d) {
     const bly_filter_info *s = &d->facts.info;
@@ -293,10 +294,10 @@ static message_style colour_of(const description *d) {
     return s->current_fpr > 2 * s->requested_fpr ? STYLE_RED : STYLE_YELLOW;
 }
 
-/* The share of the capacity that is used. Up to it the count misses next to nothing, while the
- * estimate is off by chance; past it more and more keys look present already and are not counted.
- * What counts copies takes no more room for them, unless each has a slot. A window is full when all
- * its generations are, the one being filled too. */
+/* The share of the capacity that is used. Up to the capacity, the count misses almost no keys, and
+ * the estimate has a random error. Above it, more and more new keys are false positives and are not
+ * counted. Copies use no capacity, unless each has a slot. A window is full when all its
+ * generations are full, including the current one. */
 static double used_share(const description *d) {
     const bly_filter_info *s = &d->facts.info;
     const double count = (double)s->count, room = (double)(s->capacity ? s->capacity : 1);
@@ -308,15 +309,15 @@ static double used_share(const description *d) {
     return (count <= room ? count : fmax(count, s->estimated_keys)) / room;
 }
 
-/* What there is to fill. */
+/* What is filled, in words. */
 static const char *cells_of(bly_kind kind) {
     return kinds_hold_slots(kind)           ? "slots in use"
            : kinds_can(kind, BLY_CAN_COUNT) ? "counters in use"
                                             : "bits set";
 }
 
-/* "47.5% of its slots in use, 95.1% at its capacity", of which a cuckoo filter takes a few keys
- * more; "" for an overlay, whose parts differ, and where the bits are not known. */
+/* "47.5% of its slots in use, 95.1% at its capacity" (a cuckoo filter accepts a few keys more). ""
+ * for an overlay, whose parts differ, and if the bits are not known. */
 static char *cells_text(const description *d, char out[CELLS_TEXT]) {
     const bly_geometry *g = &d->facts.geometry;
     out[0] = '\0';
@@ -356,13 +357,13 @@ static void print_health(const description *d, FILE *to) {
                      rates_widened_text(s, d->lookups, widened), message_style_off(STDOUT_FILENO));
 }
 
-/* ---- all of it ------------------------------------------------------------------------------- */
+/* ---- text ------------------------------------------------------------------------------------ */
 
-/* go-zero's tells nothing of itself but its bits. */
+/* A filter of go-zero stores nothing but its bits. */
 static void print_gozero(const description *d, FILE *to) {
     const bly_filter_info *s = &d->facts.info;
     char number[NUMBER_TEXT], estimate[64], one_in[NUMBER_TEXT];
-    describe_row(to, "kind", "go-zero: %u bits of a key anywhere in one string",
+    describe_row(to, "kind", "go-zero: %u bits per key, anywhere in one string",
                  (unsigned)s->hashes);
     describe_row(to, "bits", "%s, of which %.1f%% are set", number_grouped(s->bits, number),
                  100 * s->fill);
@@ -418,7 +419,7 @@ void description_print(const description *d, FILE *to) {
         describe_row(to, "stamp", "%016llx", (unsigned long long)f->stamp);
 }
 
-/* ---- for programs ---------------------------------------------------------------------------- */
+/* ---- JSON ------------------------------------------------------------------------------------ */
 
 static void json_place(const description *d, json *j) {
     const handle_facts *f = &d->facts;
@@ -451,7 +452,7 @@ static void json_hash(const description *d, json *j) {
         json_integer(j, "seed", f->seed);
 }
 
-/* What it was made for. */
+/* The parameters that it was created with. */
 static void json_plan(const description *d, json *j) {
     const bly_geometry *g = &d->facts.geometry;
     json_integer(j, "hashes", g->hashes);

@@ -1,4 +1,4 @@
-/* describe.h - what `bloomery info` says of a filter, wherever it is: for people, and as JSON. */
+/* describe.h - describes a filter in a file or on a server, as text or as JSON, for `info`. */
 #ifndef BLOOMERY_CLI_DESCRIBE_H
 #define BLOOMERY_CLI_DESCRIBE_H
 
@@ -14,40 +14,40 @@ typedef struct description {
     uint32_t can; /* HANDLE_... */
     handle_facts facts;
     const bly_filter *filter; /* NULL: it is on a server, or only the header was read */
-    bool typed;               /* the type is known: */
+    bool typed;               /* whether the type is known: */
     bly_list_type type;
-    bool examined; /* the rest is known: */
+    bool examined; /* whether the rest is known: */
     bly_list_levels levels;
     rates_lookups lookups;
-    bool by_chance; /* it is so full that levels seem to be there which are not */
-    uint64_t marks; /* keys that say the type, and are counted with the others; if by_chance, those
-                       that are certain */
+    bool by_chance; /* too full: some of the levels are false positives */
+    uint64_t marks; /* number of keys that record the type, which are part of the count; if
+                       by_chance, those that are certain */
 } description;
 
-/* Takes one pass over the bits of a file. `list`: the marks of a filter on a server are looked up,
- * too. *h must stay open. false: reported. */
+/* Reads all bits of a file once. With `list`, also looks up the marks of a filter on a server. *h
+ * must stay open. false: reported. */
 bool describe(description *d, filter_handle *h, bool list);
 
 void description_print(const description *d, FILE *to);
 void description_json(const description *d, FILE *to); /* one object on one line */
 
-/* ---- parts, for describe*.c ------------------------------------------------------------------ */
+/* ---- for describe*.c ------------------------------------------------------------------------- */
 
 static inline bool description_kind_can(const description *d, uint32_t capabilities) {
     return (bly_kind_capabilities(d->facts.geometry.kind) & capabilities) == capabilities;
 }
 
-/* The name, which comes first, and one row. */
+/* Print the name, which comes first, and one row. */
 void describe_name(FILE *to, const char *name);
 void describe_row(FILE *to, const char *label, const char *format, ...) PRINTF_LIKE(3, 4);
 
-/* A bar for a share, of which what is above 1 is cut off: in block characters where the locale is
- * UTF-8, else of '#'. */
+/* A bar for a share, full for 1 and more. It consists of block characters if the locale is UTF-8,
+ * else of '#'. */
 enum { DESCRIBE_BAR = 40 * 4 + 8 };
 char *describe_bar(double share, char out[DESCRIBE_BAR]);
 
-/* What only some kinds have; nothing, where there is nothing of the kind. describe_distinct: all
- * that there is to say of a filter that only counts. */
+/* Print rows that only some kinds have, and nothing for other kinds. describe_distinct prints all
+ * rows about the keys of a sketch (kind hll). */
 void describe_distinct(const description *d, FILE *to);
 void describe_stuck(const description *d, FILE *to);
 void describe_changes(const description *d, FILE *to);

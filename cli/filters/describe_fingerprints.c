@@ -1,8 +1,7 @@
-/* describe_fingerprints.c - the files of dedup --exact and --confirm, in words.
+/* describe_fingerprints.c - describes the files of dedup --exact and --confirm.
  *
- * Every page is read and checked. By which rule lines became keys is not stored in so many words:
- * the file has a fingerprint of the rule, and the likely rules are tried until one of them is
- * found.
+ * Every page is read and checked. The rule that makes keys from lines is not stored as text. The
+ * file contains a fingerprint of the rule, so the likely rules are looked up until one is found.
  */
 #include "filters/describe_fingerprints.h"
 
@@ -31,16 +30,16 @@ static double fill_of(const fingerprints *f) {
     return (double)f->count / ((double)pages_of(f) * PAGES_SLOTS);
 }
 
-/* The chance that a line that was not seen has a fingerprint that was. */
+/* The probability that the fingerprint of a new line is in the file. */
 static double rate_of(const fingerprints *f) {
     return (double)f->count * 0x1p-64;
 }
 
 /* ---- the pages ------------------------------------------------------------------------------- */
 
-/* Counts one page. A lookup goes from a fingerprint's home to the next free slot, so one with a
- * free slot between is not found. (It is added again when its line comes again, and is then there
- * twice. That is no damage.) */
+/* Counts the fingerprints of one page. A lookup starts at the fingerprint's home slot and ends at
+ * the next free slot, so a fingerprint with a free slot in between is not found. (When its line
+ * comes again, it is added a second time, which does no harm.) */
 static bool check_page(fingerprints *f, uint64_t page, const uint64_t slots[PAGES_SLOTS]) {
     for (size_t i = 0; i < PAGES_SLOTS; i++) {
         const uint64_t x = slots[i];
@@ -76,7 +75,7 @@ static bool check_pages(fingerprints *f, const pages *file) {
 
 /* ---- the rule -------------------------------------------------------------------------------- */
 
-/* Whether the file has the mark of that rule; then it is counted. */
+/* Looks up the mark of a rule. The first rule found is stored. false: reported. */
 static bool try_rule(fingerprints *f, const pages *file, const bly_hasher *hasher,
                      const key_options *rule) {
     char words[KEY_OPTIONS_WORDS], text[RULE_MARK];
@@ -95,7 +94,7 @@ static bool try_rule(fingerprints *f, const pages *file, const bly_hasher *hashe
     return true;
 }
 
-/* Fields further on, with delimiters that are usual. */
+/* Tries high field numbers with common delimiters. */
 static bool find_far_field(fingerprints *f, const pages *file, const bly_hasher *hasher) {
     static const char usual[] = "\t,; |:";
     enum { DELIMITERS = sizeof usual - 1 };
@@ -110,10 +109,9 @@ static bool find_far_field(fingerprints *f, const pages *file, const bly_hasher 
     return true;
 }
 
-/* What the header records tells the rest: all rules but those with --field and --ignore-case. A
- * file that records its rule also has a fingerprint of the rule's words, even if it is not found.
- */
-static void take_recorded(fingerprints *f) {
+/* The header records every rule without --field and --ignore-case completely. A file whose header
+ * records a rule also has a fingerprint of it, even if that was not found. */
+static void use_recorded_rule(fingerprints *f) {
     if (f->recorded == BLY_KEYS_UNRECORDED)
         return;
     if (f->marks == 0 && f->count > 0)
@@ -126,9 +124,8 @@ static void take_recorded(fingerprints *f) {
                                                                           : 0};
 }
 
-/* The header records the rule but for its details. The whole rule is recorded by a fingerprint of
- * its words, so it is found by asking for those that are likely: all without --field, then the
- * first fields with any delimiter, then others. */
+/* The header does not record the details of a rule. They are found by looking up the likely rules:
+ * all without --field, then the first fields with any delimiter, then other fields. */
 static bool find_rule(fingerprints *f, const pages *file) {
     bly_hasher hasher;
     if (bly_hasher_init(&hasher, BLY_HASH_XXH3, f->seed) != BLY_OK)
@@ -148,11 +145,11 @@ static bool find_rule(fingerprints *f, const pages *file) {
     }
     if (!find_far_field(f, file, &hasher))
         return false;
-    take_recorded(f);
+    use_recorded_rule(f);
     return true;
 }
 
-/* "-t ','", as a shell takes it. */
+/* "-t ','", quoted for a shell. */
 static char *delimiter_text(unsigned char c, char out[24]) {
     if (c == '\t')
         (void)snprintf(out, 24, "-t $'\\t'");
@@ -163,7 +160,7 @@ static char *delimiter_text(unsigned char c, char out[24]) {
     return out;
 }
 
-/* The options of dedup that make it. */
+/* The rule as options of dedup. */
 static char *rule_text(const fingerprints *f, char out[RULE]) {
     const key_options *r = &f->rule;
     char field[64] = "", delimiter[24];
@@ -181,7 +178,7 @@ static char *rule_text(const fingerprints *f, char out[RULE]) {
     return out;
 }
 
-/* ---- all of it ------------------------------------------------------------------------------- */
+/* ---- text and JSON --------------------------------------------------------------------------- */
 
 bool fingerprints_read(fingerprints *f, const char *path, bool header) {
     pages file;
@@ -220,10 +217,9 @@ void fingerprints_print(const fingerprints *f, FILE *to) {
     if (!f->counted)
         return;
     describe_row(to, "rule", "%s",
-                 f->ruled ? (*rule_text(f, rule) ? rule : "whole lines")
-                 : f->recorded == BLY_KEYS_OTHER
-                     ? "--field or --ignore-case, of which no more is told"
-                     : "not recorded, or one of many");
+                 f->ruled                        ? (*rule_text(f, rule) ? rule : "whole lines")
+                 : f->recorded == BLY_KEYS_OTHER ? "unknown, but with --field or --ignore-case"
+                                                 : "unknown");
     describe_row(to, "lines", "%s fingerprint%s%s", number_grouped(lines, a), lines == 1 ? "" : "s",
                  fingerprints_marks_text(f, marks));
     describe_row(to, "rate", "%s new lines mistaken for one seen, per lookup and per line",
@@ -231,7 +227,7 @@ void fingerprints_print(const fingerprints *f, FILE *to) {
     describe_row(to, "fill", "%s %.0f%% of its slots in use", describe_bar(fill_of(f), bar),
                  100 * fill_of(f));
     if (f->lost)
-        describe_row(to, "note", "%s of them cannot be found: a write was interrupted",
+        describe_row(to, "note", "%s fingerprints cannot be found, because a write was interrupted",
                      number_grouped(f->lost, a));
 }
 

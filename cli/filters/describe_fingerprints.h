@@ -11,24 +11,24 @@ typedef struct fingerprints {
     const char *path;
     unsigned bits;         /* of the number of pages */
     uint64_t seed;         /* of the hash function, which is xxh3 */
-    bool counted;          /* the rest is known: */
+    bool counted;          /* whether the rest is known: */
     uint64_t count;        /* fingerprints, marks included */
-    uint64_t lost;         /* of these, how many cannot be found: a write was interrupted */
+    uint64_t lost;         /* how many cannot be found, because a write was interrupted */
     uint64_t marks;        /* fingerprints that record a rule, and are not of lines */
-    bly_key_rule recorded; /* what the header tells of the rule */
-    bool ruled;            /* the rule is known: */
-    key_options rule;      /* what of a line is compared; if there are several, the first */
+    bly_key_rule recorded; /* the rule as recorded in the header, without its details */
+    bool ruled;            /* whether the rule is known: */
+    key_options rule;      /* which part of a line is compared; the first rule found */
 } fingerprints;
 
-/* Reads the header, checks it and the file's length; unless `header` also that each
- * fingerprint lies in its page. false: reported. */
+/* Reads and checks the header and the file's length. Unless `header`, also checks that each
+ * fingerprint is in its page, and finds the rule. false: reported. */
 bool fingerprints_read(fingerprints *f, const char *path, bool header);
 
 /* ", and 1 that records the rule"; "" if there is none. */
 enum { FINGERPRINTS_MARKS = 64 };
 char *fingerprints_marks_text(const fingerprints *f, char out[FINGERPRINTS_MARKS]);
 
-void fingerprints_print(const fingerprints *f, FILE *to); /* as describe.h's */
-void fingerprints_json(const fingerprints *f, FILE *to);  /* one object on one line */
+void fingerprints_print(const fingerprints *f, FILE *to);
+void fingerprints_json(const fingerprints *f, FILE *to); /* one object on one line */
 
 #endif

@@ -1,5 +1,5 @@
-/* describe_kinds.c - what a description says of the kinds that count, grow, forget, or lie over
- * another filter. */
+/* describe_kinds.c - the rows of a description that only some kinds have: sketches, counters,
+ * overlays, windows and levels. */
 #include "filters/describe.h"
 
 #include "filters/kind_words.h"
@@ -12,7 +12,7 @@ static bool known(const description *d, uint32_t capabilities) {
     return d->filter && kinds_can(d->facts.geometry.kind, capabilities);
 }
 
-/* ---- how many -------------------------------------------------------------------------------- */
+/* ---- sketches -------------------------------------------------------------------------------- */
 
 void describe_distinct(const description *d, FILE *to) {
     char keys[NUMBER_TEXT], range[ESTIMATE_RANGE], error[NUMBER_TEXT];
@@ -23,7 +23,7 @@ void describe_distinct(const description *d, FILE *to) {
     }
     describe_row(to, "error", "%s, the standard error",
                  number_percent(d->facts.info.requested_fpr, error));
-    describe_row(to, "note", "it tells how many keys there are, not which");
+    describe_row(to, "note", "it counts different keys, and cannot look them up");
 }
 
 static void json_distinct(const description *d, json *j) {
@@ -38,8 +38,8 @@ static void json_distinct(const description *d, json *j) {
 
 /* ---- counters -------------------------------------------------------------------------------- */
 
-/* Counters that stay at their limit are of no more use to keys that are removed. When they are more
- * than a tenth of those in use, it is time for a new filter. */
+/* Keys whose counters are all at the limit cannot be removed. If more than a tenth of the counters
+ * in use are at the limit, the user should build a new filter. */
 static bool too_many_stuck(const description *d) {
     static const double most = 0.1;
     const double counters = (double)bly_geometry_counters(&d->facts.geometry);
@@ -50,15 +50,15 @@ void describe_stuck(const description *d, FILE *to) {
     char some[NUMBER_TEXT];
     if (!known(d, BLY_CAN_COUNT) || d->facts.info.stuck == 0)
         return;
-    describe_row(
-        to, "stuck",
-        "%s counter%s reached the limit, and stay%s there: keys that came so often cannot be "
-        "removed%s",
-        number_grouped(d->facts.info.stuck, some), d->facts.info.stuck == 1 ? " has" : "s have",
-        d->facts.info.stuck == 1 ? "s" : "", too_many_stuck(d) ? "; build it again" : "");
+    describe_row(to, "stuck",
+                 "%s counter%s reached the limit and will stay there: keys added that often cannot "
+                 "be removed%s",
+                 number_grouped(d->facts.info.stuck, some),
+                 d->facts.info.stuck == 1 ? " has" : "s have",
+                 too_many_stuck(d) ? "; build the list again" : "");
 }
 
-/* ---- changes --------------------------------------------------------------------------------- */
+/* ---- overlays -------------------------------------------------------------------------------- */
 
 static bool too_many_changes(const description *d, uint64_t changes) {
     return changes > bly_filter_count(d->filter) / 5;
@@ -70,15 +70,15 @@ void describe_changes(const description *d, FILE *to) {
     if (!d->filter || bly_overlay_get_info(d->filter, &info) != BLY_OK)
         return;
     const bly_filter *base = bly_overlay_base(d->filter);
-    describe_row(to, "over", "%s, of %s keys", bly_kind_name(bly_filter_geometry(base).kind),
+    describe_row(to, "over", "%s with %s keys", bly_kind_name(bly_filter_geometry(base).kind),
                  number_grouped(bly_filter_count(base), keys));
-    describe_row(to, "changes", "%s removed, %s added beside it%s",
-                 number_grouped(info.deleted, gone), number_grouped(info.added, more),
+    describe_row(to, "changes", "%s removed, %s added%s", number_grouped(info.deleted, gone),
+                 number_grouped(info.added, more),
                  too_many_changes(d, info.deleted + info.added)
-                     ? "; that is more than a fifth of its keys: build the list again"
+                     ? "; more than a fifth of its keys: build the list again"
                      : "");
     if (d->facts.info.miss_bound > 0)
-        describe_row(to, "misses", "at most %s of the keys in it",
+        describe_row(to, "misses", "at most %s of its keys",
                      number_one_in(d->facts.info.miss_bound, missed));
 }
 
@@ -107,20 +107,18 @@ void describe_window(const description *d, FILE *to) {
     (void)number_grouped(w.generation_keys, keys);
     (void)number_grouped(w.active_keys, active);
     if (w.span == 0) {
-        describe_row(to, "window",
-                     "%u generations of %s arrival%s, and %s in the one being filled, "
-                     "of %s key%s",
-                     w.generations, keys, w.generation_keys == 1 ? "" : "s",
-                     number_grouped(w.active_arrivals, arrivals), active,
-                     w.active_keys == 1 ? "" : "s");
+        describe_row(
+            to, "window", "%u generations of %s arrival%s; the current one has %s, of %s key%s",
+            w.generations, keys, w.generation_keys == 1 ? "" : "s",
+            number_grouped(w.active_arrivals, arrivals), active, w.active_keys == 1 ? "" : "s");
         return;
     }
-    describe_row(to, "window", "%u generations of %s key%s, and %s in the one being filled",
-                 w.generations, keys, w.generation_keys == 1 ? "" : "s", active);
-    describe_row(to, "clock", "%s; it spans %s ticks, a generation %s%s",
+    describe_row(to, "window", "%u generations of %s key%s; the current one has %s", w.generations,
+                 keys, w.generation_keys == 1 ? "" : "s", active);
+    describe_row(to, "clock", "%s; the window spans %s ticks, a generation %s%s",
                  number_grouped(w.now, active), number_grouped(w.span, keys),
                  number_grouped(w.slice, slice),
-                 w.now > 1000000000000 ? " (of dedup, they are milliseconds)" : "");
+                 w.now > 1000000000000 ? " (in dedup, ticks are milliseconds)" : "");
 }
 
 /* ---- levels ---------------------------------------------------------------------------------- */

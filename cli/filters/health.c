@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* How many counters or bits the keys are distributed over by chance. */
+/* The number of counters or bits that the keys are distributed over. */
 static double cells_of(const bly_filter_info *s) {
     const bly_geometry g = {.kind = s->kind, .size = s->size, .hashes = s->hashes};
     const uint64_t counters = bly_geometry_counters(&g);
@@ -35,21 +35,21 @@ health health_of(const bly_filter_info *s) {
 
 char *health_text(const bly_filter_info *s, char out[HEALTH_TEXT]) {
     static const char *const words[] = {"", "too full: ", "too many false positives: "};
-    char keys[NUMBER_TEXT], room[NUMBER_TEXT], now[NUMBER_TEXT], asked[NUMBER_TEXT];
+    char keys[NUMBER_TEXT], capacity[NUMBER_TEXT], now[NUMBER_TEXT], requested[NUMBER_TEXT];
     const char *word = words[health_of(s)];
-    (void)number_grouped(s->capacity, room);
+    (void)number_grouped(s->capacity, capacity);
     (void)number_percent(s->current_fpr, now);
-    (void)number_percent(s->requested_fpr, asked);
+    (void)number_percent(s->requested_fpr, requested);
     if (isfinite(s->estimated_keys) && s->estimated_keys < 0x1p63)
         (void)snprintf(out, HEALTH_TEXT,
                        "%sabout %s keys (capacity: %s); false-positive rate per lookup is now %s "
                        "(requested: %s)",
-                       word, number_grouped((uint64_t)llround(s->estimated_keys), keys), room, now,
-                       asked);
+                       word, number_grouped((uint64_t)llround(s->estimated_keys), keys), capacity,
+                       now, requested);
     else
         (void)snprintf(out, HEALTH_TEXT,
                        "%severy bit is set (capacity: %s keys), so every lookup matches", word,
-                       room);
+                       capacity);
     return out;
 }
 
@@ -97,13 +97,13 @@ bool rates_are_widened(const bly_filter_info *s, rates_lookups lookups) {
 }
 
 char *rates_widened_text(const bly_filter_info *s, rates_lookups lookups, char out[RATES_TEXT]) {
-    char now[NUMBER_TEXT], asked[NUMBER_TEXT];
+    char now[NUMBER_TEXT], requested[NUMBER_TEXT];
     (void)snprintf(out, RATES_TEXT,
                    "a line now needs up to %u lookups instead of %u, so the false-positive rate "
                    "per line is %s (requested: %s)",
                    lookups.now, lookups.requested,
                    number_percent(rates_per_line(s->current_fpr, lookups.now), now),
-                   number_percent(rates_requested(s->requested_fpr, lookups.requested), asked));
+                   number_percent(rates_requested(s->requested_fpr, lookups.requested), requested));
     return out;
 }
 

@@ -7,7 +7,7 @@
  * (<bloomery/host/lists.h>). When keys of new widths are added, a line needs more lookups, and the
  * request stays what it was.
  *
- * A filter is planned for a number of keys and a rate. With more keys it goes on working, but its
+ * A filter is planned for a number of keys and a rate. With more keys it continues to work, but its
  * rate rises. It counts as failing when the rate that its bits give is above the one requested by
  * more than a tenth, and by more than chance explains. Chance moves the share of bits set in a
  * filter of m bits by about 0.55 / sqrt(m) of its value, and so a rate p of k bits by k times that,
@@ -15,7 +15,7 @@
  * in a filter with more keys than its capacity. For a million bits that is 3% at a rate of 0.1%; it
  * matters only for lists of a few hundred keys.
  *
- * A filter that forgets keys has no capacity in this sense: it may have been given any number.
+ * A filter that forgets keys has no capacity in this sense: any number of keys may be added.
  */
 #ifndef BLOOMERY_CLI_HEALTH_H
 #define BLOOMERY_CLI_HEALTH_H
@@ -31,7 +31,7 @@
 typedef enum health {
     HEALTH_GOOD,
     HEALTH_OVERFULL, /* failing, with more keys than its capacity */
-    HEALTH_WORSE /* failing with fewer keys: they happen to set too many bits, or it is too small */
+    HEALTH_WORSE     /* failing with fewer keys: too many bits set by chance, or too small */
 } health;
 health health_of(const bly_filter_info *s);
 
@@ -39,15 +39,15 @@ health health_of(const bly_filter_info *s);
  * counts copies that take no space. */
 bool health_past_capacity(const bly_filter_info *s);
 
-/* "too full: about 2,000 keys (capacity: 1,000); false-positive rate ..."; for a good filter
- * without the first two words. */
+/* "too full: about 2,000 keys (capacity: 1,000); false-positive rate ..."; without "too full: " if
+ * the filter is not failing. */
 enum { HEALTH_TEXT = 256 };
 char *health_text(const bly_filter_info *s, char out[HEALTH_TEXT]);
 
 /* Warns with that text if it is failing, and returns whether it is. */
 bool health_warn(const char *path, const bly_filter_info *s);
 
-/* A filter that matches more than half of all keys is not worth writing. false: it is one,
+/* Whether the filter matches at most half of all keys. Otherwise it is not worth writing, which is
  * reported; `advice` is what to do instead. */
 bool health_worth_writing(const char *path, const bly_filter_info *s, const char *advice);
 
@@ -60,8 +60,8 @@ typedef struct rates_lookups {
 } rates_lookups;
 rates_lookups rates_lookups_of(const bly_list_info *facts);
 
-/* The rate per line that was requested, from the rate per lookup, which is a quotient of it; and
- * the expected or current rate per line. lookups > 0. */
+/* The requested rate per line, from the requested rate per lookup; and the expected or current rate
+ * per line, from that per lookup. lookups > 0. */
 double rates_requested(double per_lookup, unsigned lookups);
 double rates_per_line(double per_lookup, unsigned lookups);
 
@@ -71,12 +71,12 @@ bool rates_are_widened(const bly_filter_info *s, rates_lookups lookups);
 enum { RATES_TEXT = 192 };
 char *rates_widened_text(const bly_filter_info *s, rates_lookups lookups, char out[RATES_TEXT]);
 
-/* "1 in 1,000 lines, 1 in 3,000 lookups (up to 3 per line)", of a requested rate. */
+/* A requested rate: "1 in 1,000 lines, 1 in 3,000 lookups (up to 3 per line)". */
 char *rates_text(double per_lookup, rates_lookups lookups, char out[RATES_TEXT]);
 
 /* "rate_per_lookup_NAME", and "rate_per_line_NAME" unless lookups is 0. */
 void rates_json(json *j, const char *name, double per_lookup, unsigned lookups);
-/* The same of a requested rate, after "lookups_per_line", which may be null. */
+/* The same for a requested rate, after "lookups_per_line", which may be null. */
 void rates_json_requested(json *j, double per_lookup, rates_lookups lookups);
 
 #endif

@@ -1,4 +1,4 @@
-/* kind_words.c - asks the library about kinds, and writes lists of their names. */
+/* kind_words.c - queries the library about kinds, and writes lists of their names. */
 #include "filters/kind_words.h"
 
 #include <bloomery/filter.h>

@@ -1,4 +1,4 @@
-/* kind_words.h - what a kind of filter can do, and the words for kinds and shapes. */
+/* kind_words.h - the capabilities of kinds of filters, and the words for kinds and shapes. */
 #ifndef BLOOMERY_CLI_KIND_WORDS_H
 #define BLOOMERY_CLI_KIND_WORDS_H
 
@@ -16,7 +16,7 @@ char *kinds_that_can(uint32_t capabilities, char out[KINDS_LIST]);
 
 bool kinds_can(bly_kind kind, uint32_t capabilities); /* all of them */
 bool kinds_grow(bly_kind kind);
-bool kinds_have_levels(bly_kind kind); /* it grows by adding one more */
+bool kinds_have_levels(bly_kind kind); /* grows by adding a level */
 /* Bloom filters of a fixed size: they take any number of keys, and their rate depends on which bits
  * are set. */
 bool kinds_are_bits(bly_kind kind);
@@ -38,7 +38,7 @@ char *kinds_size(const bly_geometry *g, char out[KINDS_SIZE]);
 /* What the number of hashes of a geometry means: "bits per key". */
 const char *kinds_hashes(bly_kind kind);
 
-/* The size and all else: "4,096 blocks, 8 bits per key, foldable". */
+/* The size and the other parameters: "4,096 blocks, 8 bits per key, foldable". */
 enum { KINDS_SHAPE = 224 };
 char *kinds_shape(const bly_geometry *g, char out[KINDS_SHAPE]);
 

@@ -1,15 +1,15 @@
-/* line_window.c - the filter of a window of lines; line_window.h says how it is planned. */
+/* line_window.c - plans the filter of a window of lines; see line_window.h. */
 #include "filters/line_window.h"
 
 #include <math.h>
 
-static const uint64_t usual_keys = 1000000; /* within a window's time */
+static const uint64_t default_keys = 1000000; /* within the span of a window */
 
 double line_window_part(double rate, uint32_t generations) {
     return -expm1(log1p(-rate) / (generations + 1.0));
 }
 
-/* The rate of a window whose generations have this one. */
+/* The rate of a window whose generations have this rate. */
 static double whole_rate(double rate, uint32_t generations) {
     return -expm1(log1p(-rate) * (generations + 1.0));
 }
@@ -17,7 +17,7 @@ static double whole_rate(double rate, uint32_t generations) {
 uint64_t line_window_capacity(const line_window *w) {
     if (w->lines)
         return w->lines + LINE_WINDOW_SPARE;
-    return (w->keys ? w->keys : usual_keys) * LINE_WINDOW_GENERATIONS;
+    return (w->keys ? w->keys : default_keys) * LINE_WINDOW_GENERATIONS;
 }
 
 bly_spec line_window_spec(const line_window *w) {
@@ -31,10 +31,11 @@ bly_spec line_window_spec(const line_window *w) {
 }
 
 uint64_t line_window_bytes(const line_window *w) {
-    static const uint64_t sample = 1 << 20; /* beyond, the size is in proportion to the keys */
+    static const uint64_t sample = 1
+                                   << 20; /* larger sizes are proportional to the number of keys */
     line_window small = *w;
     if (small.keys == 0)
-        small.keys = usual_keys;
+        small.keys = default_keys;
     const double times = fmax(1, (double)small.keys / (double)sample);
     if (times > 1)
         small.keys = sample;

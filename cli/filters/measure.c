@@ -104,8 +104,9 @@ bool measure(const bly_filter *f, uint64_t lines, unsigned lookups, measurement 
     return true;
 }
 
-/* Whether chance gives so many false positives at that rate in less than one measurement of a
- * million: more than five sigma, and four more since small counts are not normal. */
+/* Whether that many false positives occur by chance in fewer than one of a million measurements at
+ * that rate. The limit is five standard deviations, plus four for small counts, which are not
+ * normally distributed. */
 static bool more_than_chance(const measurement *m, double rate) {
     const double expected = rate * (double)m->lines;
     return (double)m->positives > expected + 5 * sqrt(expected * (1 - rate)) + 4;
@@ -124,7 +125,7 @@ bool measure_blames_hash(const measurement *m, double by_bits) {
 estimate estimate_of(const bly_filter *sketch, uint64_t most) {
     const double top = fmin((double)most, 0x1p62), error = bly_hll_error(sketch);
     const double keys = fmax(0, fmin(bly_hll_estimate(sketch), top));
-    const double least = keys < 0.5 ? 0 : 1; /* it is not empty */
+    const double least = keys < 0.5 ? 0 : 1; /* unless the sketch is empty */
     return (estimate){.keys = (uint64_t)llround(keys),
                       .low = (uint64_t)llround(fmax(keys * (1 - sure * error), least)),
                       .high = (uint64_t)llround(fmin(keys * (1 + sure * error), top)),

@@ -1,19 +1,18 @@
-/* measure.h - two numbers of a filter that are known only up to chance, each with the interval in
- * which the truth lies in 95 of 100 cases: its false-positive rate, measured by lookups, and how
- * many distinct keys a sketch has counted.
+/* measure.h - measures the false-positive rate of a filter by lookups, and estimates how many
+ * distinct keys a sketch has counted, both with a 95% confidence interval.
  *
  * To measure a rate, keys that are not in the filter are looked up, and false positives are
- * counted. Where a line needs several lookups (health.h), as many such keys stand for a line, and
- * the line is a false positive if one of them is. Real lines will not do: they could be members, of
- * a block or domain in the list, and nobody could tell. The keys are made so that none can be in
- * the filter. They have 24 bytes: the first eight contain a newline and a NUL, so that no line of a
- * text file, and no entry of a NUL-separated one, is such a key; the other sixteen are random,
- * drawn from the system's generator at that moment. Even a list of 2^48 keys of the same form would
- * meet one of its own in 2^48 lookups with a probability of 2^-32; a list of a thousand million
- * keys in a million lookups with one of 2^-78. Every match is therefore a false positive.
+ * counted. If a line needs several lookups (health.h), a line is represented by that many keys,
+ * and is a false positive if one of them is. Real lines cannot be used, because they could be
+ * members. The keys are made so that none can be in the filter. They have 24 bytes: the first eight
+ * contain a newline and a NUL, so that no line of a text file, and no entry of a NUL-separated one,
+ * is such a key; the other sixteen are random, drawn from the system's generator at that moment.
+ * Even a list of 2^48 keys of the same form would contain one of 2^48 such keys with a probability
+ * of 2^-32, and a list of a thousand million keys one of a million with a probability of 2^-78.
+ * Every match is therefore a false positive.
  *
  * Where the filter's hash function is missing (its secret key was not given), random hash values
- * are looked up instead, which is what a good hash function makes of random keys.
+ * are looked up instead. A good hash function returns such values for random keys.
  *
  * The interval of a rate is Wilson's score interval (1927): the rates under which a count like this
  * one is not among the least likely 5%. Unlike the usual interval it is right for counts near zero
@@ -41,24 +40,23 @@ bool measure(const bly_filter *f, uint64_t lines, unsigned lookups, measurement 
  * chance gives in one of a million measurements. */
 bool measure_above(const measurement *m, double requested);
 
-/* Whether it is above the rate that follows from the bits by more than a tenth and more than that
- * chance: then the hash function does not distribute the keys evenly. (The interval alone is above
- * by chance in one measurement of forty.) */
+/* The same for the rate that follows from the bits. If the measured rate is above that, the hash
+ * function does not distribute the keys evenly. (The lower end of the interval is above it by
+ * chance in one of forty measurements, so the interval alone proves nothing.) */
 bool measure_blames_hash(const measurement *m, double by_bits);
 
 /* ---- how many distinct keys ------------------------------------------------------------------ */
 
 typedef struct estimate {
     uint64_t keys;
-    uint64_t low, high; /* the 95% interval; both are `keys` where that is certain enough */
+    uint64_t low, high; /* the 95% interval; both are `keys` if the error is below half a key */
     double error;       /* the relative standard error */
 } estimate;
 
-/* Of a filter of kind hll. `most` is an upper limit of the number of keys; UINT64_MAX: none is
- * known. */
+/* For a filter of kind hll. `most` is an upper limit of the number of keys; UINT64_MAX: unknown. */
 estimate estimate_of(const bly_filter *sketch, uint64_t most);
 
-/* " (97 to 103 with 95% certainty)", or "" where low and high are equal. */
+/* " (97 to 103 with 95% certainty)", or "" if low and high are equal. */
 enum { ESTIMATE_RANGE = 96 };
 char *estimate_range(const estimate *e, char out[ESTIMATE_RANGE]);
 

@@ -1,8 +1,8 @@
-/* transfer.c - filters sent to servers, fetched from them, and deleted there: see transfer.h.
+/* transfer.c - sends filters to servers, fetches them, and deletes them there; see transfer.h.
  *
- * Without the module a filter lies in strings of the server. With it (transfer_module.c) it is a
- * key of the module. What a key holds decides how it is fetched; what the server can do decides how
- * a file is sent.
+ * Without the module a filter is stored in strings of the server. With it, it is a key of the
+ * module's type (transfer_module.c). A file is sent in the way that the server supports. A filter
+ * is fetched in the way in which it is stored.
  */
 #include "filters/transfer.h"
 
@@ -20,10 +20,9 @@
 
 enum { CHUNK = 1 << 20, MIN_CHUNK = 1 << 10, MAX_CHUNK = 64 << 20 };
 
-/* ---- what both directions have --------------------------------------------------------------- */
+/* ---- both directions ------------------------------------------------------------------------- */
 
-/* The bytes that go over at once. */
-static bool settle_chunk(transfer *t) {
+static bool set_chunk_size(transfer *t) {
     t->chunk_size = t->v->chunk ? (size_t)t->v->chunk : CHUNK;
     if (t->chunk_size >= MIN_CHUNK && t->chunk_size <= MAX_CHUNK)
         return true;
@@ -55,66 +54,64 @@ static void report_json(const transfer *t, bool sent, double seconds) {
 
 static void report(const transfer *t, bool sent) {
     const double seconds = progress_clock() - t->start;
-    char bytes[NUMBER_TEXT], time[NUMBER_TEXT], cut[48] = "";
+    char bytes[NUMBER_TEXT], time[NUMBER_TEXT], strings[48] = "";
     (void)number_bytes(t->total - t->resumed, bytes);
     if (sent && t->shards > 1)
-        (void)snprintf(cut, sizeof cut, ", in %u strings", (unsigned)t->shards);
+        (void)snprintf(strings, sizeof strings, ", in %u strings", (unsigned)t->shards);
     if (t->v->json)
         report_json(t, sent, seconds);
     else
         message_note("%s: %s %s in %s%s", sent ? t->remote.at.name : t->path, bytes,
-                     sent ? "sent" : "fetched", number_time(seconds, time), cut);
+                     sent ? "sent" : "fetched", number_time(seconds, time), strings);
 }
 
 /* ---- push ------------------------------------------------------------------------------------ */
 
-/* What has no meaning there. */
-static bool plain_agrees(const transfer *t) {
+/* Refuses what a server without the module cannot do. */
+static bool plain_can_store(const transfer *t) {
     const bly_kind kind = bly_filter_geometry(t->filter).kind;
     if (!remote_holds_kind(kind))
         (void)remote_refuse_kind(t->path, kind);
     else if (!bly_filter_hasher(t->filter))
-        (void)message_error("%s: is keyed; give its key by --key-file. It is not sent, but its id "
-                            "is",
-                            t->path);
+        (void)message_error(
+            "%s: is keyed; pass its key with --key-file (only the id of the key is sent)", t->path);
     else if (t->v->resume)
-        (void)message_error("%s: without the module nothing is kept of a push that was "
-                            "interrupted; leave --resume out",
-                            t->remote.at.name);
+        (void)message_error(
+            "%s: without the module an interrupted push cannot be continued; remove --resume",
+            t->remote.at.name);
     else if (t->v->chunk)
-        (void)message_error("%s: --chunk-size goes with the module alone; leave it out",
+        (void)message_error("%s: --chunk-size is only for servers with the module; remove it",
                             t->remote.at.name);
     else
         return true;
     return false;
 }
 
-const char *transfer_what(bly_list_type type) {
+const char *transfer_type_noun(bly_list_type type) {
     return bly_list_is_typed(type) ? "list of type" : "state of";
 }
 
-/* As with a file, it is for whoever asks the filter to bring his keys into its form. */
-static void mention_type(const transfer *t) {
+/* The server compares bytes, so clients must look up keys in canonical form. */
+static void note_type(const transfer *t) {
     bly_list_levels levels;
     const bly_list_type type = bly_list_recognise(t->filter, &levels);
     if (!bly_list_is_lines(type) && type != BLY_LIST_NONE && !t->v->as_is)
-        message_note("%s: a %s %s, as bloomery check and add will find by themselves; other "
-                     "clients must ask for keys in its form",
-                     t->remote.at.name, transfer_what(type), line_type_words(type));
+        message_note("%s: is a %s %s; bloomery check and add recognise the type, but other clients "
+                     "must look up keys in canonical form",
+                     t->remote.at.name, transfer_type_noun(type), line_type_words(type));
 }
 
-static bool push_plain(transfer *t, bool bare) {
+static bool push_plain(transfer *t, bool no_module) {
     bly_bitmap_spec spec;
-    if (!remote_spec(t->v->shards, t->v->expire, &spec) || !plain_agrees(t) ||
+    if (!remote_spec(t->v->shards, t->v->expire, &spec) || !plain_can_store(t) ||
         !remote_may_send(&t->remote, t->v->replace, "--replace"))
         return false;
-    if (bare)
-        message_note("%s: the server has no Bloomery module; the list is sent as strings, which "
-                     "need none",
+    if (no_module)
+        message_note("%s: the server has no Bloomery module; the filter is stored in strings",
                      t->remote.at.name);
     if (!remote_send(&t->remote, t->filter, &spec, t->v->replace, "--replace"))
         return false;
-    mention_type(t);
+    note_type(t);
     t->shards = bly_redis_filter_bitmap(t->remote.filter)->shards;
     t->total = bly_bitmap_bytes(bly_redis_filter_bitmap(t->remote.filter));
     return true;
@@ -145,10 +142,10 @@ static bool push_file(transfer *t) {
     return good;
 }
 
-int transfer_push(const transfer_values *v, const char *path, const char *address) {
+int transfer_push(const transfer_options *v, const char *path, const char *address) {
     transfer t = {.v = v, .path = path, .start = progress_clock()};
     bly_bitmap_spec spec;
-    if (!settle_chunk(&t) || !remote_spec(v->shards, v->expire, &spec))
+    if (!set_chunk_size(&t) || !remote_spec(v->shards, v->expire, &spec))
         return CLI_ERROR;
     const bool good = remote_to(&t.remote, address) && push_file(&t);
     if (good)
@@ -164,12 +161,12 @@ static bool show(void *ctx, uint64_t done, uint64_t total) {
     return !interrupt_seen();
 }
 
-/* The secret key of a keyed filter is not needed for that. */
+/* Needs no secret key, even for a keyed filter. */
 static bool pull_plain(transfer *t) {
     const bly_redis_filter_options how = {.struct_size = sizeof how, .without_key = true};
     bly_filter *f = NULL;
     if (t->v->chunk) {
-        (void)message_error("%s: --chunk-size goes with filters of the module alone; leave it out",
+        (void)message_error("%s: --chunk-size is only for filters of the module; remove it",
                             t->remote.at.name);
         return false;
     }
@@ -197,12 +194,12 @@ static bool pull_file(transfer *t) {
     return t->holds == REMOTE_FILTER ? pull_plain(t) : module_pull(t);
 }
 
-int transfer_pull(const transfer_values *v, const char *address, const char *path) {
+int transfer_pull(const transfer_options *v, const char *address, const char *path) {
     transfer t = {.v = v, .path = path, .start = progress_clock()};
     if (strcmp(path, "-") == 0)
-        return message_error("what is pulled is checked before it is used, so it needs a file; "
-                             "name one");
-    if (!settle_chunk(&t))
+        return message_error("cannot write to standard output, because the file is verified before "
+                             "it is used; give a file name");
+    if (!set_chunk_size(&t))
         return CLI_ERROR;
     const bool good = remote_to(&t.remote, address) && pull_file(&t);
     if (good)
@@ -213,7 +210,7 @@ int transfer_pull(const transfer_values *v, const char *address, const char *pat
 
 /* ---- drop ------------------------------------------------------------------------------------ */
 
-static void report_dropped(const transfer_values *v, const remote *r, const bly_bitmap *was) {
+static void report_dropped(const transfer_options *v, const remote *r, const bly_bitmap *was) {
     char bytes[NUMBER_TEXT];
     const uint64_t size = bly_bitmap_bytes(was);
     if (!v->json) {
@@ -228,7 +225,7 @@ static void report_dropped(const transfer_values *v, const remote *r, const bly_
     json_end(&j);
 }
 
-static bool drop_filter(const transfer_values *v, remote *r) {
+static bool drop_filter(const transfer_options *v, remote *r) {
     const bly_redis_filter_options how = {.struct_size = sizeof how, .without_key = true};
     if (remote_open(r, NULL, &how) != BLY_OK)
         return false;
@@ -241,10 +238,11 @@ static bool drop_filter(const transfer_values *v, remote *r) {
     return status == BLY_OK;
 }
 
-int transfer_drop(const transfer_values *v, const char *address) {
+int transfer_drop(const transfer_options *v, const char *address) {
     remote r;
     if (!remote_is_address(address))
-        return message_error("%s: is no address of a server; a file is deleted with rm", address);
+        return message_error("%s: is not the address of a server; use rm to delete a file",
+                             address);
     const bool good = remote_to(&r, address) && drop_filter(v, &r);
     remote_close(&r);
     return good ? CLI_OK : CLI_ERROR;

@@ -1,5 +1,5 @@
-/* transfer.h - filters on their way from files to servers and back, and filters that leave a
- * server: `bloomery push`, `pull` and `drop`. */
+/* transfer.h - sends filter files to servers, fetches filters into files, and deletes filters from
+ * servers, for `bloomery push`, `pull` and `drop`. */
 #ifndef BLOOMERY_CLI_TRANSFER_H
 #define BLOOMERY_CLI_TRANSFER_H
 
@@ -8,43 +8,44 @@
 
 #include <bloomery/host/lists.h>
 
-/* Options; each command has some of them. */
-typedef struct transfer_values {
+/* The options of the three commands; each command has some of them. */
+typedef struct transfer_options {
     const char *key_file;
     uint64_t chunk, shards, expire;
-    bool replace; /* what is there already: --replace, --force */
+    bool replace; /* an existing filter or file: --replace, --force */
     bool resume, as_is, plain, json;
-} transfer_values;
+} transfer_options;
 
 /* All three return an exit status. */
-int transfer_push(const transfer_values *v, const char *path, const char *address);
-int transfer_pull(const transfer_values *v, const char *address, const char *path);
-int transfer_drop(const transfer_values *v, const char *address);
+int transfer_push(const transfer_options *v, const char *path, const char *address);
+int transfer_pull(const transfer_options *v, const char *address, const char *path);
+int transfer_drop(const transfer_options *v, const char *address);
 
 /* ---- for transfer*.c ------------------------------------------------------------------------- */
 
 typedef struct transfer {
-    const transfer_values *v;
+    const transfer_options *v;
     const char *path;
     remote remote;
-    const bly_filter *filter; /* that is sent */
-    remote_holds holds;       /* what the key holds that is fetched */
-    uint32_t shards;          /* strings; 0: the module's own key */
+    const bly_filter *filter; /* to be sent */
+    remote_holds holds;       /* the type of the value to be fetched */
+    uint32_t shards;          /* number of strings; 0: a filter of the module */
     size_t chunk_size;
-    uint64_t total; /* bytes of the filter */
-    uint64_t done;  /* bytes that are there, those of an earlier run included */
-    uint64_t resumed, chunks;
+    uint64_t total;   /* bytes of the filter */
+    uint64_t done;    /* bytes transferred, including those of an interrupted push */
+    uint64_t resumed; /* bytes transferred by an interrupted push */
+    uint64_t chunks;
     unsigned tries;
     double start; /* by progress_clock */
     progress progress;
 } transfer;
 
-/* "list of type", "state of", before the type in words. */
-const char *transfer_what(bly_list_type type);
+/* "list of type" or "state of", to be followed by the name of the type. */
+const char *transfer_type_noun(bly_list_type type);
 
-/* With the module, in chunks. */
+/* For servers with the module: in chunks. */
 typedef enum module_result {
-    MODULE_FAILED, /* reported, unless a signal came */
+    MODULE_FAILED, /* reported, unless interrupted by a signal */
     MODULE_DONE,
     MODULE_ABSENT /* the server has no module, and nothing was sent */
 } module_result;

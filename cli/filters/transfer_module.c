@@ -1,9 +1,10 @@
-/* transfer_module.c - filters of the module on their way, in chunks.
+/* transfer_module.c - sends and fetches filters of the module, in chunks.
  *
- * BLY.LOAD and BLY.DUMP carry the bytes of a filter file, a chunk at a time, so that the server's
- * other clients do not notice. A key appears, or is replaced, when its last chunk has arrived and
- * the server has checked the whole. A filter that is fetched may change between two chunks; the
- * stamp that comes with each tells, and then it is fetched from the beginning.
+ * BLY.LOAD and BLY.DUMP carry the bytes of a filter file. The chunks are so small that the server's
+ * other clients do not notice the transfer. A key appears, or is replaced, when its last chunk has
+ * arrived and the server has verified the whole filter. A filter may change while it is fetched.
+ * Each chunk comes with a stamp; if it differs from that of the first chunk, the filter is fetched
+ * again from the beginning.
  */
 #include "filters/transfer.h"
 
@@ -21,13 +22,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TRIES = 5, KIND_AT = 5 /* in a header: docs/format.md */ };
+enum { MAX_TRIES = 5, KIND_AT = 5 /* offset in a header: docs/format.md */ };
 
 /* ---- sending --------------------------------------------------------------------------------- */
 
 typedef struct sending {
     transfer *t;
-    bool bare; /* the server has no module */
+    bool no_module; /* the server has no module */
     bly_chunks *image;
     uint8_t *chunk;
 } sending;
@@ -41,15 +42,16 @@ static bly_redis_reply *load(sending *s, uint64_t offset, size_t size, const cha
     return server_command(&s->t->remote.at, args, s->t->v->replace ? 6 : 5, lost);
 }
 
-/* Where to begin. An offset that cannot be right makes the server tell the one that is; any other
- * answer means that nothing of this file has arrived. false: reported. */
+/* Sets t->resumed. Sends a chunk at an impossible offset: the server's error then names the offset
+ * that it expects. Any other answer means that nothing of this file has arrived. false: reported.
+ */
 static bool find_start(sending *s) {
     if (!s->t->v->resume)
         return true;
     bly_redis_reply *answer = load(s, s->t->total, 0, "");
     if (!answer)
         return false;
-    s->bare = server_error_has(answer, "unknown command");
+    s->no_module = server_error_has(answer, "unknown command");
     static const char words[] = "expected offset ";
     if (server_error_has(answer, words)) {
         const char *text = bly_redis_reply_text(answer).data;
@@ -58,63 +60,64 @@ static bool find_start(sending *s) {
         s->t->resumed = at < s->t->total ? at : 0;
     }
     bly_redis_reply_free(answer);
-    if (s->t->resumed == 0 && !s->bare)
-        message_note("%s: has nothing of an interrupted push; it is sent from the beginning",
+    if (s->t->resumed == 0 && !s->no_module)
+        message_note("%s: there is no interrupted push to continue; sending from the beginning",
                      s->t->remote.at.name);
     return true;
 }
 
-/* The answer to the last piece comes when the server has checked the whole. */
-static bool understand(const sending *s, const bly_redis_reply *answer) {
+/* The server answers the last chunk after it has verified the whole filter. */
+static bool check_answer(const sending *s, const bly_redis_reply *answer) {
     if (bly_redis_reply_type(answer) == BLY_REDIS_INTEGER &&
         (uint64_t)bly_redis_reply_integer(answer) == s->t->done)
         return true;
-    if (s->bare)
+    if (s->no_module)
         return false;
     (void)server_refused(&s->t->remote.at, answer);
     if (s->t->resumed > 0 && server_is_error(answer) && s->t->done == s->t->total)
-        message_note("perhaps what had arrived before was of another file; push it again without "
-                     "--resume");
+        message_note("the chunks that had arrived before may be of another file; push again "
+                     "without --resume");
     return false;
 }
 
-static bool send_piece(sending *s) {
+static bool send_chunk(sending *s) {
     char lost[160], sent[NUMBER_TEXT];
     const size_t size = bly_chunks_read(s->image, s->t->done, s->chunk, s->t->chunk_size);
-    (void)snprintf(lost, sizeof lost, "; %s bytes have arrived: push it again with --resume",
+    (void)snprintf(lost, sizeof lost, "; %s bytes have arrived; use --resume to continue",
                    number_grouped(s->t->done, sent));
     bly_redis_reply *answer = load(s, s->t->done, size, s->t->done ? lost : "");
     if (!answer)
         return false;
     s->t->done += size;
     s->t->chunks++;
-    s->bare = server_error_has(answer, "unknown command");
-    const bool good = understand(s, answer);
+    s->no_module = server_error_has(answer, "unknown command");
+    const bool good = check_answer(s, answer);
     bly_redis_reply_free(answer);
     return good;
 }
 
 static bool send_all(sending *s) {
     char sent[NUMBER_TEXT];
-    bool good = find_start(s) && !s->bare;
+    bool good = find_start(s) && !s->no_module;
     s->t->done = s->t->resumed;
     progress_begin(&s->t->progress, false);
     while (good && s->t->done < s->t->total && !interrupt_seen()) {
-        good = send_piece(s);
+        good = send_chunk(s);
         progress_show_bytes(&s->t->progress, s->t->done - s->t->resumed,
                             s->t->total - s->t->resumed);
     }
     progress_end(&s->t->progress);
     if (good && s->t->done < s->t->total)
-        message_note("%s: stopped; the server keeps the first %s bytes until --resume brings the "
-                     "rest",
+        message_note("%s: interrupted; the server keeps the first %s bytes, and --resume continues "
+                     "from there",
                      s->t->remote.at.name, number_grouped(s->t->done, sent));
     return good && s->t->done == s->t->total;
 }
 
-/* The module compares bytes. Asked for an address whose network is listed, or a name in capitals,
- * it would say no. (Marks of a keyed list cannot be looked up without its key.) */
-static bly_list_type type_of(const sending *s) {
+/* The type if it is one that the module would look up wrongly, else BLY_LIST_LINE. The module
+ * compares bytes, so it would not find an address in a listed network, or a domain in capitals.
+ * (The marks of a keyed list cannot be looked up without its key.) */
+static bly_list_type unsupported_type(const sending *s) {
     bly_list_levels levels;
     if (s->t->v->as_is)
         return BLY_LIST_LINE;
@@ -124,30 +127,30 @@ static bly_list_type type_of(const sending *s) {
     return type == BLY_LIST_NONE || bly_list_is_lines(type) ? BLY_LIST_LINE : type;
 }
 
-/* What only a server without the module can be sent. Before the first piece is. */
-static bool module_agrees(sending *s) {
-    const bly_list_type type = type_of(s);
-    const bool plain_alone = s->t->v->shards || s->t->v->expire;
-    if (type == BLY_LIST_LINE && !plain_alone)
+/* Refuses what the module cannot store, before anything is sent. */
+static bool module_can_store(sending *s) {
+    const bly_list_type type = unsupported_type(s);
+    const bool needs_plain = s->t->v->shards || s->t->v->expire;
+    if (type == BLY_LIST_LINE && !needs_plain)
         return true;
-    /* A piece that begins at the end is refused, one way or the other. */
+    /* Asks whether there is a module: this chunk is refused in any case. */
     bly_redis_reply *answer = load(s, s->t->total, 0, "");
     if (!answer)
         return false;
-    s->bare = server_error_has(answer, "unknown command");
+    s->no_module = server_error_has(answer, "unknown command");
     bly_redis_reply_free(answer);
-    if (s->bare)
+    if (s->no_module)
         return true;
-    if (plain_alone)
-        (void)message_error("%s: --shards and --expire are for strings, which need no module; add "
-                            "--plain, or leave them out",
+    if (needs_plain)
+        (void)message_error("%s: --shards and --expire are only for filters in strings; add "
+                            "--plain, or remove them",
                             s->t->remote.at.name);
     else
-        (void)message_error("%s: a %s %s; a server compares bytes, and would deny what "
-                            "the list has in another form or as part of something larger. Ask such "
-                            "a list with bloomery check; or send it with --as-is, for clients that "
-                            "put their keys into its form; or with --plain, for bloomery check",
-                            s->t->path, transfer_what(type), line_type_words(type));
+        (void)message_error(
+            "%s: is a %s %s, but the module compares bytes, so it would miss keys in other forms "
+            "and parts of listed blocks or domains; use --plain for bloomery check, or --as-is if "
+            "all clients look up keys in canonical form",
+            s->t->path, transfer_type_noun(type), line_type_words(type));
     return false;
 }
 
@@ -158,12 +161,12 @@ module_result module_push(transfer *t) {
         (void)message_error("out of memory");
     else {
         t->total = bly_chunks_size(s.image);
-        interrupt_watch(); /* so that it can be said what the server has */
-        good = module_agrees(&s) && !s.bare && send_all(&s);
+        interrupt_watch(); /* so that a signal ends with a note of how much has arrived */
+        good = module_can_store(&s) && !s.no_module && send_all(&s);
     }
     bly_chunks_close(s.image);
     free(s.chunk);
-    return good ? MODULE_DONE : s.bare ? MODULE_ABSENT : MODULE_FAILED;
+    return good ? MODULE_DONE : s.no_module ? MODULE_ABSENT : MODULE_FAILED;
 }
 
 /* ---- fetching -------------------------------------------------------------------------------- */
@@ -174,27 +177,25 @@ typedef struct fetching {
     int64_t stamp;
 } fetching;
 
-typedef enum verdict { FAILED, CHANGED, FINE } verdict;
+typedef enum fetch_result { FETCH_FAILED, FETCH_CHANGED, FETCH_OK } fetch_result;
 
-/* Why there is nothing to be had where the module is not loaded. */
-static int refuse_bare(const fetching *f) {
+/* Reports why nothing can be fetched from a server without the module. */
+static int report_no_module(const fetching *f) {
     const char *name = f->t->remote.at.name;
     if (f->t->holds == REMOTE_NOTHING)
         return message_error("%s: there is no such key", name);
     if (f->t->holds == REMOTE_STRING)
-        return message_error("%s: holds a string that is no filter of Bloomery's (go-zero's have "
-                             "no form of a file)",
-                             name);
+        return message_error(
+            "%s: the string is no filter of Bloomery (filters of go-zero cannot be pulled)", name);
     if (f->t->holds == REMOTE_OTHER)
-        return message_error("%s: the key holds something that is no filter; name another", name);
+        return message_error("%s: the key holds no filter; give another key", name);
     return message_error(
-        "%s: the server has no Bloomery module (MODULE LOAD "
-        "/PATH/TO/bloomery.so), and does not allow GETRANGE, which filters without "
-        "it need",
+        "%s: the server has no Bloomery module, and does not allow GETRANGE, which filters without "
+        "the module need; load the module (MODULE LOAD /PATH/TO/bloomery.so), or allow GETRANGE",
         name);
 }
 
-/* [total, stamp, data]. NULL where an answer is none of that; reported. */
+/* The data of [total, stamp, data]. NULL: the answer is something else, which is reported. */
 static const bly_redis_reply *data_of(const fetching *f, const bly_redis_reply *answer) {
     const bly_redis_reply *total = bly_redis_reply_at(answer, 0), *stamp, *data;
     stamp = bly_redis_reply_at(answer, 1);
@@ -202,7 +203,7 @@ static const bly_redis_reply *data_of(const fetching *f, const bly_redis_reply *
     if (bly_redis_reply_type(answer) == BLY_REDIS_NIL)
         (void)message_error("%s: there is no such key", f->t->remote.at.name);
     else if (server_error_has(answer, "unknown command"))
-        (void)refuse_bare(f);
+        (void)report_no_module(f);
     else if (!data || bly_redis_reply_type(total) != BLY_REDIS_INTEGER ||
              bly_redis_reply_type(stamp) != BLY_REDIS_INTEGER ||
              bly_redis_reply_type(data) != BLY_REDIS_TEXT ||
@@ -213,9 +214,8 @@ static const bly_redis_reply *data_of(const fetching *f, const bly_redis_reply *
     return NULL;
 }
 
-/* What the first piece says, its header most of all, must be believable before a disk is filled on
- * its word. */
-static bool begin(fetching *f, const bly_redis_reply *answer, bly_bytes data) {
+/* The header in the first chunk must agree with the total before a disk is filled. */
+static bool check_first_chunk(fetching *f, const bly_redis_reply *answer, bly_bytes data) {
     bly_file_info info = {.struct_size = sizeof info};
     f->t->total = (uint64_t)bly_redis_reply_integer(bly_redis_reply_at(answer, 0));
     f->stamp = bly_redis_reply_integer(bly_redis_reply_at(answer, 1));
@@ -229,34 +229,35 @@ static bool begin(fetching *f, const bly_redis_reply *answer, bly_bytes data) {
         (void)message_error("%s: kind %s is no longer supported; use %s instead",
                             f->t->remote.at.name, gone->name, gone->replacement);
     else if (status == BLY_OK || status == BLY_ECORRUPT)
-        (void)message_error("%s: what the server sends is not a filter", f->t->remote.at.name);
+        (void)message_error("%s: the server sent something that is not a filter",
+                            f->t->remote.at.name);
     else
         (void)message_status(f->t->remote.at.name, status);
     return false;
 }
 
-static verdict take_piece(fetching *f, const bly_redis_reply *answer) {
+static fetch_result handle_chunk(fetching *f, const bly_redis_reply *answer) {
     const bly_redis_reply *reply = data_of(f, answer);
     if (!reply)
-        return FAILED;
+        return FETCH_FAILED;
     const bly_bytes data = bly_redis_reply_text(reply);
-    if (f->t->done == 0 && !begin(f, answer, data))
-        return FAILED;
+    if (f->t->done == 0 && !check_first_chunk(f, answer, data))
+        return FETCH_FAILED;
     if (bly_redis_reply_integer(bly_redis_reply_at(answer, 1)) != f->stamp)
-        return CHANGED;
+        return FETCH_CHANGED;
     if (data.size == 0 || data.size > f->t->total - f->t->done) {
         (void)message_error("%s: the server sent %llu bytes too %s", f->t->remote.at.name,
                             (unsigned long long)(data.size ? data.size - (f->t->total - f->t->done)
                                                            : f->t->total - f->t->done),
                             data.size ? "many" : "few");
-        return FAILED;
+        return FETCH_FAILED;
     }
     f->t->done += data.size;
     f->t->chunks++;
-    return output_put(&f->out, data.data, data.size) ? FINE : FAILED;
+    return output_put(&f->out, data.data, data.size) ? FETCH_OK : FETCH_FAILED;
 }
 
-static verdict fetch_piece(fetching *f) {
+static fetch_result fetch_chunk(fetching *f) {
     char at[SERVER_NUMBER], count[SERVER_NUMBER];
     const bly_bytes args[] = {
         server_word("BLY.DUMP"),
@@ -267,43 +268,42 @@ static verdict fetch_piece(fetching *f) {
     };
     bly_redis_reply *answer = server_command(&f->t->remote.at, args, 5, "");
     if (!answer)
-        return FAILED;
-    const verdict v = take_piece(f, answer);
+        return FETCH_FAILED;
+    const fetch_result result = handle_chunk(f, answer);
     bly_redis_reply_free(answer);
-    return v;
+    return result;
 }
 
-/* From the beginning to the end, unless the filter changes in between. */
-static verdict fetch_once(fetching *f) {
-    verdict v = FINE;
+/* One attempt, which ends early if the filter changes. */
+static fetch_result fetch_once(fetching *f) {
+    fetch_result result = FETCH_OK;
     f->t->done = f->t->total = 0;
     if (!output_restart(&f->out))
-        return FAILED;
+        return FETCH_FAILED;
     do {
-        v = fetch_piece(f);
+        result = fetch_chunk(f);
         progress_show_bytes(&f->t->progress, f->t->done, f->t->total);
-    } while (v == FINE && f->t->done < f->t->total && !interrupt_seen());
-    return v == FINE && f->t->done < f->t->total ? FAILED : v;
+    } while (result == FETCH_OK && f->t->done < f->t->total && !interrupt_seen());
+    return result == FETCH_OK && f->t->done < f->t->total ? FETCH_FAILED : result;
 }
 
 static bool fetch_all(fetching *f) {
-    verdict v = CHANGED;
+    fetch_result result = FETCH_CHANGED;
     progress_begin(&f->t->progress, false);
-    while (v == CHANGED && f->t->tries < TRIES && !interrupt_seen()) {
+    while (result == FETCH_CHANGED && f->t->tries < MAX_TRIES && !interrupt_seen()) {
         f->t->tries++;
-        v = fetch_once(f);
+        result = fetch_once(f);
     }
     progress_end(&f->t->progress);
-    if (v == CHANGED && !interrupt_seen())
-        (void)message_error("%s: the filter changed while it was fetched, %d times in a row; stop "
-                            "adding keys for as long, or pull it from a replica that gets no "
-                            "updates meanwhile",
-                            f->t->remote.at.name, TRIES);
-    return v == FINE;
+    if (result == FETCH_CHANGED && !interrupt_seen())
+        (void)message_error("%s: the filter changed during each of %d attempts; stop adding keys "
+                            "while it is fetched, or pull it from a replica that gets no updates",
+                            f->t->remote.at.name, MAX_TRIES);
+    return result == FETCH_OK;
 }
 
-/* What has arrived, before it takes its place. */
-static bool check(fetching *f) {
+/* Verifies the temporary file before it is renamed. */
+static bool verify(fetching *f) {
     const bly_open_options o = {.struct_size = sizeof o,
                                 .flags = BLY_OPEN_WITHOUT_KEY | BLY_OPEN_VERIFY};
     bly_map *map = NULL;
@@ -317,7 +317,7 @@ static bool check(fetching *f) {
     bly_map_close(map);
     bly_filter_destroy(loaded);
     if (status != BLY_OK)
-        (void)message_error("%s: what arrived is refused (%s); nothing was written",
+        (void)message_error("%s: the fetched filter is invalid (%s); nothing was written",
                             f->t->remote.at.name, bly_strerror(status));
     return status == BLY_OK;
 }
@@ -326,7 +326,7 @@ bool module_pull(transfer *t) {
     fetching f = {.t = t};
     if (!output_open(&f.out, t->path, t->v->replace))
         return false;
-    const bool good = fetch_all(&f) && check(&f) && output_commit(&f.out);
+    const bool good = fetch_all(&f) && verify(&f) && output_commit(&f.out);
     output_close(&f.out);
     return good;
 }

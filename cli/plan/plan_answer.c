@@ -1,9 +1,10 @@
-/* plan_answer.c - plans every kind for the stated needs, and picks the few worth comparing.
+/* plan_answer.c - plans every kind for the stated needs, and selects the few worth comparing.
  *
- * Which kinds are shown follows from the library's advice and figures; no kind is named here. A
- * kind is worth comparing if it meets the needs, does at most one thing that was not asked for, and
- * no other kind is better: at least as small, with as few cache lines per lookup, and able to do
- * the same. What a kind can do beyond the needs is not lost: the user who states that need sees it.
+ * The selection follows from the library's advice and figures, not from a list of kinds. A kind is
+ * worth comparing if it meets the needs, has at most one capability that was not requested, and no
+ * other kind is better. Better means at least as small, with as few cache lines per lookup, and
+ * with the same capabilities. A user who needs another capability requests it, and then sees the
+ * kinds that have it.
  */
 #include "plan/plan_answer.h"
 
@@ -13,8 +14,8 @@
 #include <bloomery/filter.h>
 #include <bloomery/redis/bitmap.h>
 
-/* The advice is for counters of the usual width; with others only the size differs. */
-static bly_status widen(bly_advice *a, uint32_t counter_bits) {
+/* The library's advice is for counters of the default width; another width changes the size. */
+static bly_status set_counter_width(bly_advice *a, uint32_t counter_bits) {
     bly_status status = bly_plan_counting(a->needs.keys, a->needs.fpr, counter_bits,
                                           a->needs.hash_bits, &a->geometry);
     if (status != BLY_OK)
@@ -30,13 +31,13 @@ bly_status plan_kind(const plan_answer *p, bly_kind kind, bly_advice *out) {
     BLY_INIT(*out);
     bly_status status = bly_advise_kind(kind, &p->needs, out);
     const bool widens = p->counter_bits && kind == BLY_COUNTING;
-    return status == BLY_OK && widens ? widen(out, p->counter_bits) : status;
+    return status == BLY_OK && widens ? set_counter_width(out, p->counter_bits) : status;
 }
 
 /* ---- the kinds to show ----------------------------------------------------------------------- */
 
-/* What the planner was asked to make small: memory, or the rate, or, negative, the number of keys.
- */
+/* The value that the planner computes, lower being better: memory, or the rate, or the negative
+ * number of keys. */
 static double cost_of(const plan_answer *p, const plan_line *line) {
     const bly_advice *a = &line->advice;
     if (p->needs.keys == 0)
@@ -44,7 +45,7 @@ static double cost_of(const plan_answer *p, const plan_line *line) {
     return p->needs.fpr > 0 ? (double)a->bytes : a->fpr;
 }
 
-/* The needs that a kind can meet. Keys that never change make no further demands. */
+/* The needs that a kind can meet. None matters if the keys never change. */
 static uint32_t abilities_of(const plan_answer *p, bly_kind kind) {
     static const uint32_t all[] = {BLY_NEED_REMOVE, BLY_NEED_GROW, BLY_NEED_WINDOW, BLY_NEED_COUNTS,
                                    BLY_NEED_SHARE};
@@ -57,7 +58,7 @@ static uint32_t abilities_of(const plan_answer *p, bly_kind kind) {
     return able;
 }
 
-/* How many of them were not asked for. */
+/* How many of them were not requested. */
 static unsigned extras_of(const plan_answer *p, bly_kind kind) {
     unsigned extras = 0;
     for (uint32_t left = abilities_of(p, kind) & ~p->needs.flags; left; left &= left - 1)
@@ -65,8 +66,8 @@ static unsigned extras_of(const plan_answer *p, bly_kind kind) {
     return extras;
 }
 
-/* Whether a is at least as good as b in every respect. A kind with slots can be full, and one with
- * levels reads more the more of them there are. */
+/* Whether a is at least as good as b in every respect. Slots are a disadvantage, because the filter
+ * can become full. So are levels, because each costs a lookup. */
 static bool is_no_worse(const plan_answer *p, const plan_line *a, const plan_line *b) {
     return cost_of(p, a) <= cost_of(p, b) && a->advice.cache_lines <= b->advice.cache_lines &&
            !(abilities_of(p, b->kind) & ~abilities_of(p, a->kind)) &&
@@ -74,7 +75,7 @@ static bool is_no_worse(const plan_answer *p, const plan_line *a, const plan_lin
            (kinds_have_levels(b->kind) || !kinds_have_levels(a->kind));
 }
 
-/* Whether another kind is better; of equal ones the first is. */
+/* Whether another kind is better; of equal kinds the first one is. */
 static bool is_beaten(const plan_answer *p, const plan_line *line) {
     for (const plan_line *other = p->lines; other < p->lines + p->count; other++)
         if (other != line && other->status == BLY_OK && is_no_worse(p, other, line) &&
@@ -83,8 +84,8 @@ static bool is_beaten(const plan_answer *p, const plan_line *line) {
     return false;
 }
 
-/* The order in which the places are given: the chosen kind, the planner's, then those that do
- * little else than what is needed, then the smallest. */
+/* The order in which kinds are selected: the chosen kind, the planner's, then those with the fewest
+ * capabilities that were not requested, then the smallest. */
 static bool comes_before(const plan_answer *p, const plan_line *a, const plan_line *b) {
     const bly_kind first[] = {p->choice.kind, p->suggested};
     for (size_t i = 0; i < 2; i++)
@@ -94,7 +95,7 @@ static bool comes_before(const plan_answer *p, const plan_line *a, const plan_li
     return extras_a != extras_b ? extras_a < extras_b : cost_of(p, a) < cost_of(p, b);
 }
 
-/* Inserts a line in that order; the last one is lost when there is no room. */
+/* Inserts a line in that order. If all places are used, the last line is dropped. */
 static void show_line(plan_answer *p, size_t line) {
     size_t at = p->shown_count;
     while (at > 0 && comes_before(p, &p->lines[line], &p->lines[p->shown[at - 1]])) {
@@ -107,7 +108,7 @@ static void show_line(plan_answer *p, size_t line) {
     p->shown_count += p->shown_count < PLAN_SHOWN;
 }
 
-/* For the reader: behind the first line by size. */
+/* Sorts the lines after the first by cost. */
 static void sort_shown(plan_answer *p) {
     for (size_t i = 2; i < p->shown_count; i++)
         for (size_t at = i; at > 1; at--) {
@@ -156,7 +157,8 @@ void plan_fill_lines(plan_answer *p) {
 
 /* ---- on a server ----------------------------------------------------------------------------- */
 
-/* The kind that suits the rate; where that is to be found, or space matters, the better one. */
+/* The kind for the requested rate. If no rate was requested, or space matters, the better of the
+ * two kinds. */
 static bly_status choose_for_server(plan_answer *p) {
     bly_advice other = {.struct_size = sizeof other};
     if (p->needs.fpr > 0 && !(p->needs.flags & BLY_NEED_SPACE))
@@ -170,7 +172,7 @@ static bly_status choose_for_server(plan_answer *p) {
     return second == BLY_OK ? second : status;
 }
 
-/* For the size alone, for which a secret key does not matter. */
+/* Only the size is computed, which does not depend on a secret key. */
 static bly_status hasher_for(const plan_answer *p, bly_hasher *out) {
     const bly_needs *needs = &p->choice.needs;
     if (p->hash && p->hash != BLY_HASH_SIPHASH && bly_hash_available(p->hash))
@@ -180,7 +182,7 @@ static bly_status hasher_for(const plan_answer *p, bly_hasher *out) {
 
 bly_status plan_on_server(plan_answer *p, bly_kind kind, uint64_t shards, const char **why) {
     *why = NULL;
-    p->needs.flags &= ~(uint32_t)BLY_NEED_SHARE; /* its clients always do */
+    p->needs.flags &= ~(uint32_t)BLY_NEED_SHARE; /* clients can always add concurrently */
     bly_status status =
         kind == BLY_KIND_NONE ? choose_for_server(p) : plan_kind(p, kind, &p->choice);
     p->suggested = p->choice.kind;
@@ -195,12 +197,10 @@ bly_status plan_on_server(plan_answer *p, bly_kind kind, uint64_t shards, const 
     if (status == BLY_OK)
         status = bly_bitmap_plan(&spec, &p->bitmap);
     if (status == BLY_ETOOBIG)
-        *why =
-            shards
-                ? "it cannot be cut into that number of strings: one holds 512 MB at most, and a "
-                  "block at least; leave --shards out"
-                : "it would take more than 4096 strings of 512 MB; split the keys among "
-                  "several filters, or allow a higher rate";
+        *why = shards ? "the filter cannot be split into that number of strings: each has at least "
+                        "one block, and at most 512 MiB; remove --shards"
+                      : "the filter would need more than 4096 strings of 512 MiB; split the keys "
+                        "among several filters, or allow a higher rate";
     return status;
 }
 
@@ -222,7 +222,7 @@ uint64_t plan_max_keys(const bly_advice *a) {
         return a->needs.keys;
     if (!kinds_hold_slots(a->kind) || kinds_have_levels(a->kind))
         return UINT64_MAX;
-    if (kinds_grow(a->kind)) { /* as large as it can get */
+    if (kinds_grow(a->kind)) { /* after all doublings */
         g.size <<= g.hashes - g.detail;
         g.hashes = g.detail;
     }

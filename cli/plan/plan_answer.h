@@ -1,5 +1,5 @@
-/* plan_answer.h - what `plan` found out: the recommended filter, and how every other kind compares
- * with it. */
+/* plan_answer.h - the result of `plan`: the recommended filter, and a plan of every other kind to
+ * compare it with. */
 #ifndef BLOOMERY_CLI_PLAN_ANSWER_H
 #define BLOOMERY_CLI_PLAN_ANSWER_H
 
@@ -19,11 +19,11 @@ typedef struct plan_line {
 } plan_line;
 
 typedef struct plan_answer {
-    bly_needs needs; /* as stated; 0 for the value to be found */
+    bly_needs needs; /* as stated; 0 for the value to be computed */
     bly_hash_id hash;
-    uint64_t seconds;      /* length of a window by time; 0: none */
+    uint64_t seconds;      /* length of the window by time; 0: there is none */
     bool own_kind;         /* the user chose the kind */
-    uint32_t counter_bits; /* and the width of its counters; 0: the usual width */
+    uint32_t counter_bits; /* width of its counters; 0: the default width */
     bly_advice choice;     /* the planner's kind, or the user's */
     bly_kind suggested;    /* the planner's kind; BLY_KIND_NONE if it found none */
     bool on_server;        /* for a plain server: only kinds that it can store */
@@ -34,7 +34,7 @@ typedef struct plan_answer {
     size_t shown_count;
 } plan_answer;
 
-/* bly_advise_kind, for p->needs and p->counter_bits. */
+/* Like bly_advise_kind, for p->needs and p->counter_bits. */
 bly_status plan_kind(const plan_answer *p, bly_kind kind, bly_advice *out);
 
 /* Fills in `lines` and `shown` for p->needs and p->choice. */
@@ -47,15 +47,15 @@ bool plan_is_shown(const plan_answer *p, size_t line);
  * `shards` strings (0: as few as possible). On failure *why is the message, or NULL. */
 bly_status plan_on_server(plan_answer *p, bly_kind kind, uint64_t shards, const char **why);
 
-/* `all`: every kind, not only the shown ones. */
+/* With `all`, prints every kind, not only the shown ones. */
 void plan_print(const plan_answer *p, bool all, FILE *to);
 void plan_json(const plan_answer *p, FILE *to);
 
 /* Prints why there is no plan, and what to do. Returns CLI_ERROR. */
 int plan_refuse(const bly_needs *needs, bly_kind kind, bly_hash_id hash, bly_status status);
 
-/* The same before planning, for a filter on a plain server: CLI_OK if needs, kind and number of
- * shards are possible there. */
+/* For a filter on a plain server, before planning: CLI_OK if the needs, the kind and the number of
+ * shards are possible there. Otherwise prints why not, and returns CLI_ERROR. */
 int plan_check_server(uint32_t flags, bly_kind kind, uint64_t shards);
 
 /* The maximum number of keys, whatever the rate; UINT64_MAX: unlimited. */

@@ -1,4 +1,5 @@
-/* plan_chart.c - computes the curves of a chart, and joins those that would lie on each other. */
+/* plan_chart.c - computes the curves of a chart, and joins those that would be drawn on top of each
+ * other. */
 #include "plan/plan_chart.h"
 
 #include "text/numbers.h"
@@ -21,14 +22,15 @@ static void add_curve(chart *c, const bly_advice *a) {
             curve->rates[i] = NAN;
 }
 
-/* From a power of ten below the rates that the kinds have with all keys (some are much better than
- * they must be) to the first power above the requested rate that no curve passes. */
+/* The axis begins a power of ten below the lowest rate that a kind has with all keys, which may be
+ * far below the requested one. It ends at the first power above the requested rate and all curves.
+ */
 static void find_axis(chart *c) {
     double max = 1.01 * c->requested, min = c->requested;
     for (size_t i = 0; i < c->count; i++) {
         min = fmin(min, fmax(c->curves[i].kinds[0]->fpr, c->requested * 1e-8));
         for (size_t at = 0; at < c->points; at++)
-            max = fmax(max, c->curves[i].rates[at]); /* passes over NAN */
+            max = fmax(max, c->curves[i].rates[at]); /* ignores NAN */
     }
     c->low = (int)floor(log10(min) + 0.05) - 1;
     c->high = (int)ceil(log10(max) - 1e-9);
@@ -67,13 +69,13 @@ size_t chart_end(const chart *c, const chart_curve *curve) {
     return end;
 }
 
-/* ---- curves that lie on each other ----------------------------------------------------------- */
+/* ---- nearly equal curves --------------------------------------------------------------------- */
 
 static double drawn_height(const chart *c, const chart_curve *curve, size_t at) {
     return fmin(1, fmax(0, chart_height(c, curve->rates[at])));
 }
 
-/* Whether some point of the other curve is so near that a reader sees one point. */
+/* Whether some point of the other curve is so near that both look like one point. */
 static bool is_near(const chart *c, const chart_curve *of, size_t at, const chart_curve *to,
                     chart_medium m) {
     const double y = drawn_height(c, of, at), step = m.width / (double)(c->points - 1);
@@ -87,7 +89,7 @@ static bool is_near(const chart *c, const chart_curve *of, size_t at, const char
     return false;
 }
 
-/* The share of a curve, where it is on the axis, that is near another. */
+/* The share of a curve's visible points that are near another curve. */
 static double near_share(const chart *c, const chart_curve *of, const chart_curve *to,
                          chart_medium m) {
     const size_t end = chart_end(c, of);
@@ -101,23 +103,22 @@ static double near_share(const chart *c, const chart_curve *of, const chart_curv
     return all ? (double)near / (double)all : 1;
 }
 
-/* Draws a curve that follows an earlier one for nearly all its length, and the other way round,
- * together with that. */
+/* Joins each curve to an earlier one if nearly all of either is near the other. */
 static void join_curves(chart *c, chart_medium m) {
     static const double nearly_all = 0.9;
-    size_t kept = 1;
+    size_t distinct = 1;
     for (size_t i = 1; i < c->count; i++) {
         chart_curve *curve = &c->curves[i], *same = NULL;
-        for (chart_curve *other = c->curves; other < c->curves + kept && !same; other++)
+        for (chart_curve *other = c->curves; other < c->curves + distinct && !same; other++)
             if (near_share(c, curve, other, m) > nearly_all &&
                 near_share(c, other, curve, m) > nearly_all)
                 same = other;
         if (same)
             same->kinds[same->kind_count++] = curve->kinds[0];
-        else if (kept++ < i)
-            c->curves[kept - 1] = *curve;
+        else if (distinct++ < i)
+            c->curves[distinct - 1] = *curve;
     }
-    c->count = kept;
+    c->count = distinct;
 }
 
 void chart_make(chart *c, const plan_answer *p, chart_medium medium) {

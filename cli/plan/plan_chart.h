@@ -1,7 +1,7 @@
-/* plan_chart.h - rates against keys, ready to be drawn: curves and axes, but no pixels.
+/* plan_chart.h - computes the chart of rates by number of keys: curves and axes, without drawing.
  *
- * The horizontal axis is linear, from no keys to CHART_REACH times as many as planned for; the
- * vertical one is logarithmic, over whole powers of ten.
+ * The horizontal axis is linear, from 0 to CHART_REACH times the planned number of keys. The
+ * vertical axis is logarithmic, over whole powers of ten.
  */
 #ifndef BLOOMERY_CLI_PLAN_CHART_H
 #define BLOOMERY_CLI_PLAN_CHART_H
@@ -10,25 +10,25 @@
 
 enum { CHART_REACH = 3, CHART_POINTS = 400, CHART_TICKS = 8 };
 
-/* One of the kinds that `plan` shows, or several whose curves cannot be told apart. */
+/* The curve of one kind that `plan` shows, or of several kinds with nearly the same curve. */
 typedef struct chart_curve {
     const bly_advice *kinds[PLAN_SHOWN];
     size_t kind_count;
-    double rates[CHART_POINTS]; /* at equal steps over the whole axis; NAN where it takes no more */
+    double rates[CHART_POINTS]; /* at equal steps over the axis; NAN where no more keys fit */
 } chart_curve;
 
 typedef struct chart {
     const plan_answer *plan;
-    uint64_t capacity, last; /* keys planned for, and at the axis' end */
-    double requested;        /* the rate planned for */
+    uint64_t capacity, last; /* planned keys, and keys at the end of the axis */
+    double requested;        /* the planned rate */
     int low, high;           /* the vertical axis: 10^low to 10^high */
     uint64_t step;           /* between ticks of the horizontal axis */
     size_t points, count;
     chart_curve curves[PLAN_SHOWN]; /* the chosen kind's comes first */
 } chart;
 
-/* Where it is to be drawn: how many points there are from left to right (2 .. CHART_POINTS), and
- * the size in distances at which two lines can just be told apart. */
+/* The properties of the output: the number of points from left to right (2 to CHART_POINTS), and
+ * the size, in units of the distance at which two lines can just be distinguished. */
 typedef struct chart_medium {
     size_t points;
     double width, height;
@@ -37,13 +37,13 @@ typedef struct chart_medium {
 /* The answer must outlive the chart. */
 void chart_make(chart *c, const plan_answer *p, chart_medium medium);
 
-/* Where a rate stands on the vertical axis: 0 at its foot, 1 at its top; less than 0 below. */
+/* The position of a rate on the vertical axis: 0 at the bottom, 1 at the top, negative below. */
 double chart_height(const chart *c, double rate);
 
-/* Whether a curve never rises to the foot of the axis: then it is drawn on the foot. */
+/* Whether a curve is below the axis everywhere. It is then drawn at the bottom. */
 bool chart_is_low(const chart *c, const chart_curve *curve);
 
-/* The last point of a curve, where its filter takes no more keys, or c->points - 1. */
+/* The last point of a curve: where no more keys fit into the filter, or c->points - 1. */
 size_t chart_end(const chart *c, const chart_curve *curve);
 
 /* "classic, partitioned" */

@@ -29,8 +29,8 @@ static void advice_json(json *j, const bly_advice *a) {
     }
 }
 
-/* null for what was to be found. */
-static void question_json(json *j, const plan_answer *p) {
+/* The stated needs; null for the value that was to be computed. */
+static void needs_json(json *j, const plan_answer *p) {
     const bly_needs *needs = &p->needs;
     static const struct {
         uint32_t flag;
@@ -57,7 +57,7 @@ static void question_json(json *j, const plan_answer *p) {
 
 void plan_json(const plan_answer *p, FILE *to) {
     json j = json_begin(to);
-    question_json(&j, p);
+    needs_json(&j, p);
     json_text(&j, "kind", bly_kind_name(p->choice.kind));
     json_text(&j, "reason", p->choice.reason);
     json_bool(&j, "keyed", p->choice.keyed);

@@ -1,5 +1,5 @@
-/* What `plan` says when there is no plan. A refusal names the number that would do, where there is
- * one. */
+/* plan_refuse.c - the messages of `plan` when there is no plan. If another number would work, the
+ * message names it. */
 #include "cli.h"
 #include "filters/kind_words.h"
 #include "filters/server_filter.h"
@@ -10,25 +10,25 @@
 #include <math.h>
 
 static int unsupported(const bly_needs *needs, bly_kind kind) {
-    /* What to give up of several needs that no kind meets at once. */
+    /* What to do if no kind meets all needs at once. */
     static const struct {
         uint32_t flag;
         const char *instead;
     } ways[] = {
-        {BLY_NEED_COUNTS, "count the keys themselves, or plan without --counts"},
-        {BLY_NEED_SHARE, "let one thread add, or plan without --shared"},
-        {BLY_NEED_WINDOW, "plan without --window, or with it alone"},
+        {BLY_NEED_COUNTS, "count the keys themselves, or remove --counts"},
+        {BLY_NEED_SHARE, "let one thread add all keys, or remove --shared"},
+        {BLY_NEED_WINDOW, "remove --window, or the other needs"},
     };
     const char *maker = kind == BLY_OVERLAY                     ? "bloomery build --over"
                         : kinds_can(kind, BLY_CARDINALITY_ONLY) ? "bloomery distinct --state"
                                                                 : NULL;
     if (kind != BLY_KIND_NONE && maker)
-        return message_error("there is no plan for %s %s filter: %s; %s makes one",
-                             kinds_article(kind), bly_kind_name(kind),
-                             bly_advise_why_not(kind, needs), maker);
+        return message_error("plan does not support kind %s (%s); use %s to create such a filter",
+                             bly_kind_name(kind), bly_advise_why_not(kind, needs), maker);
     if (kind != BLY_KIND_NONE && !bly_advise_why_not(BLY_KIND_NONE, needs))
-        return message_error("%s does not do that: %s; leave --kind out to see which kinds do",
-                             bly_kind_name(kind), bly_advise_why_not(kind, needs));
+        return message_error(
+            "%s does not meet these needs: %s; remove --kind to see which kinds do",
+            bly_kind_name(kind), bly_advise_why_not(kind, needs));
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
         if (needs->flags & ways[i].flag)
             return message_error("%s; %s", bly_advise_why_not(BLY_KIND_NONE, needs),
@@ -36,23 +36,23 @@ static int unsupported(const bly_needs *needs, bly_kind kind) {
     return message_error("%s", bly_advise_why_not(BLY_KIND_NONE, needs));
 }
 
-/* n keys under a hash of E bits collide at a rate of n / 2^E, of which a tenth of the rate is all
- * that a filter should spend. */
+/* n keys under a hash of E bits collide at a rate of n / 2^E, which must not be above a tenth of
+ * the requested rate. */
 static int weak_hash(const bly_needs *needs, bly_hash_id hash) {
     char keys[NUMBER_TEXT], percent[NUMBER_TEXT], most[NUMBER_TEXT];
     const char *name = bly_hash_name(hash);
     if (needs->keys == 0 || needs->fpr == 0)
-        return message_error("%s has too few bits (%u) for that; choose a wider hash", name,
+        return message_error("%s has too few bits (%u); choose a wider hash", name,
                              needs->hash_bits);
     double bound = floor(ldexp(needs->fpr / 10, (int)needs->hash_bits));
-    return message_error("%s has %u bits, too few for %s keys at a rate of %s: it would do for %s "
-                         "keys at most; choose a wider hash, such as xxh3",
+    return message_error("%s has %u bits, too few for %s keys at a rate of %s (at most %s keys); "
+                         "choose a wider hash, such as xxh3",
                          name, needs->hash_bits, number_grouped(needs->keys, keys),
                          number_percent(needs->fpr, percent),
                          number_grouped(bound < 0x1p63 ? (uint64_t)bound : UINT64_MAX, most));
 }
 
-/* What would be needed for the keys, at the rate or at one that is hardly worth having. */
+/* Names the minimum for the keys at the requested rate, or at 50% if no rate was requested. */
 static int too_small(const bly_needs *needs, bly_kind kind) {
     bly_needs free = *needs;
     bly_advice a = {.struct_size = sizeof a};
@@ -69,10 +69,10 @@ static int too_small(const bly_needs *needs, bly_kind kind) {
     if (status)
         return message_error("%s", bly_strerror(status));
     return message_error(
-        "%s of memory is too little: for %s %s%s at a rate of %s, %s is the least (%s)",
+        "%s of memory is too little; the minimum for %s %s%s at a rate of %s is %s (%s)",
         number_bytes(needs->bytes, size), number_grouped(free.keys, keys),
-        free.keys == 1 ? "key" : "keys", any_rate ? ", even" : "",
-        number_percent(free.fpr, percent), number_bytes(a.bytes, least), bly_kind_name(a.kind));
+        free.keys == 1 ? "key" : "keys", any_rate ? " even" : "", number_percent(free.fpr, percent),
+        number_bytes(a.bytes, least), bly_kind_name(a.kind));
 }
 
 int plan_refuse(const bly_needs *needs, bly_kind kind, bly_hash_id hash, bly_status status) {
@@ -85,18 +85,18 @@ int plan_refuse(const bly_needs *needs, bly_kind kind, bly_hash_id hash, bly_sta
         return too_small(needs, kind);
     case BLY_ERATE:
         if (kind != BLY_KIND_NONE && needs->fpr >= 0x1p-40)
-            return message_error("a rate of %g is too low for %s; leave --kind out to see which "
-                                 "kinds have it",
-                                 needs->fpr, bly_kind_name(kind));
+            return message_error(
+                "a rate of %g is too low for %s; remove --kind to see which kinds can have it",
+                needs->fpr, bly_kind_name(kind));
         return message_error("a rate of %g is too low: the lowest is 2^-40, about 9.1e-13",
                              needs->fpr);
     case BLY_ETOOBIG:
         return message_error(
-            "that would take more than 32 TiB (2^48 bits), which no filter can have; "
-            "split the keys among several filters, or allow a higher rate");
+            "the filter would need more than 32 TiB (2^48 bits), which is the maximum; split the "
+            "keys among several filters, or allow a higher rate");
     case BLY_EINVAL:
-        return message_error("--static says that no key is added or removed later; --grows, "
-                             "--window and --deletes say the opposite: choose one");
+        return message_error("--static cannot be combined with --grows, --window or --deletes: no "
+                             "key of a static filter is added or removed later");
     default:
         return message_error("%s", bly_strerror(status));
     }
@@ -106,10 +106,9 @@ int plan_check_server(uint32_t flags, bly_kind kind, uint64_t shards) {
     bly_bitmap_spec spec = {.struct_size = sizeof spec};
     if (flags &
         (BLY_NEED_REMOVE | BLY_NEED_GROW | BLY_NEED_STATIC | BLY_NEED_WINDOW | BLY_NEED_COUNTS))
-        return message_error("on a server without a module a filter is plain bits: no key is "
-                             "removed, counted or forgotten, and it does not grow. Leave out "
-                             "--deletes, --grows, --static, --window and --counts; or leave out "
-                             "--plain, and use the module");
+        return message_error("on a server without the module a filter cannot remove, count or "
+                             "forget keys, and does not grow; remove --deletes, --grows, --static, "
+                             "--window and --counts, or remove --plain and use the module");
     if (kind && !remote_holds_kind(kind))
         return remote_refuse_kind("--plain", kind);
     return remote_spec(shards, 0, &spec) ? CLI_OK : CLI_ERROR;

@@ -34,7 +34,7 @@ static void headline(const plan_answer *p, FILE *to) {
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-/* Of the columns that hold texts of any length, with their distance. */
+/* Widths of the columns whose texts have no fixed length, including the space before them. */
 typedef struct widths {
     int name, keys; /* keys 0: that column is not shown */
 } widths;
@@ -51,7 +51,7 @@ static widths measure(const plan_answer *p) {
     return w;
 }
 
-/* What the kind is good for, as a sentence; of the recommended one why it is. */
+/* Prints what the kind is good for or, for the chosen kind, why it is recommended. */
 static void put_reason(const plan_answer *p, const plan_line *line, FILE *to) {
     const char *text = line->kind == p->choice.kind ? p->choice.reason : line->advice.reason;
     char sentence[512];
@@ -102,7 +102,7 @@ static void remark_on_choice(const plan_answer *p, FILE *to) {
     paragraph(to, text);
 }
 
-/* A filter that grows by levels costs more than one of the right size. */
+/* A filter that grew by levels needs more memory than one created for all keys. */
 static void remark_on_levels(const bly_advice *a, FILE *to) {
     char text[512], keys[NUMBER_TEXT];
     if (!kinds_have_levels(a->kind) || a->needs.first_keys >= a->needs.keys)
@@ -114,7 +114,7 @@ static void remark_on_levels(const bly_advice *a, FILE *to) {
     paragraph(to, text);
 }
 
-/* One that doubles pays for that beforehand. */
+/* A filter that can double needs memory for that in advance. */
 static void remark_on_doubling(const bly_advice *a, FILE *to) {
     char text[512], keys[NUMBER_TEXT], grown[NUMBER_TEXT + 64] = "", room[128];
     if (a->kind != BLY_GROWABLE_CUCKOO)
@@ -125,17 +125,17 @@ static void remark_on_doubling(const bly_advice *a, FILE *to) {
                        "The figures are those after growing from a capacity of %s keys. ",
                        number_grouped(a->needs.first_keys, keys));
     if (more)
-        (void)snprintf(room, sizeof room,
-                       "The filter can double %u more time%s; each of these costs one bit per key "
-                       "until then.",
-                       more, more == 1 ? "" : "s");
+        (void)snprintf(
+            room, sizeof room,
+            "The filter can double %u more time%s; each of these costs one bit per key until then.",
+            more, more == 1 ? "" : "s");
     else
         (void)snprintf(room, sizeof room, "The filter cannot double again.");
     (void)snprintf(text, sizeof text, "%s%s", grown, room);
     paragraph(to, text);
 }
 
-/* What repeats, and bad luck, do to counters of a fixed width. */
+/* Counters of a fixed width get stuck if a key is added often, or by chance. */
 static void remark_on_counters(const bly_advice *a, FILE *to) {
     static const double negligible = 1e-18;
     char text[512], share[NUMBER_TEXT];
@@ -146,15 +146,14 @@ static void remark_on_counters(const bly_advice *a, FILE *to) {
     (void)number_one_in(chance, share);
     (void)snprintf(
         text, sizeof text,
-        "A counter of %u bits that has reached %u is stuck: it never decreases again. If "
-        "every key is added once, %s %s stuck. If a key is added %u times, all its "
-        "counters are.",
+        "A counter of %u bits that has reached %u is stuck: it never decreases again. If every key "
+        "is added once, %s %s stuck. If a key is added %u times, all its counters are.",
         bits, max, chance < negligible ? "no counter is" : share,
         chance < negligible ? "ever" : "counters is", max);
     paragraph(to, text);
 }
 
-/* dedup makes more of a window by time. */
+/* For a window by time, dedup plans more memory (filters/line_window.h). */
 static void remark_on_time(const plan_answer *p, FILE *to) {
     const bly_advice *a = &p->choice;
     char text[512], size[NUMBER_TEXT], span[NUMBER_TEXT], keys[NUMBER_TEXT], rate[NUMBER_TEXT];
@@ -163,16 +162,16 @@ static void remark_on_time(const plan_answer *p, FILE *to) {
     const uint64_t bytes = p->seconds ? line_window_bytes(&window) : 0;
     if (bytes == 0)
         return;
-    (void)snprintf(text, sizeof text,
-                   "The plan assumes that keys come evenly. bloomery dedup --window %s needs about "
-                   "%s for %s lines at %s: lines may come all at once, so each generation has room "
-                   "for all of them.",
-                   number_span(p->seconds, span), number_bytes(bytes, size),
-                   number_grouped(a->needs.keys, keys), number_percent(a->needs.fpr, rate));
+    (void)snprintf(
+        text, sizeof text,
+        "The plan assumes that keys come evenly. bloomery dedup --window %s needs about %s for %s "
+        "lines at %s: lines may come all at once, so each generation has room for all of them.",
+        number_span(p->seconds, span), number_bytes(bytes, size),
+        number_grouped(a->needs.keys, keys), number_percent(a->needs.fpr, rate));
     paragraph(to, text);
 }
 
-/* What happens when more keys come. */
+/* What happens if more keys are added than planned. */
 static void remark_on_more(const bly_advice *a, FILE *to) {
     char text[512], keys[NUMBER_TEXT], percent[NUMBER_TEXT];
     const char *name = bly_kind_name(a->kind);
@@ -189,10 +188,10 @@ static void remark_on_more(const bly_advice *a, FILE *to) {
                        "keys as planned within that time, it is %s.",
                        percent);
     else if (max < twice)
-        (void)snprintf(text, sizeof text,
-                       "%s keys certainly fit. Soon after that the filter is full, and refuses "
-                       "further keys.",
-                       keys);
+        (void)snprintf(
+            text, sizeof text,
+            "%s keys certainly fit. Soon after that the filter is full, and refuses further keys.",
+            keys);
     else
         (void)snprintf(text, sizeof text,
                        "With twice as many keys as planned, the FPR of %s is %s.", name, percent);

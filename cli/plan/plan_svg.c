@@ -1,12 +1,12 @@
 /* plan_svg.c - draws a chart as SVG.
  *
- * Every text has its place: the title on top, the plot with its ticks on the left, and on the right
- * a label for each curve at the height where the curve ends. The width of the labels is estimated
- * from above, and the picture is as wide as they need, so no text is cut off whatever the font.
+ * The title is at the top, the plot with its ticks on the left, and on the right there is a label
+ * for each curve at the height where the curve ends. The width of the labels is not known, because
+ * it depends on the viewer's font. The picture is as wide as an upper bound of it requires.
  *
- * Curves differ in colour (Okabe and Ito's, for the colour-blind), in dashes and in the marks on
- * them, so that grey is enough. The picture has a background of its own, light or dark as the
- * viewer prefers.
+ * Curves differ in colour (Okabe and Ito's colours, for colour-blind readers), in dashes and in
+ * marks, so that they differ in a grey print, too. The background is light or dark as the viewer
+ * prefers.
  */
 #include "plan/plan_svg.h"
 
@@ -30,7 +30,7 @@ enum {
     FONT = 13,
     LABEL_LINE = 18,
     LABEL_GAP = 6,
-    SAMPLE = RIGHT + 16, /* of a curve's line, before its names */
+    SAMPLE = RIGHT + 16, /* a piece of the curve's line, before its names */
     NAMES = SAMPLE + 40
 };
 
@@ -43,7 +43,7 @@ typedef struct drawing {
 } drawing;
 
 chart_medium svg_medium(void) {
-    static const double apart = 6; /* the thick line, the thin one, and a gap */
+    static const double apart = 6; /* a thick line, a thin line, and a gap */
     return (chart_medium){CHART_POINTS, PLOT_WIDTH / apart, PLOT_HEIGHT / apart};
 }
 
@@ -58,7 +58,7 @@ static void put(drawing *d, const char *format, ...) {
     d->good = d->good && output_put(&d->out, text, (size_t)length);
 }
 
-/* ---- places ---------------------------------------------------------------------------------- */
+/* ---- positions ------------------------------------------------------------------------------- */
 
 static double x_of(const chart *c, double keys) {
     return LEFT + PLOT_WIDTH * keys / (double)c->last;
@@ -80,7 +80,7 @@ static int label_height(const chart *c, size_t curve) {
     return LABEL_LINE * (int)c->curves[curve].kind_count + LABEL_GAP;
 }
 
-/* Puts each label beside the end of its curve, or as near as the others leave room. */
+/* Puts each label beside the end of its curve, or as near to it as the other labels allow. */
 static void place_labels(drawing *d) {
     const chart *c = d->c;
     size_t order[PLAN_SHOWN]; /* from top to bottom */
@@ -106,12 +106,12 @@ static void place_labels(drawing *d) {
 
 /* ---- words ----------------------------------------------------------------------------------- */
 
-/* No font that a viewer may take for sans-serif is wider than this for these texts. */
+/* An upper bound for these texts in all common sans-serif fonts. */
 static int text_width(const char *text) {
     return (int)(0.68 * FONT * (double)strlen(text)) + 1;
 }
 
-/* What the kinds differ in. */
+/* The value in which the kinds differ: number of keys, size or rate. */
 static char *difference(const chart *c, const bly_advice *a, char out[NUMBER_TEXT]) {
     const bly_needs *needs = &c->plan->needs;
     if (needs->keys == 0)
@@ -132,7 +132,7 @@ static int picture_width(const chart *c) {
     return NAMES + names + EDGE;
 }
 
-/* For those who hear the picture. */
+/* For screen readers. */
 static void put_description(drawing *d) {
     const chart *c = d->c;
     char keys[NUMBER_TEXT], names[CHART_NAMES], one[NUMBER_TEXT], two[NUMBER_TEXT];
@@ -233,14 +233,14 @@ static void put_guides(drawing *d) {
         x, TOP - 10, chart_tick(c->capacity, text));
 }
 
-/* Explains the dot at the end of a curve. Returns the height that the picture needs. */
+/* Explains the dot at the end of a curve, if there is one. Returns the height of the picture. */
 static int put_footnote(drawing *d, bool measure_only) {
     bool ends = false;
     for (size_t i = 0; i < d->c->count; i++)
         ends = ends || chart_end(d->c, &d->c->curves[i]) + 1 < d->c->points;
     if (ends && !measure_only)
         put(d,
-            "<text class=\"note\" x=\"%d\" y=\"%d\">A dot ends the curve of a filter that takes "
+            "<text class=\"note\" x=\"%d\" y=\"%d\">A dot ends the curve of a filter that accepts "
             "no more keys.</text>\n",
             LEFT, BOTTOM + 68);
     return BOTTOM + (ends ? 84 : 62);
@@ -248,7 +248,7 @@ static int put_footnote(drawing *d, bool measure_only) {
 
 /* ---- curves ---------------------------------------------------------------------------------- */
 
-/* How the line of the curve with this number looks. */
+/* Begins a path in the line style of this curve. */
 static void open_line(drawing *d, size_t curve) {
     static const char *const dashes[PLAN_SHOWN] = {"none", "8 4", "none", "2 4", "12 4 2 4", "5 3"};
     put(d, "<path class=\"curve%s\" stroke-dasharray=\"%s\" d=\"", curve ? "" : " thick",
@@ -280,7 +280,8 @@ static void put_marks(drawing *d, size_t number) {
             y_of(c, curve->rates[end]));
 }
 
-/* From where the curve rises above the foot of the axis; one that never does lies on it. */
+/* Begins where the curve rises above the bottom of the axis. A curve that never does is drawn along
+ * the bottom. */
 static void put_curve(drawing *d, size_t number) {
     const chart *c = d->c;
     const chart_curve *curve = &c->curves[number];
@@ -294,7 +295,7 @@ static void put_curve(drawing *d, size_t number) {
     open_line(d, number);
     for (size_t i = at; i <= end; i++) {
         double x = x_at(c, i);
-        /* Enters through the foot, where a straight line from the point before would. */
+        /* Crosses the bottom where the line from the point before would. */
         if (i == at && at + 1 < end && chart_height(c, curve->rates[i]) < 0) {
             const double below = fmax(chart_height(c, curve->rates[i]), -1),
                          above = chart_height(c, curve->rates[i + 1]);
@@ -307,7 +308,7 @@ static void put_curve(drawing *d, size_t number) {
     put(d, "</g>\n");
 }
 
-/* A piece of the line leads from the end of the curve to its names. */
+/* A pale line connects the end of the curve with its label. */
 static void put_label(drawing *d, size_t number) {
     const chart *c = d->c;
     const chart_curve *curve = &c->curves[number];

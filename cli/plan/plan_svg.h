@@ -1,10 +1,10 @@
-/* plan_svg.h - a chart as a picture: one SVG file that needs nothing else. */
+/* plan_svg.h - draws a chart as a self-contained SVG file. */
 #ifndef BLOOMERY_CLI_PLAN_SVG_H
 #define BLOOMERY_CLI_PLAN_SVG_H
 
 #include "plan/plan_chart.h"
 
-chart_medium svg_medium(void); /* what the chart is to be made for */
+chart_medium svg_medium(void); /* for chart_make */
 
 /* The file at `path` ("-": standard output) appears only when it is complete; an existing file is
  * refused unless `force`. false: reported. */

@@ -1,10 +1,9 @@
 /* plot.c - draws a chart in characters.
  *
- * The picture is a grid of characters. Each curve has a mark; only the first curve is a line of
- * dots where there are Braille characters. Where several curves want the same character, the first
- * curve gets it, and the others take turns from column to column, so that all of them can be seen.
- * What is under no curve may be one of the two dashed lines: the rate requested, the keys planned
- * for.
+ * The picture is a grid of characters. Each curve is drawn with its own mark; with Unicode, the
+ * first curve is a line of Braille dots. Where several curves need the same character, the first
+ * curve gets it. The others alternate from column to column, so that all of them are visible. Two
+ * dashed lines show the requested rate and the planned number of keys.
  */
 #include "plan/plot.h"
 
@@ -26,10 +25,10 @@ typedef struct picture {
     const chart *c;
     bool unicode;
     unsigned width;                        /* characters */
-    unsigned across, up;                   /* dots in a character */
+    unsigned across, up;                   /* dots per character */
     int requested;                         /* row of the requested rate; below 0: outside */
-    unsigned capacity;                     /* column of the keys planned for */
-    unsigned char dots[ROWS][MAX_WIDTH];   /* of the first curve; a bit each, as in Braille */
+    unsigned capacity;                     /* column of the planned number of keys */
+    unsigned char dots[ROWS][MAX_WIDTH];   /* of the first curve, one bit each, as in Braille */
     unsigned char curves[ROWS][MAX_WIDTH]; /* a bit for each curve */
 } picture;
 
@@ -57,14 +56,14 @@ static void set_dot(picture *p, size_t curve, unsigned x, unsigned y) {
         p->dots[y / p->up][x / p->across] |= braille[y % p->up][x % p->across];
 }
 
-/* Dots from the top, which is 0; below the foot of the picture when the rate is off the axis. */
+/* The number of dots below the top. A rate below the axis is one dot below the picture. */
 static int dot_of(const picture *p, double rate) {
     const int last = (int)(ROWS * p->up) - 1;
     double height = chart_height(p->c, rate);
     return height < 0 ? last + 1 : last - (int)lround(fmin(height, 1) * last);
 }
 
-/* Between neighbours a curve goes straight up, so that a steep one has no holes. */
+/* Connects neighbouring points by a vertical line, so that a steep curve has no gaps. */
 static void draw_curve(picture *p, size_t number) {
     const chart_curve *curve = &p->c->curves[number];
     const int last = (int)(ROWS * p->up) - 1;
@@ -79,7 +78,7 @@ static void draw_curve(picture *p, size_t number) {
     }
 }
 
-/* The curve that this character shows; -1: none. */
+/* The curve whose mark is drawn here; -1: none. */
 static int curve_at(const picture *p, unsigned row, unsigned x) {
     const unsigned set = p->curves[row][x];
     if (set & 1 || !set)
@@ -119,7 +118,7 @@ static void put_guide(const picture *p, bool flat, bool upright, FILE *to) {
     (void)fputs((p->unicode ? fine : plain)[flat + 2 * upright], to);
 }
 
-/* Where only blanks are left. */
+/* The column after which the row is blank. */
 static unsigned end_of(const picture *p, unsigned row) {
     unsigned end = (int)row == p->requested ? p->width : p->capacity + 1;
     for (unsigned x = end; x < p->width; x++)
@@ -149,7 +148,7 @@ static void put_row(const picture *p, unsigned row, FILE *to) {
 
 /* ---- axes and words -------------------------------------------------------------------------- */
 
-/* The power of ten that stands at this row, or "". */
+/* The label of the axis in this row, a power of ten, or "". */
 static void label_of(const picture *p, unsigned row, char out[NUMBER_TEXT]) {
     const int every = (p->c->high - p->c->low) / (ROWS / 2) + 1;
     out[0] = '\0';
@@ -198,7 +197,7 @@ static void put_title(const picture *p, FILE *to) {
     (void)fputc('\n', to);
 }
 
-/* As many curves in a line as fit, each with its mark. */
+/* The marks and names of the curves, as many in a line as fit. */
 static void put_legend(const picture *p, FILE *to) {
     char names[CHART_NAMES];
     size_t used = MARGIN;

@@ -1,4 +1,4 @@
-/* plot.h - a chart for a terminal. */
+/* plot.h - draws a chart on a terminal. */
 #ifndef BLOOMERY_CLI_PLOT_H
 #define BLOOMERY_CLI_PLOT_H
 
@@ -6,15 +6,16 @@
 
 typedef struct plot_style {
     unsigned columns; /* of the terminal */
-    bool unicode;     /* the first curve in Braille characters, two dots wide and four high */
+    bool unicode;     /* draws the first curve in Braille characters of 2 by 4 dots */
 } plot_style;
 
-/* The terminal behind standard output (100 columns at most), and what its locale can show. */
+/* The width of the terminal on standard output, at most 100 columns, and whether its locale is
+ * UTF-8. */
 plot_style plot_style_here(void);
 
-chart_medium plot_medium(plot_style style); /* what the chart is to be made for */
+chart_medium plot_medium(plot_style style); /* for chart_make */
 
-/* Colours are those that standard output may have. */
+/* In colour if standard output may have colour. */
 void plot_print(const chart *c, plot_style style, FILE *to);
 
 #endif

@@ -1,7 +1,8 @@
-/* Scripts that complete commands, options and their values in bash, zsh and fish.
+/* completion.c - writes scripts that complete commands, options and their values in bash, zsh and
+ * fish.
  *
- * All three list the same: the commands, and for each its options with the values of closed sets.
- * File names are left to the shell.
+ * All three complete the same: commands, the options of each command, and values of closed sets.
+ * File names are completed by the shell.
  */
 #include "text/completion.h"
 
@@ -19,8 +20,8 @@ static bool put_choices(FILE *to, const cli_option *option) {
     return i > 0;
 }
 
-/* Prints the first sentence of `text` without its full stop, with a backslash before every byte of
- * `special`, for use between single quotes; `quote` is how the shell writes one of these there. */
+/* Prints the first sentence of `text` without its full stop, for use between single quotes. Puts a
+ * backslash before every byte of `special`, and replaces a single quote by `quote`. */
 static void put_words(FILE *to, const char *text, const char *special, const char *quote) {
     text_span words = text_first_sentence(text);
     if (words.length && words.begin[words.length - 1] == '.')
@@ -36,12 +37,12 @@ static void put_words(FILE *to, const char *text, const char *special, const cha
 
 /* ---- bash ------------------------------------------------------------------------------------ */
 
-/* For bash, 3.2 and later; it needs no package.
+/* For bash 3.2 and later, without any package.
  *
- * File names are left to readline, which quotes them as they must be: the script answers nothing,
- * and `complete -o default` does the rest. Where a file name makes no sense that is turned off
- * (with compopt, which 3.2 lacks). bash takes --name=value apart at the '=', one of its
- * COMP_WORDBREAKS, unless somebody has taken it out of them; the script copes with both.
+ * File names are completed by readline, which quotes them correctly: the script returns nothing,
+ * and `complete -o default` completes them. If a file name makes no sense, this is turned off (with
+ * compopt, which 3.2 lacks). bash splits --name=value at the '=', which is in COMP_WORDBREAKS,
+ * unless the user has removed it from there. The script handles both cases.
  */
 static const char bash_head[] =
     "_bloomery() {\n"
@@ -83,7 +84,7 @@ static void command_names(FILE *to) {
         (void)fprintf(to, "%s%s", i ? " " : "", cli_commands[i]->name);
 }
 
-/* What may follow an option: a line of the `case` over the word before. */
+/* The values of an option: a line of the `case` over the previous word. */
 static void bash_value(FILE *to, const cli_option *option) {
     if (option->type == CLI_FLAG)
         return;
@@ -137,10 +138,10 @@ static void bash_script(FILE *to) {
 
 /* ---- zsh ------------------------------------------------------------------------------------- */
 
-/* For zsh: an autoloaded function by the name of _bloomery that can also be sourced.
+/* For zsh: a function _bloomery, to be autoloaded or sourced.
  *
- * _arguments is called twice: for what stands before and in the command's place, then, with the
- * words from the command on, for the command's own options and operands.
+ * _arguments is called twice: for the words up to the command, then, with the words from the
+ * command on, for the command's own options and operands.
  */
 static const char zsh_quote[] = "'\\''";
 
@@ -171,12 +172,12 @@ static const char zsh_tail[] = "    esac\n"
                                "    compdef _bloomery bloomery\n"
                                "fi\n";
 
-/* The names, such that either excludes the other: '(-n --keys)'{-n+,--keys=}; or, of an option
- * that may be given several times, '*'{-l+,--list=} */
+/* The names of an option, where each excludes the other: '(-n --expect)'{-n+,--expect=}. An option
+ * that may be given several times: '*'{-l+,--list=} */
 static void zsh_names(FILE *to, const cli_option *option, const char *exclude) {
-    bool takes = option->type != CLI_FLAG, optional = option->without != NULL;
-    const char *short_mark = !takes ? "" : optional ? "-" : "+";
-    const char *long_mark = !takes ? "" : optional ? "=-" : "=";
+    bool has_value = option->type != CLI_FLAG, optional = option->without != NULL;
+    const char *short_mark = !has_value ? "" : optional ? "-" : "+";
+    const char *long_mark = !has_value ? "" : optional ? "=-" : "=";
     if (option->type == CLI_FILES)
         (void)fputs("'*'", to);
     else if (option->letter && *exclude)
@@ -238,10 +239,10 @@ static void zsh_script(FILE *to) {
 
 /* ---- fish ------------------------------------------------------------------------------------ */
 
-/* For fish, 3.0 and later.
+/* For fish 3.0 and later.
  *
- * Each rule holds under a condition on the word in the command's place; fish's own
- * __fish_seen_subcommand_from would also take an operand called `check` for the command.
+ * Each rule has a condition on the word in the command's place. fish's own
+ * __fish_seen_subcommand_from would also accept an operand called `check` as the command.
  */
 static const char fish_head[] = "function __bloomery_first\n"
                                 "    test (count (commandline -opc)) -eq 1\n"

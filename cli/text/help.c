@@ -10,11 +10,11 @@
 #include <ctype.h>
 #include <string.h>
 
-enum { WIDEST = 100, NARROWEST = 40, INDENT = 2, LONGEST_LABEL = 24 };
+enum { MAX_WIDTH = 100, MIN_WIDTH = 40, INDENT = 2, MAX_LABEL = 24 };
 
 static unsigned width_of(FILE *to) {
     unsigned columns = message_columns(fileno(to));
-    return columns > WIDEST ? WIDEST : columns < NARROWEST ? NARROWEST : columns;
+    return columns > MAX_WIDTH ? MAX_WIDTH : columns < MIN_WIDTH ? MIN_WIDTH : columns;
 }
 
 static void heading(FILE *to, const char *text) {
@@ -100,7 +100,7 @@ static void options(FILE *to, const cli_command *command, bool full) {
     size_t longest = 0;
     for (size_t i = 0; (option = help_option(command, i, NULL)) != NULL; i++) {
         help_label(option, label);
-        if (strlen(label) > longest && strlen(label) <= LONGEST_LABEL)
+        if (strlen(label) > longest && strlen(label) <= MAX_LABEL)
             longest = strlen(label);
     }
     for (size_t i = 0; (option = help_option(command, i, &title)) != NULL; i++) {

@@ -1,5 +1,5 @@
-/* help_facts.c - what help, manual page and completion say: texts that belong to no single command,
- * and the order, labels and explanations of options. */
+/* help_facts.c - texts of help, manual pages and completion that belong to no single command, and
+ * the order, labels and explanations of options. */
 #include "text/help_facts.h"
 
 #include "text/message.h"
@@ -71,11 +71,6 @@ int help_unknown_command(const char *name) {
     return message_error("unknown %s '%s'; see bloomery --help", what, name);
 }
 
-/* For every command that has --json. */
-static const char json_note[] =
-    "If a string is not valid UTF-8, U+FFFD replaces each invalid byte, and a second field, whose "
-    "name ends in _base64, contains all bytes in base64.";
-
 /* ---- options --------------------------------------------------------------------------------- */
 
 enum { RANKS = sizeof((cli_command *)0)->most_used / sizeof(char *) };
@@ -130,7 +125,7 @@ void help_label(const cli_option *option, char out[HELP_LABEL]) {
                    before, metavar, option->without ? "]" : "");
 }
 
-/* Appends to a text in a buffer of HELP_TEXT bytes; what does not fit is dropped. */
+/* Appends to a text in a buffer of HELP_TEXT bytes, and truncates it if it is full. */
 static PRINTF_LIKE(2, 3) void append(char *out, const char *format, ...) {
     va_list args;
     size_t used = strlen(out);
@@ -156,14 +151,12 @@ void help_explain(const cli_option *option, bool full, char out[HELP_TEXT]) {
     append_choices(option, out);
     if (option->without)
         append(out, " Without =%s, it is %s.", option->metavar, option->without);
-    if (full && strcmp(option->name, "json") == 0)
-        append(out, " %s", json_note);
 }
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
-/* The form of the values of a type; NULL if that needs no explanation. */
-static const char *value_note(cli_type type) {
+/* Explains the form of the values of a type; NULL if no explanation is needed. */
+static const char *value_form(cli_type type) {
     switch (type) {
     case CLI_COUNT:
         return "A whole number of at least 1: 1000, 1e8, 100k, 50M or 2G (thousands, millions, "
@@ -191,22 +184,31 @@ static const char *value_note(cli_type type) {
     return NULL;
 }
 
-static bool shown_before(const cli_option *options, size_t i) {
+/* --json takes no value, but its output needs an explanation that is the same everywhere. */
+static bool value_note(const cli_option *option, help_note *out) {
+    *out = strcmp(option->name, "json") == 0
+               ? (help_note){"JSON", "In a string that is not valid UTF-8, U+FFFD replaces each "
+                                     "invalid byte. A second field, whose name ends in _base64, "
+                                     "then contains all bytes in base64."}
+               : (help_note){option->metavar, value_form(option->type)};
+    return out->text != NULL;
+}
+
+static bool shown_before(const cli_option *options, size_t i, const help_note *note) {
+    help_note earlier;
     for (size_t j = 0; j < i; j++)
-        if (options[j].type == options[i].type &&
-            strcmp(options[j].metavar, options[i].metavar) == 0)
+        if (value_note(&options[j], &earlier) && earlier.text == note->text &&
+            strcmp(earlier.word, note->word) == 0)
             return true;
     return false;
 }
 
 bool help_next_value(const cli_command *command, size_t *cursor, help_note *out) {
-    for (const cli_option *o = command->options; o[*cursor].name; ++*cursor) {
-        const char *note = value_note(o[*cursor].type);
-        if (note && !shown_before(o, *cursor)) {
-            *out = (help_note){o[(*cursor)++].metavar, note};
+    for (const cli_option *o = command->options; o[*cursor].name; ++*cursor)
+        if (value_note(&o[*cursor], out) && !shown_before(o, *cursor, out)) {
+            ++*cursor;
             return true;
         }
-    }
     return false;
 }
 
@@ -260,6 +262,6 @@ bool help_best_example(size_t i, text_example *out) {
 help_operand help_operands(const cli_command *command) {
     if (strstr(command->operands, "COMMAND"))
         return HELP_COMMANDS;
-    bool files = strstr(command->operands, "FILE") || strstr(command->operands, "FILTER");
+    bool files = strstr(command->operands, "FILE") || strstr(command->operands, "LIST");
     return files ? HELP_FILES : HELP_NOTHING;
 }

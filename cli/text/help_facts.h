@@ -1,6 +1,6 @@
-/* help_facts.h - the facts about commands and options, in words.
+/* help_facts.h - the texts of help, manual pages and completion.
  *
- * Everything comes from the tables; help, manual page and completion differ only in their layout.
+ * All three take their texts from the tables of commands and options, and differ only in layout.
  */
 #ifndef BLOOMERY_CLI_HELP_FACTS_H
 #define BLOOMERY_CLI_HELP_FACTS_H
@@ -8,13 +8,13 @@
 #include "cli.h"
 #include "text/help_text.h"
 
-/* A word and what it means. Lists of them end with a NULL word. */
+/* A word and its explanation. A list of notes ends with a NULL word. */
 typedef struct help_note {
     const char *word, *text;
 } help_note;
 
 extern const char help_sentence[];          /* what bloomery is, in one sentence */
-extern const char help_introduction[];      /* and in paragraphs, as a description */
+extern const char help_introduction[];      /* the same in paragraphs, as in a description */
 extern const cli_option help_top_options[]; /* options that can be given instead of a command */
 extern const help_note help_environment[];
 
@@ -22,31 +22,31 @@ const cli_command *help_find(const char *name); /* NULL: unknown */
 /* Prints an error with a suggestion; returns CLI_ERROR. */
 int help_unknown_command(const char *name);
 
-/* The i-th option of a command, or NULL past the last: the most used ones, the others of its own,
- * those for servers, then those that all commands have. *heading is set where one of these groups
- * begins, else to NULL; `heading` itself may be NULL. */
+/* The i-th option of a command, or NULL past the last. The order is: its most used options, its
+ * other options, its options for servers, the options of all commands. *heading is the title of
+ * such a group if this option is its first, else NULL. `heading` itself may be NULL. */
 const cli_option *help_option(const cli_command *command, size_t i, const char **heading);
 
-/* "-n, --keys N"; without a letter, blanks take its place. */
+/* "-n, --expect N"; an option without a letter is padded with blanks. */
 enum { HELP_LABEL = 96 };
 void help_label(const cli_option *option, char out[HELP_LABEL]);
 
-/* The help of an option (all of it, or its first sentence), its values if they are a closed set,
- * and the value that is used if none is given. */
+/* The help of an option (all of it if `full`, else its first sentence), its values if they are a
+ * closed set, and the default of an optional value. */
 enum { HELP_TEXT = 2048 };
 void help_explain(const cli_option *option, bool full, char out[HELP_TEXT]);
 
-/* The form of the values of a command's own options, each metavar once. *cursor must be 0 at first.
- * false: no more. */
+/* The form of the values of a command's own options, each metavar once, and of its JSON output.
+ * *cursor must be 0 at first. false: no more. */
 bool help_next_value(const cli_command *command, size_t *cursor, help_note *out);
 
-/* command NULL: of bloomery as a whole. */
+/* If command is NULL, those of bloomery as a whole. */
 const help_note *help_exit_status(const cli_command *command);
 
 /* The i-th example of the overview; false past the last. */
 bool help_best_example(size_t i, text_example *out);
 
-/* What a shell should offer for an operand. */
+/* What a shell should complete an operand with. */
 typedef enum help_operand { HELP_NOTHING, HELP_FILES, HELP_COMMANDS } help_operand;
 help_operand help_operands(const cli_command *command);
 

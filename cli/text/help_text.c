@@ -1,4 +1,5 @@
-/* Cuts the texts of the tables into words, paragraphs, sentences and examples, and wraps them. */
+/* help_text.c - splits the texts of the tables into words, paragraphs, sentences and examples, and
+ * wraps them. */
 #include "text/help_text.h"
 
 #include <string.h>
@@ -27,16 +28,16 @@ bool text_word(text_span *rest, text_span *out) {
     return out->length > 0;
 }
 
-/* ---- cutting --------------------------------------------------------------------------------- */
+/* ---- splitting ------------------------------------------------------------------------------- */
 
-/* The line at `text` without its newline; `next` is where the following one begins. */
+/* The line at `text` without its newline; *next is the beginning of the following line. */
 static text_span line_at(const char *text, const char **next) {
     size_t length = strcspn(text, "\n");
     *next = text + length + (text[length] == '\n');
     return (text_span){text, length};
 }
 
-static bool kept_as_it_is(text_span line) {
+static bool is_verbatim(text_span line) {
     return line.length >= 2 && line.begin[0] == ' ' && line.begin[1] == ' ';
 }
 
@@ -51,12 +52,12 @@ bool text_next_part(const char **cursor, text_part *out) {
     if (!**cursor)
         return false;
     out->span.begin = *cursor;
-    out->verbatim = kept_as_it_is(line);
+    out->verbatim = is_verbatim(line);
     do {
         out->span.length = (size_t)(line.begin + line.length - out->span.begin);
         *cursor = next;
         line = line_at(*cursor, &next);
-    } while (line.length > 0 && kept_as_it_is(line) == out->verbatim);
+    } while (line.length > 0 && is_verbatim(line) == out->verbatim);
     return true;
 }
 

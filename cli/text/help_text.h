@@ -1,6 +1,7 @@
-/* help_text.h - cuts the tables' texts into the parts that help, manual page and completion print.
+/* help_text.h - splits the texts of the tables into the parts that help, manual pages and
+ * completion print.
  *
- * The texts are ASCII (tests/cli/options_everywhere.py sees to it): one byte is one column.
+ * The texts are ASCII (tests/cli/options_everywhere.py checks it), so that one byte is one column.
  */
 #ifndef BLOOMERY_CLI_HELP_TEXT_H
 #define BLOOMERY_CLI_HELP_TEXT_H
@@ -15,10 +16,10 @@ typedef struct text_span {
 
 text_span text_all(const char *text);
 
-/* The next word of *rest, which is cut off from it; words are parted by blanks and newlines. */
+/* Removes the next word from *rest. Words are separated by blanks and newlines. false: no more. */
 bool text_word(text_span *rest, text_span *out);
 
-/* A paragraph, whose lines may be joined, or lines that are to be kept as they are. */
+/* A paragraph, whose lines may be wrapped, or lines that are printed verbatim. */
 typedef struct text_part {
     text_span span;
     bool verbatim;
@@ -39,11 +40,11 @@ bool text_next_example(const char **cursor, text_example *out);
 /* The first sentence, with its full stop if it has one. */
 text_span text_first_sentence(const char *text);
 
-/* Prints words from column `at` on, first padding to `indent`, in lines of at most `width` columns
- * that all begin at `indent`; ends with a newline. */
+/* Wraps words to lines from column `indent` to column `width`, and ends with a newline. `at` is the
+ * current column. */
 void text_wrap(FILE *to, text_span text, unsigned at, unsigned indent, unsigned width);
 
-/* Prints each line of `text` behind `indent` blanks; ends with a newline. */
+/* Prints each line of `text` after `indent` blanks, and ends with a newline. */
 void text_lines(FILE *to, text_span text, unsigned indent);
 
 void text_put(FILE *to, text_span text);

@@ -1,10 +1,10 @@
-/* Manual pages in the man(7) language, from the tables.
+/* man.c - writes manual pages in the man(7) language, from the tables.
  *
- * In roff a line that begins with '.' or ''' is a request, '\' begins an escape, and '-' is a
- * hyphen that a terminal may show as another character than the one to be typed. So every word goes
- * through put_word: it escapes what must be, and writes a '-' as \- where it is part of an option
- * or of a number, so that it can be copied, and as a hyphen inside an ordinary word. Each sentence
- * begins a line: roff then spaces it rightly.
+ * In roff, a line that begins with '.' or ''' is a request, and '\' begins an escape. '-' is a
+ * hyphen, which a terminal may show as a character other than the one to be typed. So every word
+ * is printed by put_word, which escapes characters and writes a '-' as \- in an option or a number,
+ * so that it can be copied, but as a hyphen inside an ordinary word. Each sentence begins a line,
+ * so that roff puts the right space between sentences.
  */
 #include "text/man.h"
 
@@ -27,7 +27,7 @@ static void put_char(FILE *to, char c) {
         (void)fputc(c, to);
 }
 
-/* Whether the '-' at word.begin[i] joins two words, and the whole is no option's name. */
+/* Whether the '-' at word.begin[i] joins two words, and the whole is not the name of an option. */
 static bool is_hyphen(text_span word, size_t i) {
     const char *w = word.begin;
     bool option = w[0] == '-' || (!isalnum((unsigned char)w[0]) && w[1] == '-');
@@ -48,7 +48,7 @@ static void guard_line(FILE *to, char first) {
         (void)fputs("\\&", to);
 }
 
-/* Prints what the user types: every '-' is a minus sign. */
+/* Prints text to be typed: every '-' is a minus sign. */
 static void put_code(FILE *to, text_span text) {
     for (size_t i = 0; i < text.length; i++) {
         if (i == 0 || text.begin[i - 1] == '\n')
@@ -94,7 +94,7 @@ static void description(FILE *to, const char *text) {
         if (!first && part.spaced)
             (void)fputs(part.verbatim ? ".sp\n" : ".PP\n", to);
         if (part.verbatim)
-            lines(to, part.span, 2); /* and two blanks of its own */
+            lines(to, part.span, 2); /* plus the two blanks in the text */
         else
             put_paragraph(to, part.span);
     }
@@ -141,7 +141,7 @@ static void values(FILE *to, const cli_command *command) {
     }
 }
 
-/* The purpose begins with a capital letter and ends with a colon. */
+/* Prints the purpose with a capital letter and a colon, then the command. */
 static void example(FILE *to, text_example shown, bool first) {
     char purpose[HELP_TEXT];
     (void)fputs(first ? "" : ".PP\n", to);
@@ -183,7 +183,7 @@ static void title(FILE *to, const char *command, const char *summary) {
     for (const char *c = command; *c; c++)
         (void)fputc(toupper((unsigned char)*c), to);
     (void)fprintf(to, " 1 \"\" \"bloomery %s\" \"Bloomery\"\n", bly_version());
-    (void)fputs(".nh\n.ad l\n", to); /* names must not be torn apart */
+    (void)fputs(".nh\n.ad l\n", to); /* do not hyphenate names */
     section(to, "NAME");
     (void)fprintf(to, "bloomery%s%s \\- ", *command ? "\\-" : "", command);
     put_paragraph(to, text_all(lowered));
@@ -203,7 +203,8 @@ static bool mentions(const cli_command *command, const char *other) {
     return false;
 }
 
-/* Every page from bloomery(1); from a command's page bloomery(1) and what its texts speak of. */
+/* bloomery(1) refers to every page; a command's page refers to bloomery(1) and to the commands that
+ * its texts mention. */
 static void see_also(FILE *to, const cli_command *command) {
     section(to, "SEE ALSO");
     const char *between = "";
@@ -225,7 +226,7 @@ static void exit_status(FILE *to, const help_note *statuses) {
         note(to, 'B', statuses->word, statuses->text);
 }
 
-/* Capital letters stand for something else, and are set as such. */
+/* Words in capital letters are placeholders, and are set in italics. */
 static void put_operands(FILE *to, const char *operands) {
     bool italic = false;
     (void)fputs(*operands ? " " : "", to);

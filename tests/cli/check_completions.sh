@@ -140,6 +140,7 @@ expect_all() {
     # shellcheck disable=SC2046
     expect 'bloomery dedup check --' $(listed dedup)
     expect 'bloomery dedup ' "${files[@]}"
+    expect 'bloomery info ' "${files[@]}"
     expect 'bloomery dedup -- p' plain.txt
     expect 'bloomery dedup -- --'
     option=$(taking build FILE) && expect "bloomery build $option " "${files[@]}"

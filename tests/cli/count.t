@@ -126,7 +126,7 @@ days.bly
   file       6.69 KiB (6,848 bytes)
   hash       xxh3, seed 0
   type       line
-  keys       13 counted, with their copies; 3 different ones estimated
+  keys       13 counted, including copies; 3 different keys estimated
   capacity   1,000 keys, 54.3 bits per key
   rate       5% requested, 6.99e-06% expected, 4.45e-06% current (1 in 22,449,952), per line and per lookup
   fill       ▕▏                       ▏ less than 1% of its capacity; 0.2% of its counters in use, 44.6% when full

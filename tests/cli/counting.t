@@ -14,28 +14,28 @@ $ for kind in counting multilayer layered hybrid; do
 1
 0
   kind       counting: counters anywhere in one array; keys can be removed, and repeats are counted
-  keys       0 counted, with their copies; 0 different ones estimated
+  keys       0 counted, including copies; 0 different keys estimated
   capacity   2,000 keys, 57.6 bits per key
   fill       ▕                        ▏ 0% of its capacity; 0.0% of its counters in use, 50.1% when full
 0 500
 1
 0
   kind       multilayer: counters of variable length in one block of 64 bytes; keys can be removed
-  keys       0 counted, with their copies; 0 different ones estimated
+  keys       0 counted, including copies; 0 different keys estimated
   capacity   2,000 keys, 30.2 bits per key
   fill       ▕                        ▏ 0% of its capacity; 0.0% of its counters in use, 23.1% when full
 0 500
 1
 0
   kind       layered: sbbf in front, counters behind; keys can be removed, the front can be shared
-  keys       0 counted, with their copies; 0 different ones estimated
+  keys       0 counted, including copies; 0 different keys estimated
   capacity   2,000 keys, 67.6 bits per key
   fill       ▕                        ▏ 0% of its capacity; 0.0% of its counters in use, 37.7% when full
 0 500
 1
 0
   kind       hybrid: fingerprints with exact counts; keys can be removed, and come any number of times
-  keys       0 counted, with their copies; 0 different ones estimated
+  keys       0 counted, including copies; 0 different keys estimated
   capacity   2,000 keys, 18.2 bits per key
   fill       ▕                        ▏ 0% of its capacity; 0.0% of its slots in use, 95.4% at its capacity
 ! bloomery build: 1,000 lines: 1,000 keys, 0 repeated
@@ -62,7 +62,7 @@ $ for kind in counting multilayer layered hybrid; do bloomery build -q -f --kind
   file       14.1 KiB (14,464 bytes)
   hash       xxh3, seed 0
   type       line
-  keys       1,000 counted, with their copies; 998 different ones estimated
+  keys       1,000 counted, including copies; 998 different keys estimated
   capacity   2,000 keys, 57.6 bits per key
   rate       0.1% requested, 0.000466% expected, 0.000466% current (1 in 214,805), per line and per lookup
   fill       ▕███████████▉            ▏ 50% of its capacity; 29.3% of its counters in use, 50.1% when full
@@ -71,7 +71,7 @@ $ for kind in counting multilayer layered hybrid; do bloomery build -q -f --kind
   file       7.44 KiB (7,616 bytes)
   hash       xxh3, seed 0
   type       line
-  keys       1,000 counted, with their copies; 1,002 different ones estimated
+  keys       1,000 counted, including copies; 1,002 different keys estimated
   capacity   2,000 keys, 30.2 bits per key
   rate       0.1% requested, 0.00656% expected, 0.00616% current (1 in 16,239), per line and per lookup
   fill       ▕████████████            ▏ 50% of its capacity; 12.4% of its counters in use, 23.1% when full
@@ -80,7 +80,7 @@ $ for kind in counting multilayer layered hybrid; do bloomery build -q -f --kind
   file       16.6 KiB (16,960 bytes)
   hash       xxh3, seed 0
   type       line
-  keys       1,000 counted, with their copies; 993 different ones estimated
+  keys       1,000 counted, including copies; 993 different keys estimated
   capacity   2,000 keys, 67.6 bits per key
   rate       0.1% requested, 0.0026% expected, 0.00165% current (1 in 60,611), per line and per lookup
   fill       ▕███████████▉            ▏ 50% of its capacity; 21.0% of its counters in use, 37.7% when full
@@ -89,7 +89,7 @@ $ for kind in counting multilayer layered hybrid; do bloomery build -q -f --kind
   file       4.50 KiB (4,608 bytes)
   hash       xxh3, seed 0
   type       line
-  keys       1,000 counted, with their copies; 1,000 different ones estimated
+  keys       1,000 counted, including copies; 1,000 different keys estimated
   capacity   2,000 keys, 18.2 bits per key
   rate       0.1% requested, 0.0468% expected, 0.0467% current (1 in 2,142), per line and per lookup
   fill       ▕████████████            ▏ 50% of its capacity; 47.7% of its slots in use, 95.4% at its capacity
@@ -143,7 +143,7 @@ $ bloomery build -q -f --copies --json --kind hybrid -n 100 -o thrice.bly letter
 {"list":"thrice.bly","type":"line","kind":"hybrid","hash":"xxh3","keyed":false,"seed":0,"lines":4,"keys":2,"repeated":2,"copies":4,"malformed":0,"empty":0,"marks":0,"capacity":100,"lookups_per_line":1,"rate_per_lookup_requested":0.001,"rate_per_line_requested":0.001,"bytes":384,"tries":1}
 $ bloomery info thrice.bly | grep keys
   kind       hybrid: fingerprints with exact counts; keys can be removed, and come any number of times
-  keys       4 counted, with their copies; 2 different ones estimated
+  keys       4 counted, including copies; 2 different keys estimated
   capacity   100 keys, 25.6 bits per key
 $ bloomery add thrice.bly letters; bloomery count --query -s thrice.bly -k a
 4	a
@@ -190,14 +190,14 @@ $ bloomery build -q -f --copies --kind counting -n 10 -o stuck.bly <(yes a | hea
 15	a
 $ bloomery info stuck.bly | grep -e stuck; bloomery info --json stuck.bly | grep -o '"counters.*'
 stuck.bly
-  stuck      8 counters have reached the limit, and stay there: keys that came so often cannot be removed; build it again
+  stuck      8 counters have reached the limit and will stay there: keys added that often cannot be removed; build the list again
 "counters":512,"stuck":8,"rebuild":true}
 $ bloomery remove -q --copies stuck.bly <(yes a | head -20); bloomery check stuck.bly -k a
 a
 ! bloomery remove: warning: stuck.bly: 8 of its counters have reached their limit and are not lowered again: keys that came so often stay, whatever is removed
 $ bloomery add -q stuck.bly <(seq 100); bloomery info stuck.bly | grep stuck
 stuck.bly
-  stuck      8 counters have reached the limit, and stay there: keys that came so often cannot be removed
+  stuck      8 counters have reached the limit and will stay there: keys added that often cannot be removed
 ! bloomery add: warning: stuck.bly: too full: about 106 keys (capacity: 10); false-positive rate per lookup is now 18.6% (requested: 0.1%); build a larger filter
 $ bloomery build -q -f --copies --kind counting --counter-bits 8 -n 10 -o wide.bly <(yes a | head -20); bloomery count --query -s wide.bly -k a; bloomery info wide.bly | grep stuck
 20	a
@@ -256,13 +256,13 @@ $ bloomery remove ips.bly --key 10.0.0.0/8; printf '10.1.2.3\n192.0.2.1\n' | blo
 192.0.2.1
   kind       multilayer: counters of variable length in one block of 64 bytes; keys can be removed
   type       ip
-  keys       1 counted, with their copies; 1 different ones estimated, and 28 marks
+  keys       1 counted, including copies; 1 different keys estimated, and 28 marks
   capacity   100 keys and 28 marks, 36.0 bits per key
 ! bloomery remove: ips.bly: 1 removed, 0 not there; it holds 1 key
 $ printf '10.0.0.0/8\n192.0.2.3\n' | bloomery build -q --type ip --kind multilayer -n 100 -o ips2.bly; bloomery merge -o ips3.bly ips.bly ips2.bly; bloomery info ips3.bly | grep -e type -e keys
   kind       multilayer: counters of variable length in one block of 64 bytes; keys can be removed
   type       ip
-  keys       3 counted, with their copies; 3 different ones estimated, and 28 marks
+  keys       3 counted, including copies; 3 different keys estimated, and 28 marks
   capacity   100 keys and 28 marks, 36.0 bits per key
 ! bloomery merge: ips3.bly: 2 filters merged, 3 keys and 28 marks that record its type; false-positive rate per lookup 0.000385% (requested: 0.05%)
 $ echo 000102030405060708090a0b0c0d0e0f > key; chmod 600 key; bloomery build -q --key-file key --kind layered -o keyed.bly letters; bloomery remove --key-file key keyed.bly --key a; bloomery check --key-file key keyed.bly letters

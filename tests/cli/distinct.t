@@ -127,7 +127,7 @@ days.bly
   hash       xxh3, seed 0
   distinct   997 (981 to 1013 with 95% certainty)
   error      0.812%, the standard error
-  note       it tells how many keys there are, not which
+  note       it counts different keys, and cannot look them up
 $ bloomery info --header days.bly | grep -e error -e distinct; bloomery info --json days.bly | grep -o '"distinct".*'
   error      0.812%, the standard error
 "distinct":{"keys":997,"low":981,"high":1013,"error":0.008116888761044447}}
@@ -218,7 +218,7 @@ $ bloomery count --query --state a.bly one
 ! bloomery count: a.bly: hll filters do not count how often a key was added; these kinds do: counting, multilayer, layered, hybrid, cuckoo, counts, growable-cuckoo and scalable-cuckoo
 ? 2
 $ bloomery plan -n 1000 --kind hll
-! bloomery plan: there is no plan for an hll filter: it tells how many keys there are, not which; bloomery distinct --state makes one
+! bloomery plan: plan does not support kind hll (it tells how many keys there are, not which); use bloomery distinct --state to create such a filter
 ? 2
 $ bloomery bench --kinds hll
 ! bloomery bench: hll: only counts keys, so it has no lookups to measure; leave it out of --kinds
@@ -243,7 +243,7 @@ keyed.bly
   hash       siphash with a secret key, whose id is 09ab680398f0e1ae
   distinct   596 (586 to 605 with 95% certainty)
   error      0.812%, the standard error
-  note       it tells how many keys there are, not which
+  note       it counts different keys, and cannot look them up
 
 # A signal ends the reading; what was read is told and saved.
 $ rm -f sig.bly; exec 9<> feed; seq 50 >&9; bloomery distinct -s sig.bly < feed 9>&- & job=$!; until_true waits $job

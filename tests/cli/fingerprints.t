@@ -75,7 +75,7 @@ $ seq -f "$(seq -s , 19),%g" 3 | bloomery dedup -q --field 20 -t , --exact --sta
 far.fps: good; 3 fingerprints, and 1 that records the rule
 $ seq -f "$(seq -s + 19)+%g" 3 | bloomery dedup -q --field 20 -t + --exact --state odd.fps > none; bloomery info odd.fps | grep -e rule -e lines; bloomery verify odd.fps
   kind       fingerprints of lines, 64 bits each: a file of dedup --exact or --confirm
-  rule       --field or --ignore-case, of which no more is told
+  rule       unknown, but with --field or --ignore-case
   lines      3 fingerprints, and 1 that records the rule
   rate       1 in 4.6e+18 new lines mistaken for one seen, per lookup and per line
 odd.fps: good; 3 fingerprints, and 1 that records the rule

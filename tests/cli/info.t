@@ -1,4 +1,4 @@
-# What a filter file is, on a card.
+# The description of a filter file.
 
 $ seq 1000 | bloomery build -q -n 2000 -o list.bly; bloomery info list.bly
 list.bly
@@ -23,7 +23,7 @@ list.bly
   capacity   2,000 keys, 15.9 bits per key
   rate       0.1% requested (1 in 1,000), per lookup
 
-# Every kind and every hash that needs saying: a card each, an empty line between.
+# Kinds and hash functions; an empty line is between two descriptions.
 $ cd $DATA/../golden/v1/good; bloomery info classic-empty-fnv1.bly textbook-foldable-fnv1a.bly partitioned-murmur3.bly sbbf-xxh3.bly split512-16-murmur3.bly bb2x512-6-city64.bly
 classic-empty-fnv1.bly
   kind       classic: bits anywhere in one array; small, one cache miss per bit
@@ -119,7 +119,7 @@ $ bloomery info $DATA/../golden/v1/good/custom-mixed-sbbf.bly | grep hash
   hash       custom, tag 00000000676f6c64
   type       unknown without its hash function
 
-# An intersection is approximate; a full filter is no filter.
+# An intersection is approximate; a full filter matches everything.
 $ cd $DATA/../golden/v1/good; bloomery info intersection-sbbf-fnv1a.bly classic-full-crc64.bly
 intersection-sbbf-fnv1a.bly
   kind       sbbf: eight bits in one block of 32 bytes; the fastest
@@ -145,7 +145,7 @@ classic-full-crc64.bly
   fill       ▕████████████████████████▏ far more than its capacity; 100.0% of its bits set, 60.6% when full
   health     too full: every bit is set (capacity: 60 keys), so every lookup matches
 
-# One that is too full, and one that was made too small.
+# A filter with too many keys, and one that was created too small.
 $ seq 1001 3000 | bloomery add -q list.bly; bloomery info list.bly | tail -n 4
   capacity   2,000 keys, 15.9 bits per key
   rate       0.1% requested, 0.794% expected, 0.832% current (1 in 120), per line and per lookup
@@ -183,12 +183,12 @@ grows.bly
   capacity   7,500 keys, 23.1 bits per key
   rate       0.1% requested (1 in 1,000), per lookup
 
-# The type of its lines, as the list remembers it.
+# The type of a list is recorded in its marks.
 $ echo 030-123 | bloomery build -q --type phone -o phone.bly; bloomery info phone.bly | grep type; bloomery info --header phone.bly | grep type
   type       phone
 ? 1
 
-# The marks by which it remembers are told apart from the keys.
+# Marks are printed separately from keys.
 $ printf '192.0.2.%d\n' 1 2 3 4 5 | bloomery build -q --type ip -o five.bly; bloomery info five.bly | grep -E 'keys|capacity'; bloomery info --json five.bly | grep -oE '"(capacity|count|marks)":[0-9]+'
   keys       5 counted, 6 estimated, and 24 marks
   capacity   5 keys and 24 marks, 17.7 bits per key
@@ -239,7 +239,7 @@ $ bloomery info --color=always worn.bly | head -n 2 | sed 's/\x1b/^/g'
 $ NO_COLOR=1 bloomery info worn.bly | head -n 1
 worn.bly
 
-# A file that cannot be described is reported; the others are, all the same.
+# A file that cannot be described is an error; the others are still described.
 $ head -c 100 list.bly > cut.bly; cp list.bly flipped.bly; printf '\377' | dd of=flipped.bly bs=1 seek=1000 conv=notrunc status=none; cp list.bly header.bly; printf '\377' | dd of=header.bly bs=1 seek=20 conv=notrunc status=none; : > empty.bly; seq 100 > text.bly; gzip -k list.bly
 $ bloomery info --header list.bly missing.bly . cut.bly header.bly empty.bly text.bly list.bly.gz /dev/null phone.bly | grep -c kind
 2
@@ -258,7 +258,7 @@ $ bloomery info flipped.bly
 ! bloomery info: flipped.bly: is damaged: its checksum is wrong; copy it or build it again
 ? 2
 
-# The header alone does not tell that the body is damaged.
+# With --header, damage to the body is not noticed.
 $ bloomery info --header flipped.bly | head -n 1
 flipped.bly
 
@@ -270,7 +270,7 @@ $ cd $DATA/../golden/v1/bad; bloomery info kind-255.EKIND.bly version-2.EVERSION
 ? 2
 
 $ bloomery info
-! bloomery info: name a filter file: bloomery info LIST.bly
+! bloomery info: give a filter file or an address: bloomery info LIST.bly
 ? 2
 $ bloomery info --jsn list.bly
 ! bloomery info: unknown option --jsn; did you mean --json?

@@ -58,8 +58,8 @@ over.bly
   capacity   1,000 keys, 15.9 bits per key
   rate       0.1% requested, 0.0977% expected, 0.0977% current (1 in 1,024), per line and per lookup
   fill       ▕████████████████████████▏ 100% of its capacity
-  over       fuse, of 1,000 keys
-  changes    0 removed, 0 added beside it
+  over       fuse with 1,000 keys
+  changes    0 removed, 0 added
 $ bloomery remove -q over.bly <(seq 100); bloomery add -q over.bly <(seq 2001 2050); bloomery info over.bly
 over.bly
   kind       overlay: another filter, and what was removed from and added to it since
@@ -71,11 +71,11 @@ over.bly
   capacity   1,000 keys, 22.5 bits per key
   rate       0.1% requested, 0.0977% expected, 0.0977% current (1 in 1,024), per line and per lookup
   fill       ▕██████████████████████▊ ▏ 95% of its capacity
-  over       fuse, of 1,000 keys
-  changes    100 removed, 50 added beside it
-  misses     at most 1 in 54,761,652,365 of the keys in it
+  over       fuse with 1,000 keys
+  changes    100 removed, 50 added
+  misses     at most 1 in 54,761,652,365 of its keys
 $ bloomery remove -q over.bly <(seq 101 200); bloomery info over.bly | grep changes
-  changes    200 removed, 50 added beside it; that is more than a fifth of its keys: build the list again
+  changes    200 removed, 50 added; more than a fifth of its keys: build the list again
 $ bloomery info --json over.bly | sed -E 's/(\.0*[1-9][0-9]{2})[0-9]+/\1/g; s/(e-[0-9]+)/\1/' | grep -o '"overlay".*'
 "overlay","hashes":3,"size":3584,"detail":0,"forgets":false,"foldable":false,"textbook":false,"hash":"xxh3","keyed":false,"seed":0,"capacity":1000,"count":850,"bits_per_key":28.672,"lookups_per_line":1,"rate_per_lookup_requested":0.001,"rate_per_line_requested":0.001,"approximate":false,"bits":26352,"set_bits":20614,"fill":0.782,"estimated_keys":850,"rate_per_lookup_expected":0.000976,"rate_per_line_expected":0.000976,"rate_per_lookup_current":0.000976,"rate_per_line_current":0.000976,"within_requested_rate":true,"type":"line","marks":0,"overlay":{"base":"fuse","base_keys":1000,"removed":200,"added":50,"miss_bound":3.652e-11,"rebuild":true}}
 $ bloomery info --header over.bly | grep -e kind -e shape
@@ -106,8 +106,8 @@ $ bloomery remove over.bly --key nowhere
 # How many changes there is room for, and how they are remembered.
 $ bloomery build -q --over fuse.bly --changes 10 -o few.bly; bloomery build -q --over fuse.bly --changes 10000 -o lots.bly; ls -s --block-size=1 few.bly lots.bly > /dev/null; test $(wc -c < few.bly) -lt $(wc -c < lots.bly)
 $ bloomery build -q --over fuse.bly --marker classic --changes 50 -o bloom.bly; bloomery remove bloom.bly <(seq 50); bloomery info bloom.bly | grep -e changes -e misses; bloomery remove bloom.bly <(seq 51 200); echo $?
-  changes    50 removed, 0 added beside it
-  misses     at most 1 in 1,314 of the keys in it
+  changes    50 removed, 0 added
+  misses     at most 1 in 1,314 of its keys
 2
 ! bloomery remove: bloom.bly: 50 removed, 0 not there; it holds 950 keys
 ! bloomery remove: bloom.bly: has no room for more changes; build the list again; it is left as it was
@@ -115,7 +115,7 @@ $ bloomery build -q --over fuse.bly --marker cuckoo --changes 10 -o grow.bly; bl
 ! bloomery remove: grow.bly: 500 removed, 0 not there; it holds 500 keys
 $ cp grow.bly before.bly; bloomery remove grow.bly <(seq 501 1000); bloomery check -c grow.bly numbers; bloomery info grow.bly | grep changes
 0
-  changes    1,000 removed, 0 added beside it; that is more than a fifth of its keys: build the list again
+  changes    1,000 removed, 0 added; more than a fifth of its keys: build the list again
 ! bloomery remove: grow.bly: 500 removed, 0 not there; it holds 0 keys
 $ bloomery build --over fuse.bly --marker sbbf -o x.bly
 ! bloomery build: --marker cannot be 'sbbf': it must be one of cuckoo, classic
@@ -125,8 +125,8 @@ $ bloomery build --over fuse.bly --marker sbbf -o x.bly
 $ bloomery build --kind overlay -o own.bly numbers; bloomery remove own.bly --key 5; bloomery check -c own.bly numbers; bloomery info own.bly | grep -e over -e changes
 999
   kind       overlay: another filter, and what was removed from and added to it since
-  over       split512, of 1,000 keys
-  changes    1 removed, 0 added beside it
+  over       split512 with 1,000 keys
+  changes    1 removed, 0 added
 ! bloomery build: 1,000 lines: 1,000 keys, 0 repeated
 ! bloomery build: own.bly: overlay, 2.56 KiB, false positives: 1 in 1,000 lines (one lookup per line)
 ! bloomery remove: own.bly: 1 removed, 0 not there; it holds 999 keys
@@ -154,7 +154,7 @@ www.example.com
 ! bloomery remove: d.bly: 1 removed, 0 not there; it holds 1 key
 $ bloomery add -q d.bly --key more.test; bloomery add d.bly --key deep.down.test; bloomery info d.bly | grep -e type -e changes; bloomery check d.bly -k x.deep.down.test; bloomery check d.bly -k down.test
   type       domain
-  changes    1 removed, 6 added beside it; that is more than a fifth of its keys: build the list again
+  changes    1 removed, 6 added; more than a fifth of its keys: build the list again
 x.deep.down.test
 ! bloomery add: d.bly: 1 of 1 new; it holds 3 keys and 28 marks of its type, its capacity is 26 with them
 ! bloomery add: warning: d.bly: has keys of new widths: for a line it needs up to 2 lookups instead of 1, and the false-positive rate per line is up to 0.195%; build it again
@@ -221,7 +221,7 @@ $ bloomery count --query -s over.bly -k 1
 ! bloomery count: over.bly: overlay filters do not count how often a key was added; these kinds do: counting, multilayer, layered, hybrid, cuckoo, counts, growable-cuckoo and scalable-cuckoo
 ? 2
 $ bloomery plan -n 1000 --kind overlay
-! bloomery plan: there is no plan for an overlay filter: it lies over another filter: plan that one; bloomery build --over makes one
+! bloomery plan: plan does not support kind overlay (it lies over another filter: plan that one); use bloomery build --over to create such a filter
 ? 2
 
 # The way is named where keys cannot be removed or added.

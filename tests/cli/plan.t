@@ -392,7 +392,7 @@ ribbon: 863 KiB for 1,000,000 keys, FPR 0.992% (1 in 101)
 $ bloomery plan -n 1M -p 1e-9 --static | head -1
 ribbon: 3.81 MiB for 1,000,000 keys, FPR 9.9e-08% (1 in 1,010,571,248)
 $ bloomery plan -n 1M -p 1e-9 --static --kind fuse
-! bloomery plan: a rate of 1e-09 is too low for fuse; leave --kind out to see which kinds have it
+! bloomery plan: a rate of 1e-09 is too low for fuse; remove --kind to see which kinds can have it
 ? 2
 $ bloomery plan -n 1M -p 1e-9 --static --all | grep -e fuse -e ribbon
 ribbon: 3.81 MiB for 1,000,000 keys, FPR 9.9e-08% (1 in 1,010,571,248)
@@ -451,31 +451,31 @@ false-positive rate per lookup, when all keys have been added.
 1,000,006 keys certainly fit. Soon after that the filter is full, and refuses
 further keys.
 $ bloomery plan -n 1M --grows --shared
-! bloomery plan: no kind of this version does all of that at once; let one thread add, or plan without --shared
+! bloomery plan: no kind of this version does all of that at once; let one thread add all keys, or remove --shared
 ? 2
 $ bloomery plan -n 1M --deletes --shared
-! bloomery plan: no kind of this version does all of that at once; let one thread add, or plan without --shared
+! bloomery plan: no kind of this version does all of that at once; let one thread add all keys, or remove --shared
 ? 2
 $ bloomery plan -n 1M --window --grows
-! bloomery plan: no kind of this version does all of that at once; plan without --window, or with it alone
+! bloomery plan: no kind of this version does all of that at once; remove --window, or the other needs
 ? 2
 $ bloomery plan -n 1M --grows --kind sbbf
-! bloomery plan: sbbf does not do that: it does not grow; leave --kind out to see which kinds do
+! bloomery plan: sbbf does not meet these needs: it does not grow; remove --kind to see which kinds do
 ? 2
 $ bloomery plan -n 1M --deletes --kind sbbf
-! bloomery plan: sbbf does not do that: it cannot remove keys; leave --kind out to see which kinds do
+! bloomery plan: sbbf does not meet these needs: it cannot remove keys; remove --kind to see which kinds do
 ? 2
 $ bloomery plan -n 1M --kind fuse --grows
-! bloomery plan: fuse does not do that: it does not grow; leave --kind out to see which kinds do
+! bloomery plan: fuse does not meet these needs: it does not grow; remove --kind to see which kinds do
 ? 2
 $ bloomery plan -n 1M --kind window --window --shared
-! bloomery plan: no kind of this version does all of that at once; let one thread add, or plan without --shared
+! bloomery plan: no kind of this version does all of that at once; let one thread add all keys, or remove --shared
 ? 2
 $ bloomery plan -n 1M --static --grows
-! bloomery plan: --static says that no key is added or removed later; --grows, --window and --deletes say the opposite: choose one
+! bloomery plan: --static cannot be combined with --grows, --window or --deletes: no key of a static filter is added or removed later
 ? 2
 $ bloomery plan -n 1M --static --deletes
-! bloomery plan: --static says that no key is added or removed later; --grows, --window and --deletes say the opposite: choose one
+! bloomery plan: --static cannot be combined with --grows, --window or --deletes: no key of a static filter is added or removed later
 ? 2
 $ bloomery plan -n 1M --kind stable
 ! bloomery plan: --kind: kind stable was removed; use window instead
@@ -484,21 +484,21 @@ $ bloomery plan -n 1M --kind pigeon
 ! bloomery plan: --kind cannot be 'pigeon': it must be one of classic, partitioned, sbbf, split512, bb2x512, scalable, window, counting, multilayer, layered, overlay, hybrid, cuckoo, fuse, ribbon, counts, hll, growable-cuckoo, scalable-cuckoo
 ? 2
 $ bloomery plan -n 1M --window=1M
-! bloomery plan: --window=1M says how many keys there are; leave out --expect, which goes with a time
+! bloomery plan: --window=1M and --expect both give the number of keys; remove --expect
 ? 2
 $ bloomery plan -n 1M --window=often
 ! bloomery plan: --window cannot be 'often': it must be a number of keys, such as 1M, or a time: a whole number of seconds, minutes, hours or days, such as 90s, 15m, 24h, 7d
 ? 2
 $ bloomery plan -p 1% --window=24h
-! bloomery plan: say how many keys there will be (-n 1e8), or how much memory there is (-m 64M)
+! bloomery plan: give the number of keys (-n 1e8) or the memory (-m 64M)
 ? 2
 
-# Nonsense is refused in words.
+# Invalid values are errors.
 $ bloomery plan
-! bloomery plan: say how many keys there will be (-n 1e8), or how much memory there is (-m 64M)
+! bloomery plan: give the number of keys (-n 1e8) or the memory (-m 64M)
 ? 2
 $ bloomery plan -p 1%
-! bloomery plan: say how many keys there will be (-n 1e8), or how much memory there is (-m 64M)
+! bloomery plan: give the number of keys (-n 1e8) or the memory (-m 64M)
 ? 2
 $ bloomery plan -n 0
 ! bloomery plan: --expect cannot be '0': it must be at least 1
@@ -513,7 +513,7 @@ $ bloomery plan -n 1e15
 ! bloomery plan: --expect cannot be '1e15': it must be at most 2^48
 ? 2
 $ bloomery plan -n 2e14 -p 1%
-! bloomery plan: that would take more than 32 TiB (2^48 bits), which no filter can have; split the keys among several filters, or allow a higher rate
+! bloomery plan: the filter would need more than 32 TiB (2^48 bits), which is the maximum; split the keys among several filters, or allow a higher rate
 ? 2
 $ for p in 0 1 2 -1 0% 100% nan inf '' 1/0; do bloomery plan -n 1000 -p "$p"; done
 ! bloomery plan: --rate cannot be '0': it must be above 0 and below 1 (100%)
@@ -531,28 +531,28 @@ $ bloomery plan -n 1000 -p 1e-13
 ! bloomery plan: a rate of 1e-13 is too low: the lowest is 2^-40, about 9.1e-13
 ? 2
 $ bloomery plan -n 1M -p 0.01% --hash fnv1-32
-! bloomery plan: fnv1-32 has 32 bits, too few for 1,000,000 keys at a rate of 0.01%: it would do for 42,949 keys at most; choose a wider hash, such as xxh3
+! bloomery plan: fnv1-32 has 32 bits, too few for 1,000,000 keys at a rate of 0.01% (at most 42,949 keys); choose a wider hash, such as xxh3
 ? 2
 $ bloomery plan -n 1M -p 1% --hostile-keys --hash md5
-! bloomery plan: --hostile-keys wants --hash siphash: md5 has no secret key, so anyone can compute it
+! bloomery plan: --hostile-keys needs --hash siphash: md5 has no secret key, so an attacker can compute it
 ? 2
 $ bloomery plan -n 1M -m 64K
-! bloomery plan: 64.0 KiB of memory is too little: for 1,000,000 keys, even at a rate of 50%, 176 KiB is the least (classic)
+! bloomery plan: 64.0 KiB of memory is too little; the minimum for 1,000,000 keys even at a rate of 50% is 176 KiB (classic)
 ? 2
 $ bloomery plan -n 1M -p 1% -m 64K
-! bloomery plan: 64.0 KiB of memory is too little: for 1,000,000 keys at a rate of 1%, 1.14 MiB is the least (classic)
+! bloomery plan: 64.0 KiB of memory is too little; the minimum for 1,000,000 keys at a rate of 1% is 1.14 MiB (classic)
 ? 2
 $ bloomery plan -p 1% -m 10
-! bloomery plan: 10 B of memory is too little: for 1 key at a rate of 1%, 64 B is the least (classic)
+! bloomery plan: 10 B of memory is too little; the minimum for 1 key at a rate of 1% is 64 B (classic)
 ? 2
 $ bloomery plan -n 1M --first 10
-! bloomery plan: --first goes with --grows
+! bloomery plan: --first needs --grows
 ? 2
 $ bloomery plan -n 1M --grows --first 2M
 ! bloomery plan: --first cannot be more than --expect
 ? 2
 $ bloomery plan -n 1M surplus
-! bloomery plan: 'surplus' is one word too many; try --help
+! bloomery plan: unexpected argument 'surplus'; see --help
 ? 2
 
 # A drawing: none unless asked for when this is no terminal; in what the locale can show.
@@ -774,7 +774,7 @@ $ bloomery plan -m 1M -n 1M --json | python3 -c 'import json, sys; d = json.load
 $ bloomery plan --window 2M --json | grep -o '^{"asked":{[^}]*}'
 {"asked":{"keys":2000000,"rate":0.001,"memory":null,"needs":["window"]}
 $ bloomery plan --window 2M more
-! bloomery plan: 'more' is one word too many; try --help
+! bloomery plan: unexpected argument 'more'; see --help
 ? 2
 $ bloomery plan --window 3w -n 5
 ! bloomery plan: --window cannot be '3w': it must be a number of keys, such as 1M, or a time: a whole number of seconds, minutes, hours or days, such as 90s, 15m, 24h, 7d
@@ -801,21 +801,21 @@ planned within that time, it is 12.4%.
 $ bloomery plan --window 24h -n 1M --json | grep -o '^{"asked":{[^}]*}'
 {"asked":{"keys":1000000,"rate":0.001,"memory":null,"window_seconds":86400,"needs":["window"]}
 
-# What a kind is for goes without saying.
+# Some kinds imply a need.
 $ for kind in fuse ribbon window; do bloomery plan -n 1M --kind $kind | head -1; done
 fuse: 1.36 MiB for 1,000,000 keys, FPR 0.0977% (1 in 1,024)
 ribbon: 1.26 MiB for 1,000,000 keys, FPR 0.0992% (1 in 1,008)
 window: 2.76 MiB for 1,000,000 keys, FPR 0.1% (1 in 1,000)
 $ bloomery plan -n 1M --kind fuse --deletes
-! bloomery plan: fuse does not do that: it cannot remove keys; leave --kind out to see which kinds do
+! bloomery plan: fuse does not meet these needs: it cannot remove keys; remove --kind to see which kinds do
 ? 2
 $ bloomery plan -n 1M --kind window --static
-! bloomery plan: window does not do that: it forgets old keys; leave --kind out to see which kinds do
+! bloomery plan: window does not meet these needs: it forgets old keys; remove --kind to see which kinds do
 ? 2
 
 # The least, at any rate.
 $ bloomery plan -n 1M -m 1 --deletes
-! bloomery plan: 1 B of memory is too little: for 1,000,000 keys, even at a rate of 50%, 1017 KiB is the least (cuckoo)
+! bloomery plan: 1 B of memory is too little; the minimum for 1,000,000 keys even at a rate of 50% is 1017 KiB (cuckoo)
 ? 2
 $ bloomery plan -n 1M -p 1% --deletes --grows --first 1000 | tail -5
 The figures are those after growing from a capacity of 1,000 keys. The filter
@@ -845,20 +845,20 @@ A counter of 16 bits that has reached 65535 is stuck: it never decreases again.
 If every key is added once, no counter is ever stuck. If a key is added 65535
 times, all its counters are.
 $ bloomery plan -n 1M --kind hybrid --counter-bits 4
-! bloomery plan: --counter-bits goes with --kind counting
+! bloomery plan: --counter-bits needs --kind counting
 ? 2
 $ bloomery plan -n 1M -m 64M --kind counting --counter-bits 4
-! bloomery plan: --counter-bits goes with a number of keys and a rate; leave out --memory
+! bloomery plan: --counter-bits and --memory cannot be combined; use --expect and --rate
 ? 2
 $ bloomery plan -n 1M --kind multilayer | tail -1
 With twice as many keys as planned, the FPR of multilayer is 1.36%.
 
 # There is nothing to plan for a list over another, nor for a sketch that only counts.
 $ bloomery plan -n 1000 --kind overlay
-! bloomery plan: there is no plan for an overlay filter: it lies over another filter: plan that one; bloomery build --over makes one
+! bloomery plan: plan does not support kind overlay (it lies over another filter: plan that one); use bloomery build --over to create such a filter
 ? 2
 $ bloomery plan -n 1000 --kind hll
-! bloomery plan: there is no plan for an hll filter: it tells how many keys there are, not which; bloomery distinct --state makes one
+! bloomery plan: plan does not support kind hll (it tells how many keys there are, not which); use bloomery distinct --state to create such a filter
 ? 2
 
 # On a server that has no module.
@@ -915,16 +915,16 @@ With twice as many keys as planned, the FPR of split512 is 0.0366%.
 On a server the filter is 3 strings of 341 MiB each, 1.00 GiB in all. It needs
 no module. In a cluster the strings are spread evenly over 3 slots.
 $ bloomery plan -n 1M --shards 3
-! bloomery plan: --shards goes with --plain
+! bloomery plan: --shards needs --plain
 ? 2
 $ bloomery plan -n 10G --plain --shards 3
-! bloomery plan: it cannot be cut into that number of strings: one holds 512 MB at most, and a block at least; leave --shards out
+! bloomery plan: the filter cannot be split into that number of strings: each has at least one block, and at most 512 MiB; remove --shards
 ? 2
 $ bloomery plan -n 1e13 --plain
-! bloomery plan: it would take more than 4096 strings of 512 MB; split the keys among several filters, or allow a higher rate
+! bloomery plan: the filter would need more than 4096 strings of 512 MiB; split the keys among several filters, or allow a higher rate
 ? 2
 $ bloomery plan -n 1M --plain --window
-! bloomery plan: on a server without a module a filter is plain bits: no key is removed, counted or forgotten, and it does not grow. Leave out --deletes, --grows, --static, --window and --counts; or leave out --plain, and use the module
+! bloomery plan: on a server without the module a filter cannot remove, count or forget keys, and does not grow; remove --deletes, --grows, --static, --window and --counts, or remove --plain and use the module
 ? 2
 $ bloomery plan -n 1M --plain --kind cuckoo
 ! bloomery plan: --plain: a cuckoo filter needs the Bloomery module; without it a server can hold sbbf and split512 alone. Build it with --kind split512; or load the module (MODULE LOAD /PATH/TO/bloomery.so), and push the file

@@ -194,7 +194,7 @@ def test_push_refuses():
     fails("names no key; write unix", "push", "a.bly", "unix:///s")
     fails("begins with", "push", "a.bly", "127.0.0.1:6379/k")
     fails("hexadecimal", "push", "a.bly", "redis://u:secret@h/%")
-    fails("name a filter file", "push", "a.bly")
+    fails("give a filter file", "push", "a.bly")
     fails("from 1K to 64M", "push", "a.bly", server.url("/k"), "--chunk-size", "1023")
     fails("from 1K to 64M", "push", "a.bly", server.url("/k"), "--chunk-size", "65M")
     fails("tunnel", "push", "a.bly", "rediss://127.0.0.1/k")
@@ -351,7 +351,7 @@ def test_pull():
         expect("fetched in" in err and out == "", "pull says: " + err)
         expect(len(server.log) == -(-len(body) // 1024), "%d questions" % len(server.log))
     fails("already exists; use -f to replace it", "pull", server.url("/k"), "b.bly")
-    fails("needs a file", "pull", server.url("/k"), "-")
+    fails("give a file name", "pull", server.url("/k"), "-")
     fails("no such key", "pull", server.url("/none"), "c.bly")
     fails("No such file", "pull", server.url("/k"), "none/c.bly")
     out, err = run("pull", "-q", "--json", server.url("/k"), "c.bly")
@@ -377,7 +377,7 @@ def test_changes():
     expect(read("b.bly") == body and json.loads(out)["tries"] == 5, "four changes: " + out)
     most = 99
     asked.clear()
-    fails("changed while it was fetched, 5 times", "pull", server.url("/k"), "c.bly",
+    fails("changed during each of 5 attempts", "pull", server.url("/k"), "c.bly",
           "--chunk-size", "8K")
     expect(asked.count(0) == 5, "%d tries" % asked.count(0))
     expect(not os.path.exists("c.bly") and not leftovers(), "a pull that failed left a file")
@@ -405,7 +405,7 @@ def test_what_is_no_filter():
         expect(not os.path.exists("x.bly") and not leftovers(), words + ": left a file")
     server.before = None
     server.keys[0, b"k"] = body[:-1] + b"\xff"
-    fails("is refused", "pull", server.url("/k"), "x.bly")
+    fails("is invalid", "pull", server.url("/k"), "x.bly")
     expect(not os.path.exists("x.bly") and not leftovers(), "a damaged filter left a file")
 
 

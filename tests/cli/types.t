@@ -274,7 +274,7 @@ $ bloomery info list.bly | grep -e keys -e per -e health
   shape      4 blocks, 8 bits per key
   keys       676 counted, too many to estimate, and at least 16 marks
   capacity   108 keys and at least 16 marks, 16.5 bits per key
-  per line   100% current (1 in 1), up to 129 lookups: too full, prefix lengths seem to be present by chance
+  per line   100% current (1 in 1), up to 129 lookups; too full: some prefix lengths are false positives
   per lookup 0.1% requested, 100% expected, 100% current (1 in 1)
   health     too full: every bit is set (capacity: 124 keys), so every lookup matches
 $ bloomery info --json list.bly | tr , '\n' | grep -e '"marks' -e requested; bloomery verify list.bly

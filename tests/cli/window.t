@@ -15,7 +15,7 @@ b
 a
 $ (echo a; yes b | head -60; echo c) | bloomery dedup -q --window 1000 --seed 3 --state repeats.bly >/dev/null; bloomery info repeats.bly | grep -E '^  (keys|window)'
   keys       4 counted, 4 estimated
-  window     8 generations of 126 arrivals, and 63 in the one being filled, of 4 keys
+  window     8 generations of 126 arrivals; the current one has 63, of 4 keys
 
 # A repeat is seen anew: it stays as long as it comes again.
 $ (echo again; seq 100; echo again; seq 201 300; echo again) | bloomery dedup --window 110 -p 1e-9 | grep -c again
@@ -154,7 +154,7 @@ number.bly
   capacity   the last 14 keys, 155 bits per key
   rate       0.1% requested, 0.0801% expected, 0.0793% current (1 in 1,261), per line and per lookup
   fill       ▕██████████████████████▋ ▏ 94% of its capacity; 2.3% of its bits set, 2.4% when full
-  window     8 generations of 2 arrivals, and 1 in the one being filled, of 1 key
+  window     8 generations of 2 arrivals; the current one has 1, of 1 key
   note       old keys are forgotten: "no" means "not in the window"
 $ bloomery info --json number.bly | sed -E 's/(\.0*[1-9][0-9]{2})[0-9]+/\1/g'
 {"file":"number.bly","file_bytes":384,"kind":"window","hashes":3,"size":128,"detail":72,"forgets":true,"foldable":false,"textbook":false,"hash":"xxh3","keyed":false,"seed":3,"capacity":14,"count":17,"bits_per_key":155.428,"lookups_per_line":1,"rate_per_lookup_requested":0.001,"rate_per_line_requested":0.001,"approximate":false,"bits":2176,"set_bits":50,"fill":0.0229,"estimated_keys":16.984,"rate_per_lookup_expected":0.000800,"rate_per_line_expected":0.000800,"rate_per_lookup_current":0.000793,"rate_per_line_current":0.000793,"within_requested_rate":true,"type":"line","marks":0,"window":{"generations":8,"generation_keys":2,"active_keys":1,"ordinal":25,"span":0,"slice":0,"now":0,"active_arrivals":1,"arrivals":17}}
@@ -164,8 +164,8 @@ $ bloomery info --header number.bly | grep -e shape -e capacity -e note
   note       old keys are forgotten: "no" means "not in the window"
 $ bloomery info hour.bly | grep -e clock -e window | sed 's/clock .*;/clock N;/'
   kind       window: remembers the last keys, or those of the last hours, and forgets older ones
-  window     4 generations of 1,000,000 keys, and 5 in the one being filled
-  clock N; it spans 3,600,000 ticks, a generation 900,000 (of dedup, they are milliseconds)
+  window     4 generations of 1,000,000 keys; the current one has 5
+  clock N; the window spans 3,600,000 ticks, a generation 900,000 (in dedup, ticks are milliseconds)
   note       old keys are forgotten: "no" means "not in the window"
 $ bloomery verify number.bly; bloomery verify --measure=100k number.bly | sed 's/;.*//'
 number.bly: good; false-positive rate 0.0793% per line and per lookup (requested 0.1%)
@@ -262,4 +262,3 @@ $ seq 5 | bloomery dedup --window 9996 --seed 1 --state w.bly -c; seq 5 | bloome
 $ bloomery info w.bly | grep fill
   shape      8 generations and the one being filled, 113 lines a part, 12 bits per key
   fill       ▕▏                       ▏ less than 1% of its capacity; 0.0% of its bits set, 43.5% when full
-  window     8 generations of 1,250 arrivals, and 6 in the one being filled, of 6 keys

@@ -233,7 +233,7 @@ def test_changing_meanwhile():
     writer = threading.Thread(target=write)
     writer.start()
     try:
-        refused(server, "5 times in a row", "pull", address(server, "k"), "b.bly", "--chunk-size",
+        refused(server, "during each of 5 attempts", "pull", address(server, "k"), "b.bly", "--chunk-size",
                 "1K")
     finally:
         stop.set()

@@ -39,7 +39,7 @@ def test_push_and_pull():
         bloomery(server, "build", "-q", "-f", "--kind", kind, "-o", "a.bly", lines=keys(100))
         refused(server, "--kind split512", "push", "a.bly", address(server, "k"))
     bloomery(server, "build", "-q", "-f", "-o", "a.bly", lines=keys(100))
-    refused(server, "leave --resume out", "push", "--resume", "a.bly", address(server, "k"))
+    refused(server, "remove --resume", "push", "--resume", "a.bly", address(server, "k"))
     refused(server, "--chunk-size", "push", "--chunk-size", "1K", "a.bly", address(server, "k"))
     refused(server, "--chunk-size", "pull", "--chunk-size", "1K", address(server, "sbbf"), "x.bly")
     with server.client() as c:
