@@ -339,8 +339,8 @@ static bool refuse(const char *why) {
 static bool places_agree(const check_options *o, cli_operands lists) {
     uint32_t any = 0, all = UINT32_MAX;
     for (size_t i = 0; i < lists.count; i++) {
-        any |= handle_traits(lists.items[i]);
-        all &= handle_traits(lists.items[i]);
+        any |= handle_capabilities(lists.items[i]);
+        all &= handle_capabilities(lists.items[i]);
     }
     if (!(any & HANDLE_MAY_FAIL) && (o->on_error || o->gozero))
         return refuse("--on-error and --gozero are for a list on a server: redis://HOST/KEY");

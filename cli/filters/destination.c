@@ -19,7 +19,7 @@ bool destination_open(destination *d, const char *path, const destination_option
         (void)message_error("--json and -o - both want standard output");
     if (!d->on_server)
         return !(standard_output && options->json);
-    const bool good = remote_to(&d->remote, path);
+    const bool good = remote_parse(&d->remote, path);
     d->name = d->remote.at.name;
     return good;
 }
@@ -37,8 +37,8 @@ bool destination_may_save(destination *d) {
     return open_may_save(d->path, o->replace);
 }
 
-bool destination_holds(const destination *d, bly_kind kind) {
-    const bool good = !d->on_server || remote_holds_kind(kind);
+bool destination_supports_kind(const destination *d, bly_kind kind) {
+    const bool good = !d->on_server || remote_supports_kind(kind);
     if (!good)
         (void)remote_refuse_kind(d->name, kind);
     return good;

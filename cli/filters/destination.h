@@ -36,7 +36,7 @@ bool destination_may_save(destination *d);
 
 /* Whether it can hold this kind; and the kind for this false-positive rate per lookup,
  * BLY_KIND_NONE where any will do. */
-bool destination_holds(const destination *d, bly_kind kind);
+bool destination_supports_kind(const destination *d, bly_kind kind);
 bly_kind destination_kind(const destination *d, double rate);
 
 /* Right before saving, or before the inputs are read if a file may be one of them: locks a file

@@ -10,8 +10,8 @@ static const handle_ops *ops_for(const char *name) {
     return remote_is_address(name) ? &handle_server_ops : &handle_file_ops;
 }
 
-uint32_t handle_traits(const char *name) {
-    return ops_for(name)->traits;
+uint32_t handle_capabilities(const char *name) {
+    return ops_for(name)->capabilities;
 }
 
 /* Options that are not for such a place. */
@@ -43,14 +43,14 @@ bool handle_open(filter_handle *h, const char *name, const handle_options *optio
 }
 
 bly_status handle_reopen(filter_handle *h, bool report) {
-    h->ops->shut(h);
+    h->ops->close(h);
     h->status = h->ops->open(h, report);
     return h->status;
 }
 
 void handle_close(filter_handle *h) {
     if (h->ops)
-        h->ops->shut(h);
+        h->ops->close(h);
     remote_close(&h->remote);
     *h = (filter_handle){.ops = NULL};
 }

@@ -55,9 +55,9 @@ typedef struct handle_options {
 typedef struct handle_ops handle_ops;
 
 typedef struct filter_handle {
-    const char *name;  /* the path, or the address without user and password: for messages */
-    uint32_t can;      /* HANDLE_... */
-    bly_status status; /* of the last call that failed */
+    const char *name;      /* the path, or the address without user and password: for messages */
+    uint32_t capabilities; /* HANDLE_... */
+    bly_status status;     /* of the last call that failed */
     handle_options options;
     /* For handle*.c alone: */
     const handle_ops *ops;
@@ -68,7 +68,7 @@ typedef struct filter_handle {
 } filter_handle;
 
 /* The flags that a handle of this name may have, as far as the name tells. */
-uint32_t handle_traits(const char *name);
+uint32_t handle_capabilities(const char *name);
 
 /* Options that the place does not have are refused: a file has no replicas, a filter on a server
  * does not grow. false: reported; h->status says why. Close it, whatever comes. `name` must outlive
@@ -140,9 +140,9 @@ bly_status handle_get_facts(filter_handle *h, handle_facts *out, bool bits);
  */
 
 struct handle_ops {
-    uint32_t traits;
+    uint32_t capabilities;
     bly_status (*open)(filter_handle *h, bool report);
-    void (*shut)(filter_handle *h); /* keeps what opening it again needs */
+    void (*close)(filter_handle *h); /* keeps what opening it again needs */
     void (*failed)(const filter_handle *h);
     bly_status (*contains)(filter_handle *h, const bly_bytes *keys, size_t n, uint8_t *answers);
     bly_status (*add)(filter_handle *h, const bly_bytes *keys, size_t n, handle_added *out);

@@ -11,7 +11,7 @@ enum { HEADER_BYTES = 64 };
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
-static uint32_t abilities(const bly_filter *f) {
+static uint32_t capabilities_of(const bly_filter *f) {
     const bly_kind kind = bly_filter_geometry(f).kind;
     const bool single = !kinds_can(kind, BLY_CARDINALITY_ONLY);
     const bool list = single && !kinds_can(kind, BLY_FORGETS);
@@ -43,7 +43,7 @@ static bly_status file_open(filter_handle *h, bool report) {
     (void)report; /* whoever opens a file again wants to know why it cannot be */
     if (o->access == HANDLE_HEADER) {
         const bly_status status = open_header(h->name, &header);
-        h->can = HANDLE_COMMITS | HANDLE_VERIFIES | HANDLE_DESCRIBES;
+        h->capabilities = HANDLE_COMMITS | HANDLE_VERIFIES | HANDLE_DESCRIBES;
         return status;
     }
     const uint32_t verify = o->access == HANDLE_VERIFIED ? BLY_OPEN_VERIFY : 0U;
@@ -52,11 +52,11 @@ static bly_status file_open(filter_handle *h, bool report) {
                                   ? open_changed(h, flags)
                                   : open_read(&h->file, h->name, o->key, flags | verify);
     if (status == BLY_OK)
-        h->can = abilities(h->file.filter);
+        h->capabilities = capabilities_of(h->file.filter);
     return status;
 }
 
-static void file_shut(filter_handle *h) {
+static void file_close(filter_handle *h) {
     bly_filter_destroy(h->changed);
     h->changed = NULL;
     lock_release(&h->lock);
@@ -138,10 +138,10 @@ static bly_status file_facts(filter_handle *h, handle_facts *out, bool bits) {
 }
 
 const handle_ops handle_file_ops = {
-    .traits = HANDLE_COMMITS | HANDLE_VERIFIES | HANDLE_DESCRIBES | HANDLE_IN_MEMORY |
-              HANDLE_LOOKS_UP | HANDLE_ADDS | HANDLE_REMOVES | HANDLE_COPIES,
+    .capabilities = HANDLE_COMMITS | HANDLE_VERIFIES | HANDLE_DESCRIBES | HANDLE_IN_MEMORY |
+                    HANDLE_LOOKS_UP | HANDLE_ADDS | HANDLE_REMOVES | HANDLE_COPIES,
     .open = file_open,
-    .shut = file_shut,
+    .close = file_close,
     .failed = file_failed,
     .contains = file_contains,
     .add = file_add,

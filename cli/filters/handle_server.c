@@ -36,7 +36,7 @@ static bly_status open_silently(filter_handle *h, const bly_redis_filter_options
 static bly_status server_open(filter_handle *h, bool report) {
     const bly_redis_filter_options options = options_of(h);
     if (!h->remote.at.name) {
-        const bool understood = remote_to(&h->remote, h->name);
+        const bool understood = remote_parse(&h->remote, h->name);
         if (h->remote.at.name)
             h->name = h->remote.at.name;
         h->remote.offers_replica = h->options.offers_replica;
@@ -45,11 +45,11 @@ static bly_status server_open(filter_handle *h, bool report) {
     }
     const bly_status status = report ? open_reporting(h, &options) : open_silently(h, &options);
     if (status == BLY_OK)
-        h->can = h->ops->traits & ~(h->options.gozero ? HANDLE_DESCRIBES : 0U);
+        h->capabilities = h->ops->capabilities & ~(h->options.gozero ? HANDLE_DESCRIBES : 0U);
     return status;
 }
 
-static void server_shut(filter_handle *h) {
+static void server_close_filter(filter_handle *h) {
     bly_redis_filter_close(h->remote.filter);
     h->remote.filter = NULL;
 }
@@ -162,9 +162,9 @@ static bly_status server_facts(filter_handle *h, handle_facts *out, bool bits) {
 }
 
 const handle_ops handle_server_ops = {
-    .traits = HANDLE_MAY_FAIL | HANDLE_DESCRIBES | HANDLE_LOOKS_UP | HANDLE_ADDS,
+    .capabilities = HANDLE_MAY_FAIL | HANDLE_DESCRIBES | HANDLE_LOOKS_UP | HANDLE_ADDS,
     .open = server_open,
-    .shut = server_shut,
+    .close = server_close_filter,
     .failed = server_failed,
     .contains = server_contains,
     .add = server_add,

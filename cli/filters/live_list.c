@@ -102,7 +102,7 @@ static bool read_form(live_list *l, bool fields, bly_list_type *own, bly_list_le
     const bly_filter *filter = handle_filter(&l->handle);
     *own = BLY_LIST_LINE;
     *levels = bly_list_levels_all();
-    if (!(l->handle.can & HANDLE_DESCRIBES)) /* it has no marks */
+    if (!(l->handle.capabilities & HANDLE_DESCRIBES)) /* it has no marks */
         return true;
     const bly_list_source source = handle_list(&l->handle);
     if (filter)
@@ -240,7 +240,7 @@ static bool open_handle(live_list *l, const char *name) {
 }
 
 static bool holds_keys(const live_list *l) {
-    if (l->handle.can & HANDLE_LOOKS_UP)
+    if (l->handle.capabilities & HANDLE_LOOKS_UP)
         return true;
     const bly_kind kind = bly_filter_geometry(handle_filter(&l->handle)).kind;
     (void)message_error("%s: is %s %s filter, which tells how many different lines it was given, "
@@ -265,7 +265,7 @@ static bool find_type(live_list *l) {
 
 bool live_list_open(live_list *l, const char *name, const live_list_options *options) {
     *l = (live_list){.options = options,
-                     .may_fail = handle_traits(name) & HANDLE_MAY_FAIL,
+                     .may_fail = handle_capabilities(name) & HANDLE_MAY_FAIL,
                      .checked_at = progress_clock()};
     /* Before opening: if the file is replaced in between, the next examination will see it. */
     if (stat(name, &l->known) != 0)

@@ -27,7 +27,7 @@ bool remote_is_address(const char *word) {
     return false;
 }
 
-bool remote_to(remote *r, const char *address) {
+bool remote_parse(remote *r, const char *address) {
     r->filter = NULL;
     r->offers_replica = false;
     return server_parse(&r->at, address);
@@ -46,7 +46,7 @@ static bool is_text(bly_bytes text, const char *wanted) {
 }
 
 /* Of what is no string. */
-static bool look_at_type(server_key *t, remote_holds *out) {
+static bool look_at_type(server_key *t, remote_content *out) {
     static const char *const filters[] = {"bloomery1", "MBbloom--", "MBbloomCF"};
     const bly_bytes args[] = {server_word("TYPE"), t->url.key};
     bly_redis_reply *answer = server_command(t, args, 2, "");
@@ -61,11 +61,11 @@ static bool look_at_type(server_key *t, remote_holds *out) {
     return true;
 }
 
-bool remote_look(server_key *t, remote_holds *out) {
+bool remote_inspect(server_key *t, remote_content *out) {
     const bly_bytes args[] = {server_word("GETRANGE"), t->url.key, server_word("0"),
                               server_word("3")};
     bly_redis_reply *answer = server_command(t, args, 4, "");
-    *out = REMOTE_UNTOLD;
+    *out = REMOTE_UNKNOWN;
     if (!answer)
         return false;
     const bly_bytes text = bly_redis_reply_text(answer);
@@ -79,12 +79,12 @@ bool remote_look(server_key *t, remote_holds *out) {
 }
 
 /* The same over a connection of its own. */
-static remote_holds look_again(const remote *r) {
+static remote_content look_again(const remote *r) {
     const bly_redis_options options = {.struct_size = sizeof options, .follow_moved = true};
     server_key t = r->at;
-    remote_holds found = REMOTE_UNTOLD;
+    remote_content found = REMOTE_UNKNOWN;
     if (bly_redis_open(&t.url, &options, NULL, &t.server) == BLY_OK) {
-        (void)remote_look(&t, &found);
+        (void)remote_inspect(&t, &found);
         bly_redis_close(t.server);
     }
     return found;
@@ -174,13 +174,13 @@ bly_list_source remote_list(remote *r) {
 
 /* ---- sending --------------------------------------------------------------------------------- */
 
-bool remote_holds_kind(bly_kind kind) {
+bool remote_supports_kind(bly_kind kind) {
     return kind == BLY_SBBF || kind == BLY_SPLIT512;
 }
 
 bly_kind remote_kind(double rate) {
     const bly_kind kind = bly_plan_kind(rate);
-    return remote_holds_kind(kind) ? kind : BLY_SPLIT512;
+    return remote_supports_kind(kind) ? kind : BLY_SPLIT512;
 }
 
 int remote_refuse_kind(const char *name, bly_kind kind) {
@@ -205,8 +205,8 @@ bool remote_spec(uint64_t shards, uint64_t expire, bly_bitmap_spec *out) {
 }
 
 bool remote_may_send(remote *r, bool replace, const char *instead) {
-    remote_holds found;
-    if ((!r->at.server && !server_connect(&r->at)) || !remote_look(&r->at, &found))
+    remote_content found;
+    if ((!r->at.server && !server_connect(&r->at)) || !remote_inspect(&r->at, &found))
         return false;
     switch (found) {
     case REMOTE_FILTER:

@@ -23,7 +23,7 @@ bool remote_is_address(const char *word);
 
 /* Understands the address, which must name a key; a password may come from REDISCLI_AUTH. Close it,
  * whatever comes. */
-bool remote_to(remote *r, const char *address);
+bool remote_parse(remote *r, const char *address);
 void remote_close(remote *r);
 
 /* ---- opening ---------------------------------------------------------------------------------
@@ -46,7 +46,7 @@ bly_list_source remote_list(remote *r);
  */
 
 /* The kinds that a plain server can hold. */
-bool remote_holds_kind(bly_kind kind);
+bool remote_supports_kind(bly_kind kind);
 /* The one that suits a rate. */
 bly_kind remote_kind(double rate);
 /* Reports that it cannot hold this one, of which `name` is the file or the address. Returns
@@ -63,16 +63,16 @@ bool remote_send(remote *r, const bly_filter *from, const bly_bitmap_spec *spec,
                  const char *instead);
 
 /* What a key holds, as far as it can be told. */
-typedef enum remote_holds {
-    REMOTE_UNTOLD, /* the server does not say */
+typedef enum remote_content {
+    REMOTE_UNKNOWN, /* the server does not say */
     REMOTE_NOTHING,
     REMOTE_FILTER, /* a filter on a plain server */
     REMOTE_STRING, /* any other string, go-zero's filters included */
     REMOTE_MODULE, /* a filter of a module */
     REMOTE_OTHER   /* a list, a hash, ... */
-} remote_holds;
+} remote_content;
 /* `t` is connected. false: it is not any more. */
-bool remote_look(server_key *t, remote_holds *out);
+bool remote_inspect(server_key *t, remote_content *out);
 
 /* Whether a filter may be sent there: for the beginning of a command, before the work. What is no
  * filter on a plain server is never replaced. Connects, where it is not. */

@@ -71,7 +71,7 @@ static void report(const transfer *t, bool sent) {
 /* What has no meaning there. */
 static bool plain_agrees(const transfer *t) {
     const bly_kind kind = bly_filter_geometry(t->filter).kind;
-    if (!remote_holds_kind(kind))
+    if (!remote_supports_kind(kind))
         (void)remote_refuse_kind(t->path, kind);
     else if (!bly_filter_hasher(t->filter))
         (void)message_error("%s: is keyed; give its key by --key-file. It is not sent, but its id "
@@ -150,7 +150,7 @@ int transfer_push(const transfer_values *v, const char *path, const char *addres
     bly_bitmap_spec spec;
     if (!settle_chunk(&t) || !remote_spec(v->shards, v->expire, &spec))
         return CLI_ERROR;
-    const bool good = remote_to(&t.remote, address) && push_file(&t);
+    const bool good = remote_parse(&t.remote, address) && push_file(&t);
     if (good)
         report(&t, true);
     remote_close(&t.remote);
@@ -192,7 +192,7 @@ static bool pull_plain(transfer *t) {
 
 static bool pull_file(transfer *t) {
     if (!output_may_replace(t->path, t->v->replace) || !server_connect(&t->remote.at) ||
-        !remote_look(&t->remote.at, &t->holds))
+        !remote_inspect(&t->remote.at, &t->holds))
         return false;
     return t->holds == REMOTE_FILTER ? pull_plain(t) : module_pull(t);
 }
@@ -204,7 +204,7 @@ int transfer_pull(const transfer_values *v, const char *address, const char *pat
                              "name one");
     if (!settle_chunk(&t))
         return CLI_ERROR;
-    const bool good = remote_to(&t.remote, address) && pull_file(&t);
+    const bool good = remote_parse(&t.remote, address) && pull_file(&t);
     if (good)
         report(&t, false);
     remote_close(&t.remote);
@@ -245,7 +245,7 @@ int transfer_drop(const transfer_values *v, const char *address) {
     remote r;
     if (!remote_is_address(address))
         return message_error("%s: is no address of a server; a file is deleted with rm", address);
-    const bool good = remote_to(&r, address) && drop_filter(v, &r);
+    const bool good = remote_parse(&r, address) && drop_filter(v, &r);
     remote_close(&r);
     return good ? CLI_OK : CLI_ERROR;
 }

@@ -28,7 +28,7 @@ typedef struct transfer {
     const char *path;
     remote remote;
     const bly_filter *filter; /* that is sent */
-    remote_holds holds;       /* what the key holds that is fetched */
+    remote_content holds;     /* what the key holds that is fetched */
     uint32_t shards;          /* strings; 0: the module's own key */
     size_t chunk_size;
     uint64_t total; /* bytes of the filter */

@@ -110,7 +110,7 @@ int plan_check_server(uint32_t flags, bly_kind kind, uint64_t shards) {
                              "removed, counted or forgotten, and it does not grow. Leave out "
                              "--deletes, --grows, --static, --window and --counts; or leave out "
                              "--plain, and use the module");
-    if (kind && !remote_holds_kind(kind))
+    if (kind && !remote_supports_kind(kind))
         return remote_refuse_kind("--plain", kind);
     return remote_spec(shards, 0, &spec) ? CLI_OK : CLI_ERROR;
 }
