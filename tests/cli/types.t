@@ -174,7 +174,7 @@ $ bloomery check --type line d.bly asked
 ? 1
 $ bloomery check --type domain ip.bly -k 192.0.2.1
 ! bloomery check: warning: ip.bly: was built with --type ip; as domain its lines may not be found
-! bloomery check: 1 line is not of type domain, so surely not in the list (--strict names it)
+! bloomery check: 1 line is not of type domain, and so not in the list; use --strict to see it
 ? 1
 # A filter without marks can be asked as any type; every length is tried.
 $ printf 'example.com\n' | bloomery build -o plain.bly
