@@ -287,7 +287,7 @@ $ bloomery check list.bly <pipe >answers 2>notes &
 > cat answers notes
 status 2
 old
-bloomery check: the list was shortened while it was in use; replace a list by rename, as build -f does
+bloomery check: the list was shortened while it was in use; replace lists by rename, as build -f does
 
 # A reader that goes away ends it, whatever is still to come.
 $ bloomery build -q -n 10 -o yes.bly <(echo y); for how in '' --json; do yes | bloomery check $how yes.bly | head -1; echo ${PIPESTATUS[1]}; done

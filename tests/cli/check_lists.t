@@ -117,7 +117,7 @@ $ bloomery check --key-file other -l ads.bly -l keyed.bly -k ads.example
 ! bloomery check: keyed.bly: needs another key: the one with the id 09ab680398f0e1ae, not 68977c85c458e015
 ? 2
 $ bloomery check --key-file key -l ads.bly -l evil.bly -k ads.example
-! bloomery check: none of the lists is keyed; leave out --key-file
+! bloomery check: no list is keyed; remove --key-file
 ? 2
 $ bloomery check --key-file key -l ads.bly -k ads.example
 ! bloomery check: ads.bly: is not keyed; leave --key-file out

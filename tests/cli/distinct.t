@@ -200,7 +200,7 @@ $ mkfifo feed; exec 9<> feed; echo x >&9; bloomery distinct -s a.bly < feed > /d
 
 # It is no list, and says so.
 $ bloomery check a.bly one
-! bloomery check: a.bly: is an hll filter, which tells how many different lines it was given, not which: bloomery info tells it, bloomery distinct --state goes on counting
+! bloomery check: a.bly: is an hll filter, which only counts different lines; use bloomery info to see the number, or bloomery distinct --state to continue counting
 ? 2
 $ bloomery dedup --state a.bly one
 ! bloomery dedup: a.bly: cannot be a state: it is an hll filter, which stores no lines (bloomery distinct counts with it); name another file

@@ -126,7 +126,7 @@ def test_on_error():
             return "assumed" not in pipe.ask("a")
         wait_for(answered, timeout=20, step=0.02, what="an answer")
         ok(not pipe.ask("b")["match"])
-    ok("all lines are taken for lines that are in the list" in pipe.end(0))
+    ok("all lines are treated as in the list" in pipe.end(0))
 
 
 def test_one_of_several_lists_is_away():
