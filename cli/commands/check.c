@@ -64,10 +64,9 @@ static const cli_option options[] = {
      .at = AT(list_names),
      .metavar = "WHEN",
      .choices = "auto|always|never",
-     .help =
-         "Print before each line the names of the lists that match it, separated by commas: auto "
-         "(the default) with several lists, always or never. With -c, always prints a count "
-         "for each list."},
+     .help = "Print before each line the names of the lists that match it, separated by commas: "
+             "auto (the default) with several lists, always or never. With -c, always prints a "
+             "count for each list."},
     OPTION_KEY(AT(key), "Look up this one line, and read no input."),
     OPTION_TYPE(AT(type),
                 "The type of the lines; by default the type that the list was built with."),
@@ -86,10 +85,8 @@ static const cli_option options[] = {
                     "When a server does not answer: stop with status 2 (stop, the default), or "
                     "print a warning and treat every line as in the list (yes) or as not in it "
                     "(no). A new attempt is made every five seconds."),
-    OPTION_ALLOW_REPLICA(
-        AT(allow_replica),
-        "Accept a replica. Keys that it has not yet received from its master count as "
-        "not in the list."),
+    OPTION_ALLOW_REPLICA(AT(allow_replica), "Accept a replica. Keys that it has not yet received "
+                                            "from its master count as not in the list."),
     OPTION_GOZERO(AT(gozero)),
     {.name = "strict",
      .type = CLI_FLAG,
@@ -347,9 +344,8 @@ static bool server_options_agree(const check_options *o, cli_operands lists) {
     if (!(any & HANDLE_MAY_FAIL) && o->allow_replica)
         return refuse("--allow-replica needs a list on a server: redis://HOST/KEY");
     if (!(all & HANDLE_VERIFIES) && o->verify)
-        return refuse(
-            "--verify works only on files; fetch a list on a server with bloomery pull, and "
-            "verify the copy");
+        return refuse("--verify works only on files; fetch a list on a server with bloomery pull, "
+                      "and verify the copy");
     if (o->gozero && lists.count > 1)
         return refuse("--gozero sets the size of one filter; name only one list");
     if (o->gozero && o->key_file)
@@ -445,15 +441,14 @@ const cli_command command_check = {
     .name = "check",
     .operands = "{LIST | -l LIST...} [FILE...]",
     .summary = "Print the lines that may be in a list",
-    .brief =
-        "Prints the lines of the FILEs, or of standard input, that may be in LIST, a file made by "
-        "`bloomery build`: what `grep -Fxf` prints, for lists of any size. Addresses, domains and "
-        "other typed lines are compared in canonical form.\n"
-        "\n"
-        "A line that is in the list is always printed. A line that is not may be printed too, as a "
-        "false positive; by default, this happens to 1 such line in 1,000 (see -p of `bloomery "
-        "build`). -v prints the lines that are certainly not in the list. The exit status is 0 if "
-        "a line was selected, 1 if none was, and 2 after an error.",
+    .brief = "Prints the lines of the FILEs, or of standard input, that may be in LIST, a file "
+             "made by `bloomery build`: what `grep -Fxf` prints, for lists of any size. Addresses, "
+             "domains and other typed lines are compared in canonical form.\n"
+             "\n"
+             "A line that is in the list is always printed. A line that is not may be printed too, "
+             "as a false positive; by default, this happens to 1 such line in 1,000 (see -p of "
+             "`bloomery build`). -v prints the lines that are certainly not in the list. The exit "
+             "status is 0 if a line was selected, 1 if none was, and 2 after an error.",
     .description =
         "Files compressed with gzip or zstd are decompressed. Whenever the input has no more data, "
         "the results so far are printed. With -q, no lines are printed: the exit status is the "

@@ -1,7 +1,7 @@
-/* handle_file.c - filters in files, behind handle.h.
+/* handle_file.c - filters in files: implements handle.h.
  *
- * A filter is mapped where its kind can be, else read into memory. One that is to be changed is
- * locked first (io/lock.h), changed in memory, and saved in place of the old file in one step.
+ * A filter is mapped if its kind can be, else read into memory. For changes, the file is locked
+ * (io/lock.h), the filter is changed in memory, and the new file replaces the old one atomically.
  */
 #include "filters/handle.h"
 #include "filters/kind_words.h"
@@ -40,7 +40,7 @@ static bly_status file_open(filter_handle *h, bool report) {
     const handle_options *o = &h->options;
     const uint32_t flags = o->without_key ? BLY_OPEN_WITHOUT_KEY : 0U;
     bly_file_info header;
-    (void)report; /* whoever opens a file again wants to know why it cannot be */
+    (void)report; /* an error of a file is always reported */
     if (o->access == HANDLE_HEADER) {
         const bly_status status = open_header(h->name, &header);
         h->capabilities = HANDLE_COMMITS | HANDLE_VERIFIES | HANDLE_DESCRIBES;
@@ -90,7 +90,7 @@ static bly_list_source file_list(filter_handle *h) {
     return bly_list_source_of(h->file.filter);
 }
 
-/* Of a filter that is to be changed the file does not matter any more. */
+/* A filter with changes may differ from its file, so its header is made from the filter. */
 static bly_status get_header(const filter_handle *h, bly_file_info *out) {
     const bly_filter *f = h->changed;
     if (!f) {

@@ -58,11 +58,11 @@ static bool type_is_usable(const live_list *l, bly_list_type own) {
         return false;
     }
     if (l->type == BLY_LIST_OTHER) {
-        (void)message_error("%s: was made by bloomery dedup or count with --field or "
-                            "--ignore-case, so its keys are fields or lines in lower case; look "
-                            "them up with that command, or use --type line if your lines have "
-                            "the same form",
-                            name);
+        (void)message_error(
+            "%s: was made by bloomery dedup or count with --field or --ignore-case, so its keys "
+            "are fields or lines in lower case; look them up with that command, or use --type line "
+            "if your lines have the same form",
+            name);
         return false;
     }
     if (l->type != own && bly_list_is_typed(own))
@@ -196,9 +196,8 @@ static live_result after_failure(live_list *l) {
 
 /* Async-signal-safe. */
 static void report_shortened(int signal_number) {
-    static const char text[] =
-        "bloomery check: the list was shortened while it was in use; replace "
-        "lists by rename, as build -f does\n";
+    static const char text[] = "bloomery check: the list was shortened while it was in use; "
+                               "replace lists by rename, as build -f does\n";
     (void)signal_number;
     ssize_t written = write(STDERR_FILENO, text, sizeof text - 1);
     (void)written;
@@ -245,9 +244,8 @@ static bool supports_lookups(const live_list *l) {
     if (l->handle.capabilities & HANDLE_LOOKS_UP)
         return true;
     const bly_kind kind = bly_filter_geometry(handle_filter(&l->handle)).kind;
-    (void)message_error("%s: is %s %s filter, which only counts different lines; use bloomery "
-                        "info to see the number, or bloomery distinct --state to continue "
-                        "counting",
+    (void)message_error("%s: is %s %s filter, which only counts different lines; use bloomery info "
+                        "to see the number, or bloomery distinct --state to continue counting",
                         l->handle.name, kinds_article(kind), bly_kind_name(kind));
     return false;
 }

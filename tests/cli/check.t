@@ -152,7 +152,7 @@ $ { cat f.bly; echo; } >long.bly && bloomery check long.bly words
 ! bloomery check: long.bly: is damaged: it has 129 bytes instead of 128; copy it again
 ? 2
 $ { head -c 20 f.bly; printf '\377'; tail -c +22 f.bly; } >header.bly && bloomery check header.bly words
-! bloomery check: header.bly: is damaged: its header is not sound; copy it or build it again
+! bloomery check: header.bly: is damaged: its header is invalid; copy it or build it again
 ? 2
 $ { head -c 70 f.bly; printf '\377\0\377'; tail -c +74 f.bly; } >body.bly
 $ bloomery check --verify body.bly words

@@ -111,16 +111,16 @@ ads.bly,keyed.bly:ads.example
 $ bloomery check --key-file key -l keyed.bly -l drop.bly -k secret.example
 keyed.bly:secret.example
 $ bloomery check -l ads.bly -l keyed.bly -k ads.example
-! bloomery check: keyed.bly: is keyed; give the key with the id 09ab680398f0e1ae by --key-file
+! bloomery check: keyed.bly: is keyed; pass key 09ab680398f0e1ae with --key-file
 ? 2
 $ bloomery check --key-file other -l ads.bly -l keyed.bly -k ads.example
-! bloomery check: keyed.bly: needs another key: the one with the id 09ab680398f0e1ae, not 68977c85c458e015
+! bloomery check: keyed.bly: is keyed with key 09ab680398f0e1ae, but --key-file has key 68977c85c458e015
 ? 2
 $ bloomery check --key-file key -l ads.bly -l evil.bly -k ads.example
 ! bloomery check: no list is keyed; remove --key-file
 ? 2
 $ bloomery check --key-file key -l ads.bly -k ads.example
-! bloomery check: ads.bly: is not keyed; leave --key-file out
+! bloomery check: ads.bly: is not keyed; remove --key-file
 ? 2
 $ bloomery check --key-file key -l missing.bly -l keyed.bly -k ads.example
 ! bloomery check: missing.bly: No such file or directory

@@ -205,10 +205,10 @@ d
 \
 # One of another type is not.
 $ echo 192.0.2.9 | bloomery dedup --state ip.bly
-! bloomery dedup: ip.bly: is a list of type ip: its keys are not lines as they stand. bloomery check -v prints the lines that are not in it, and bloomery add adds to it; name another state
+! bloomery dedup: ip.bly: is a list of type ip, which cannot be used as a state; use another file. To print the lines that are not in the list, use bloomery check -v; to add lines to it, use bloomery add
 ? 2
 $ echo 192.0.2.9 | bloomery dedup --state old-ip.bly
-! bloomery dedup: old-ip.bly: is a list of type ip: its keys are not lines as they stand. bloomery check -v prints the lines that are not in it, and bloomery add adds to it; name another state
+! bloomery dedup: old-ip.bly: is a list of type ip, which cannot be used as a state; use another file. To print the lines that are not in the list, use bloomery check -v; to add lines to it, use bloomery add
 ? 2
 # What dedup --url has seen is found, and added to, in any spelling.
 $ echo 'HTTP://Example.com/a?utm_source=x' >url; bloomery dedup --url --state url.bly url; bloomery check url.bly -k http://EXAMPLE.com:80/a?utm_source=x; bloomery check url.bly -k http://example.com/a
@@ -246,19 +246,19 @@ $ bloomery check --type line url.bly -k A
 ? 1
 # A state is used with the options that it was made with.
 $ bloomery dedup --state url.bly url
-! bloomery dedup: url.bly: was made with --url, and this run is without --url, --field and --ignore-case: their keys would not match; give the same options, or begin a new state
+! bloomery dedup: url.bly: was made with --url, but this run is without --url, --field and --ignore-case, so keys would not match; use the same options, or start a new state
 ? 2
 $ bloomery dedup -i --state new.bly unix
-! bloomery dedup: new.bly: was made without --url, --field and --ignore-case, and this run is with --field or --ignore-case: their keys would not match; give the same options, or begin a new state
+! bloomery dedup: new.bly: was made without --url, --field and --ignore-case, but this run is with --field or --ignore-case, so keys would not match; use the same options, or start a new state
 ? 2
 $ bloomery dedup --url --confirm confirm.fps unix
-! bloomery dedup: confirm.fps: was made without --url, --field and --ignore-case, and this run is with --url: their keys would not match; give the same options, or begin a new state
+! bloomery dedup: confirm.fps: was made without --url, --field and --ignore-case, but this run is with --url, so keys would not match; use the same options, or start a new state
 ? 2
 $ bloomery dedup --url --exact --state exact.fps unix
-! bloomery dedup: exact.fps: was made without --url, --field and --ignore-case, and this run is with --url: their keys would not match; give the same options, or begin a new state
+! bloomery dedup: exact.fps: was made without --url, --field and --ignore-case, but this run is with --url, so keys would not match; use the same options, or start a new state
 ? 2
 $ bloomery distinct -i --state seen.hll unix
-! bloomery distinct: seen.hll: was made without --url, --field and --ignore-case, and this run is with --field or --ignore-case: their keys would not match; give the same options, or begin a new state
+! bloomery distinct: seen.hll: was made without --url, --field and --ignore-case, but this run is with --field or --ignore-case, so keys would not match; use the same options, or start a new state
 ? 2
 # Blank lines are keys of a state.
 $ echo x | bloomery dedup -q --state blank.bly; printf '\n \n' | bloomery add blank.bly; printf '\n \nx\n' | bloomery dedup --state blank.bly

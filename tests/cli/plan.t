@@ -927,5 +927,5 @@ $ bloomery plan -n 1M --plain --window
 ! bloomery plan: on a server without a module a filter is plain bits: no key is removed, counted or forgotten, and it does not grow. Leave out --deletes, --grows, --static, --window and --counts; or leave out --plain, and use the module
 ? 2
 $ bloomery plan -n 1M --plain --kind cuckoo
-! bloomery plan: --plain: a cuckoo filter needs the Bloomery module; without it a server can hold sbbf and split512 alone. Build it with --kind split512; or load the module (MODULE LOAD /PATH/TO/bloomery.so), and push the file
+! bloomery plan: --plain: a cuckoo filter needs the Bloomery module; without it, a server supports only sbbf and split512. Build it with --kind split512, or load the module (MODULE LOAD /PATH/TO/bloomery.so) and push the file
 ? 2

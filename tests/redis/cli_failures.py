@@ -110,7 +110,7 @@ def test_on_error():
     # What will not pass is an error all the same.
     with server.client() as c:
         c.must("RPUSH", "row", "x")
-    refused(server, "no filter", "check", "--on-error", "yes", address(server, "row"), "-k", "a")
+    refused(server, "not a filter", "check", "--on-error", "yes", address(server, "row"), "-k", "a")
     # It goes away, and comes back.
     bloomery(server, "build", "-q", "-o", at, lines=b"a\n")
     with server.client() as c, Clock() as clock:
