@@ -39,6 +39,7 @@ static bly_status server_open(filter_handle *h, bool report) {
         if (h->remote.at.name)
             h->name = h->remote.at.name;
         h->remote.offers_replica = h->options.offers_replica;
+        h->remote.offers_gozero = true;
         if (!parsed)
             return BLY_EINVAL;
     }

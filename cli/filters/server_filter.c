@@ -29,7 +29,7 @@ bool remote_is_address(const char *word) {
 
 bool remote_parse(remote *r, const char *address) {
     r->filter = NULL;
-    r->offers_replica = false;
+    r->offers_replica = r->offers_gozero = false;
     return server_parse(&r->at, address);
 }
 
@@ -103,9 +103,10 @@ static bool report_content(const remote *r, bool gozero) {
     case REMOTE_STRING:
         if (gozero)
             return false;
-        (void)message_error("%s: is a string, but not a Bloomery filter; for a go-zero filter, "
-                            "pass its number of bits with --gozero BITS",
-                            r->at.name);
+        (void)message_error("%s: is a string, but not a Bloomery filter; %s", r->at.name,
+                            r->offers_gozero
+                                ? "for a go-zero filter, pass its number of bits with --gozero BITS"
+                                : "use another key");
         return true;
     case REMOTE_OTHER:
         (void)message_error("%s: is not a filter; use another key", r->at.name);

@@ -14,6 +14,7 @@ typedef struct remote {
     server_key at;            /* connected only if a function below needs it */
     bly_redis_filter *filter; /* NULL: not open */
     bool offers_replica;      /* the command has --allow-replica, so messages may suggest it */
+    bool offers_gozero;       /* the same for --gozero */
 } remote;
 
 /* Whether a name is the address of a key (redis://, rediss://, unix://, redis+unix://), not a file.

@@ -26,7 +26,7 @@ def test_drop():
         ok(gone["bytes"] > 20000, str(gone))
         eq(sorted(c.must("KEYS", "*")), [b"other", b"text"])
         refused(server, "no such", "drop", at)
-        refused(server, "not a Bloomery filter", "drop", address(server, "text"))
+        refused(server, "not a Bloomery filter; use another key", "drop", address(server, "text"))
         refused(server, "no address", "drop", "list.bly")
         refused(server, "name a filter", "drop")
         _, err = bloomery(server, "drop", address(server, "other"))
