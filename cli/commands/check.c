@@ -491,7 +491,7 @@ const cli_command command_check = {
         "--on-error sets the answer. With --follow, a filter that replaces another is used.",
     .examples = "# print the lines of a log whose first field is a listed address\n"
                 "bloomery check --field 1 -t ' ' drop.bly access.log\n"
-                "# is this domain, or a parent of it, listed? see the exit status\n"
+                "# is this domain, or a parent of it, listed? (see the exit status)\n"
                 "bloomery check -q bad.bly -k www.example.com\n"
                 "# print what is certainly not in the list\n"
                 "bloomery check -v known.bly candidates.txt >new.txt\n"

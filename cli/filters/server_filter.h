@@ -11,7 +11,7 @@
 #include <bloomery/redis/filter.h>
 
 typedef struct remote {
-    server_key at;            /* connected only if a function below needs it */
+    server_key at;            /* connected only if a command needs it */
     bly_redis_filter *filter; /* NULL: not open */
     bool offers_replica;      /* the command has --allow-replica, so messages may suggest it */
     bool offers_gozero;       /* the same for --gozero */
@@ -66,7 +66,7 @@ typedef enum remote_content {
     REMOTE_UNKNOWN, /* the server gives no information */
     REMOTE_NOTHING, /* the key does not exist */
     REMOTE_FILTER,  /* a filter of this kind */
-    REMOTE_STRING,  /* any other string, go-zero's filters included */
+    REMOTE_STRING,  /* any other string, also a go-zero filter */
     REMOTE_MODULE,  /* a filter of a server module */
     REMOTE_OTHER    /* a list, a hash, ... */
 } remote_content;
