@@ -95,7 +95,7 @@ static bool server_agrees(build_run *r) {
     if (o->smallest)
         return refuse("--smallest chooses a kind that needs the Bloomery module; write a file, and "
                       "send it with bloomery push");
-    return (!o->kind || destination_holds(&r->to, o->kind)) && destination_may_save(&r->to);
+    return (!o->kind || destination_supports_kind(&r->to, o->kind)) && destination_may_save(&r->to);
 }
 
 /* Checks the options of a secret key. */

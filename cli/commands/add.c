@@ -130,13 +130,13 @@ static char *copies_text(const edit *e, char out[160]) {
 }
 
 static void report_json(const edit *e, const bly_filter_info *s, uint64_t marks) {
-    const bool describes = (e->list.can & HANDLE_DESCRIBES) != 0;
+    const bool describes = (e->list.capabilities & HANDLE_DESCRIBES) != 0;
     json j = json_begin(stdout);
     json_text(&j, "file", e->list.name);
     json_text(&j, "type", line_type_words(e->as.type));
     json_integer(&j, "keys", e->keys);
     json_integer(&j, "new", e->done);
-    if (e->list.can & HANDLE_MAY_FAIL)
+    if (e->list.capabilities & HANDLE_MAY_FAIL)
         json_integer(&j, "unsure", e->unsure);
     if (e->copies) {
         json_integer(&j, "repeated", e->repeated);
@@ -168,7 +168,7 @@ static void report_words(const edit *e, const bly_filter_info *s, uint64_t marks
                        (unsigned long long)marks);
     (void)number_grouped(e->done, fresh);
     (void)number_grouped(e->keys, keys);
-    if (e->list.can & HANDLE_DESCRIBES)
+    if (e->list.capabilities & HANDLE_DESCRIBES)
         message_note("%s: %s of %s new%s; it holds %s key%s%s, its capacity is %s%s", e->list.name,
                      fresh, keys, copies_text(e, copies), number_grouped(own, count),
                      own == 1 ? "" : "s", marked, number_grouped(s->capacity, room),
@@ -180,7 +180,7 @@ static void report_words(const edit *e, const bly_filter_info *s, uint64_t marks
 
 static void warn(const edit *e, const bly_filter_info *s) {
     char text[HEALTH_TEXT];
-    if (!(e->list.can & HANDLE_DESCRIBES))
+    if (!(e->list.capabilities & HANDLE_DESCRIBES))
         return;
     if (e->as.mark && health_of(s) == HEALTH_GOOD)
         edit_warn_of_levels(e->list.name, e->as.type, &e->before, &e->levels, s);

@@ -1,9 +1,9 @@
-/* bloomery check: which lines may be in a list.
+/* bloomery check: prints the lines that may be in a list.
  *
- * The list is mapped, not read, unless it is to be followed: a process starts in milliseconds
- * whatever its size, and many share one copy of it. Lines come in batches, and answers leave before
- * the next read that has to wait, so that it can stand in the middle of a pipe that never ends. A
- * list on a server is asked there, a batch in one trip.
+ * A list file is mapped, not read, unless --follow is given. So a process starts in milliseconds
+ * for any size, and processes share one copy. Lines are looked up in batches. Results are flushed
+ * before a read that has to wait, so that the command works in an endless pipe. For a list on a
+ * server, the keys of many lines are looked up in one round trip.
  */
 #include "cli.h"
 #include "common_options.h"
@@ -31,7 +31,7 @@ typedef struct check_options {
         allow_replica;
 } check_options;
 
-/* When the lists that matched are named before a line: in the order of the choices below. */
+/* When the names of the matching lists are printed: in the order of the choices below. */
 enum { LIST_NAMES_AUTO = 1, LIST_NAMES_ALWAYS, LIST_NAMES_NEVER };
 
 #define AT(name) offsetof(check_options, name)
@@ -64,36 +64,35 @@ static const cli_option options[] = {
      .at = AT(list_names),
      .metavar = "WHEN",
      .choices = "auto|always|never",
-     .help =
-         "Print before each line the names of the lists that have it, separated by commas: auto "
-         "(the default) with several lists, always or never. With -c, always prints a count "
-         "for each list."},
+     .help = "Print before each line the names of the lists that match it, separated by commas: "
+             "auto (the default) with several lists, always or never. With -c, always prints a "
+             "count for each list."},
     OPTION_KEY(AT(key), "Look up this one line, and read no input."),
-    OPTION_TYPE(AT(type), "What the lines are; by default the type that the list was built with."),
+    OPTION_TYPE(AT(type),
+                "The type of the lines; by default the type that the list was built with."),
     OPTION_FIELD(AT(field), "Look up only the Nth field of each line, counted from 1. A line "
                             "without this field does not match."),
     OPTION_DELIMITER(AT(delimiter)),
     OPTION_NULL(AT(null), "Input and output lines"),
-    OPTION_KEY_FILE(AT(key_file), "The secret key of a keyed list."),
+    OPTION_KEY_FILE(AT(key_file), "Use the secret key in FILE, for a keyed list."),
     {.name = "follow",
      .type = CLI_FLAG,
      .at = AT(follow),
-     .help = "Read standard input, and use the new list as soon as LIST is replaced, without "
-             "losing a line. A damaged list is refused, and the old one stays in use. The list is "
-             "loaded into memory, unless it is on a server."},
+     .help = "Read standard input, and use the new list as soon as LIST is replaced; no line is "
+             "lost. If the new list is damaged, the old one stays in use. The list is loaded into "
+             "memory, unless it is on a server."},
     OPTION_ON_ERROR(AT(on_error), LIVE_FALLBACK_CHOICES,
-                    "When a server does not answer: stop with status 2 (stop, the default), or go "
-                    "on with a warning and treat every line as in the list (yes) or as not in it "
-                    "(no). The server is tried again every five seconds."),
-    OPTION_ALLOW_REPLICA(AT(allow_replica),
-                         "Let a replica answer. Keys that it has not yet received from its master "
-                         "count as not in the list."),
+                    "When a server does not answer: stop with status 2 (stop, the default), or "
+                    "print a warning and treat every line as in the list (yes) or as not in it "
+                    "(no). A new attempt is made every five seconds."),
+    OPTION_ALLOW_REPLICA(AT(allow_replica), "Accept a replica. Keys that it has not yet received "
+                                            "from its master count as not in the list."),
     OPTION_GOZERO(AT(gozero)),
     {.name = "strict",
      .type = CLI_FLAG,
      .at = AT(strict),
-     .help = "A line that is not of the list's type is an error: it is reported, and the exit "
-             "status is 2."},
+     .help =
+         "Report each line that is not of the list's type as an error, and exit with status 2."},
     {.name = "verify",
      .type = CLI_FLAG,
      .at = AT(verify),
@@ -104,228 +103,226 @@ static const cli_option options[] = {
     {0},
 };
 
-typedef struct job {
+typedef struct check_run {
     const check_options *options;
     bool quiet;
-    bool names_lists; /* before each line */
+    bool list_names; /* printed before each line */
     list_set set;
     pipeline lines;
     output out;
     uint64_t selected, malformed;
-} job;
+} check_run;
 
 /* ---- one line -------------------------------------------------------------------------------- */
 
-/* A line of a batch. */
+/* A line of a batch. A record is followed by its separator. */
 typedef struct checked_line {
     const char *path; /* NULL for --key */
     uint64_t number;
     bly_bytes record;
-    size_t at; /* among the answers */
+    size_t at; /* its index in the answers */
 } checked_line;
 
-static bool put_text(job *j, const char *text) {
-    return output_put(&j->out, text, strlen(text));
+static bool put_text(check_run *r, const char *text) {
+    return output_put(&r->out, text, strlen(text));
 }
 
 /* "a.bly,b.bly:" */
-static bool print_names(job *j, size_t at) {
+static bool print_names(check_run *r, size_t at) {
     bool good = true, first = true;
-    for (const set_list *l = j->set.lists; good && l < j->set.lists + j->set.count; l++) {
+    for (const set_list *l = r->set.lists; good && l < r->set.lists + r->set.count; l++) {
         if (!l->answers.match[at])
             continue;
-        good = (first || put_text(j, ",")) && put_text(j, list_set_name(l));
+        good = (first || put_text(r, ",")) && put_text(r, list_set_name(l));
         first = false;
     }
-    return good && (first || put_text(j, ":"));
+    return good && (first || put_text(r, ":"));
 }
 
-/* A record is followed by its separator. */
-static bool print_line(job *j, const checked_line *line) {
+static bool print_line(check_run *r, const checked_line *line) {
     char number[24];
     bool good = true;
-    if (j->options->with_filename && line->path)
-        good = put_text(j, line->path) && put_text(j, ":");
-    if (j->options->line_number && line->path) {
+    if (r->options->with_filename && line->path)
+        good = put_text(r, line->path) && put_text(r, ":");
+    if (r->options->line_number && line->path) {
         (void)snprintf(number, sizeof number, "%llu:", (unsigned long long)line->number);
-        good = good && put_text(j, number);
+        good = good && put_text(r, number);
     }
-    if (j->names_lists)
-        good = good && print_names(j, line->at);
-    return good && output_put(&j->out, line->record.data, line->record.size + 1);
+    if (r->list_names)
+        good = good && print_names(r, line->at);
+    return good && output_put(&r->out, line->record.data, line->record.size + 1);
 }
 
 /* The entry by which a list matched. */
-static void json_entry(job *j, json *out, set_list *l, const checked_line *line) {
+static void json_entry(check_run *r, json *out, set_list *l, const checked_line *line) {
     char room[BLY_LIST_WORDS];
     if (l->answers.match[line->at] && !l->answers.assumed[line->at])
-        json_bytes(out, "by", list_set_entry(&j->set, l, line->record, room));
+        json_bytes(out, "by", list_set_entry(&r->set, l, line->record, room));
     else
         json_null(out, "by");
 }
 
-/* Of the lists that -l names. */
-static void json_lists(job *j, json *out, const checked_line *line) {
-    char *silent[CLI_MAX_FILES];
+/* One object for each list of -l that matches. */
+static void json_lists(check_run *r, json *out, const checked_line *line) {
+    char *unanswered[CLI_MAX_FILES];
     size_t count = 0;
     json_open(out, "lists", '[');
-    for (set_list *l = j->set.lists; l < j->set.lists + j->set.count; l++) {
+    for (set_list *l = r->set.lists; l < r->set.lists + r->set.count; l++) {
         if (l->answers.assumed[line->at])
-            silent[count++] = (char *)list_set_name(l);
+            unanswered[count++] = (char *)list_set_name(l);
         if (!l->answers.match[line->at])
             continue;
         json_open(out, NULL, '{');
         json_text(out, "list", list_set_name(l));
-        json_entry(j, out, l, line);
+        json_entry(r, out, l, line);
         json_close(out, '}');
     }
     json_close(out, ']');
     if (count > 0)
-        json_texts(out, "unanswered", silent, count);
+        json_texts(out, "unanswered", unanswered, count);
 }
 
-static bool print_json(job *j, const checked_line *line) {
-    const bool several = j->options->lists.count > 0;
+static bool print_json(check_run *r, const checked_line *line) {
+    const bool several = r->options->lists.count > 0;
     json out = json_begin(stdout);
     if (line->path) {
         json_text(&out, "file", line->path);
         json_integer(&out, "number", line->number);
     }
     json_bytes(&out, "line", line->record);
-    json_bool(&out, "match", j->set.any.match[line->at]);
+    json_bool(&out, "match", r->set.any.match[line->at]);
     if (several)
-        json_lists(j, &out, line);
+        json_lists(r, &out, line);
     else
-        json_entry(j, &out, j->set.lists, line);
-    if (j->set.any.malformed[line->at])
-        json_text(&out, "malformed", list_set_reason(&j->set, line->record));
-    if (!several && j->set.any.assumed[line->at])
+        json_entry(r, &out, r->set.lists, line);
+    if (r->set.any.malformed[line->at])
+        json_text(&out, "malformed", list_set_reason(&r->set, line->record));
+    if (!several && r->set.any.assumed[line->at])
         json_bool(&out, "assumed", true);
     json_end(&out);
     return output_stdio_is_well();
 }
 
-/* Reports one line as the options want it. false: it cannot be printed. */
-static bool report_line(job *j, const checked_line *line) {
-    const check_options *o = j->options;
-    const bool malformed = j->set.any.malformed[line->at];
-    const bool selected = j->set.any.match[line->at] != o->invert;
-    j->malformed += malformed;
-    j->selected += selected;
+/* Counts one line, and prints it if the options say so. false: it cannot be printed. */
+static bool report_line(check_run *r, const checked_line *line) {
+    const check_options *o = r->options;
+    const bool malformed = r->set.any.malformed[line->at];
+    const bool selected = r->set.any.match[line->at] != o->invert;
+    r->malformed += malformed;
+    r->selected += selected;
     if (malformed && o->strict)
-        line_complain(list_set_reason(&j->set, line->record), line->path, line->number,
+        line_complain(list_set_reason(&r->set, line->record), line->path, line->number,
                       line->record, false);
-    if (j->quiet || o->count)
+    if (r->quiet || o->count)
         return true;
     if (o->json)
-        return print_json(j, line);
-    return !selected || print_line(j, line);
+        return print_json(r, line);
+    return !selected || print_line(r, line);
 }
 
 /* ---- all batches ----------------------------------------------------------------------------- */
 
 /* false: reported. */
-static bool flush_answers(job *j) {
-    /* JSON goes the first way, everything else the second. */
-    return output_stdio_flush() && output_flush(&j->out);
+static bool flush_answers(check_run *r) {
+    /* JSON is written to stdout, everything else to the output. */
+    return output_stdio_flush() && output_flush(&r->out);
 }
 
-/* Before a read that has to wait. Lists that are followed are examined meanwhile. */
-static bool while_idle(void *ctx) {
+/* Called before a read that has to wait. Meanwhile --follow looks for new lists. */
+static bool wait_for_input(void *ctx) {
     enum { WAIT_MS = 250 };
-    job *j = ctx;
+    check_run *r = ctx;
     struct pollfd standard_input = {STDIN_FILENO, POLLIN, 0};
-    if (!flush_answers(j))
+    if (!flush_answers(r))
         return false;
-    while (j->options->follow && poll(&standard_input, 1, WAIT_MS) == 0)
-        list_set_refresh(&j->set);
+    while (r->options->follow && poll(&standard_input, 1, WAIT_MS) == 0)
+        list_set_refresh(&r->set);
     return true;
 }
 
 static bool take_batch(void *ctx, const bly_bytes *records, size_t n) {
-    job *j = ctx;
-    const input *in = &j->lines.in;
-    list_set_refresh(&j->set);
-    if (!list_set_batch(&j->set, records, n))
+    check_run *r = ctx;
+    const input *in = &r->lines.in;
+    list_set_refresh(&r->set);
+    if (!list_set_batch(&r->set, records, n))
         return false;
     for (size_t i = 0; i < n; i++)
-        if (!report_line(j, &(checked_line){in->path, in->number + i, records[i], i}))
+        if (!report_line(r, &(checked_line){in->path, in->number + i, records[i], i}))
             return false;
-    j->lines.stop = j->quiet && j->selected;
+    r->lines.stop = r->quiet && r->selected;
     return true;
 }
 
-static bool take_lines(job *j, cli_operands files) {
-    const check_options *o = j->options;
-    const pipeline_options how = {.text = o->key,
-                                  .null = o->null,
-                                  .prints = !j->quiet && !o->count,
-                                  .idle = while_idle,
-                                  .idle_ctx = j};
-    return pipeline_open(&j->lines, &how, files) && pipeline_run(&j->lines, take_batch, j) &&
-           flush_answers(j);
+static bool read_lines(check_run *r, cli_operands files) {
+    const check_options *o = r->options;
+    const pipeline_options lines = {.text = o->key,
+                                    .null = o->null,
+                                    .prints = !r->quiet && !o->count,
+                                    .idle = wait_for_input,
+                                    .idle_ctx = r};
+    return pipeline_open(&r->lines, &lines, files) && pipeline_run(&r->lines, take_batch, r) &&
+           flush_answers(r);
 }
 
 /* ---- at the end ------------------------------------------------------------------------------ */
 
-static bool print_count(job *j, const set_list *l) {
+static bool print_count(check_run *r, const set_list *l) {
     char text[32];
-    const uint64_t count = l ? l->matched : j->selected;
+    const uint64_t count = l ? l->matched : r->selected;
     (void)snprintf(text, sizeof text, "%llu\n", (unsigned long long)count);
-    return (!l || (put_text(j, list_set_name(l)) && put_text(j, ":"))) && put_text(j, text);
+    return (!l || (put_text(r, list_set_name(l)) && put_text(r, ":"))) && put_text(r, text);
 }
 
-static bool print_counts(job *j) {
+static bool print_counts(check_run *r) {
     bool good = true;
-    if (j->options->list_names != LIST_NAMES_ALWAYS)
-        good = print_count(j, NULL);
+    if (r->options->list_names != LIST_NAMES_ALWAYS)
+        good = print_count(r, NULL);
     else
-        for (size_t i = 0; good && i < j->set.count; i++)
-            good = print_count(j, &j->set.lists[i]);
-    return good && output_flush(&j->out);
+        for (size_t i = 0; good && i < r->set.count; i++)
+            good = print_count(r, &r->set.lists[i]);
+    return good && output_flush(&r->out);
 }
 
-static void note_malformed(const job *j) {
+static void note_malformed(const check_run *r) {
     char count[NUMBER_TEXT], types[LIST_SET_TYPES], what[64] = "is not";
-    if (!j->malformed || j->options->strict)
+    if (!r->malformed || r->options->strict)
         return;
-    const bool one = j->malformed == 1;
-    if (j->options->field)
+    const bool one = r->malformed == 1;
+    if (r->options->field)
         (void)snprintf(what, sizeof what, "%s no field %llu", one ? "has" : "have",
-                       (unsigned long long)j->options->field);
+                       (unsigned long long)r->options->field);
     else if (!one)
         (void)snprintf(what, sizeof what, "are not");
-    message_note("%s line%s %s of type %s, so surely %s (--strict names %s)",
-                 number_grouped(j->malformed, count), one ? "" : "s", what,
-                 list_set_types(&j->set, types),
-                 j->set.count > 1 ? "in no list" : "not in the list", one ? "it" : "them");
+    message_note("%s line%s %s of type %s, and so not in %s; use --strict to see %s",
+                 number_grouped(r->malformed, count), one ? "" : "s", what,
+                 list_set_types(&r->set, types), r->set.count > 1 ? "any list" : "the list",
+                 one ? "it" : "them");
 }
 
-static void warn_assumed(const job *j) {
+static void warn_assumed(const check_run *r) {
     char count[NUMBER_TEXT];
-    for (const set_list *l = j->set.lists; l < j->set.lists + j->set.count; l++)
+    for (const set_list *l = r->set.lists; l < r->set.lists + r->set.count; l++)
         if (l->assumed)
-            message_warn("%s: no answer about %s line%s, taken to be %sin the list",
-                         list_set_name(l), number_grouped(l->assumed, count),
-                         l->assumed == 1 ? "" : "s",
-                         j->set.options.fallback == LIVE_NO ? "not " : "");
+            message_warn("%s: no answer for %s line%s; treated as %sin the list", list_set_name(l),
+                         number_grouped(l->assumed, count), l->assumed == 1 ? "" : "s",
+                         r->set.options.fallback == LIVE_NO ? "not " : "");
 }
 
-static int check(job *j, cli_operands files) {
-    const check_options *o = j->options;
-    bool good = take_lines(j, files);
-    bool failed = !good || j->lines.failed;
-    if (good && o->count && !j->quiet)
-        failed = !print_counts(j) || failed;
+static int check(check_run *r, cli_operands files) {
+    const check_options *o = r->options;
+    bool good = read_lines(r, files);
+    bool failed = !good || r->lines.failed;
+    if (good && o->count && !r->quiet)
+        failed = !print_counts(r) || failed;
     if (good) {
-        note_malformed(j);
-        warn_assumed(j);
+        note_malformed(r);
+        warn_assumed(r);
     }
-    if (good && j->quiet && j->selected)
+    if (good && r->quiet && r->selected)
         return CLI_OK;
-    if (failed || (o->strict && j->malformed))
+    if (failed || (o->strict && r->malformed))
         return CLI_ERROR;
-    return j->selected ? CLI_OK : CLI_NONE;
+    return r->selected ? CLI_OK : CLI_NONE;
 }
 
 /* ---- the command ----------------------------------------------------------------------------- */
@@ -335,27 +332,26 @@ static bool refuse(const char *why) {
     return false;
 }
 
-/* What goes with lists on servers, and what does not. */
-static bool places_agree(const check_options *o, cli_operands lists) {
+/* Checks the options that depend on whether the lists are files or on servers. */
+static bool server_options_agree(const check_options *o, cli_operands lists) {
     uint32_t any = 0, all = UINT32_MAX;
     for (size_t i = 0; i < lists.count; i++) {
-        any |= handle_traits(lists.items[i]);
-        all &= handle_traits(lists.items[i]);
+        any |= handle_capabilities(lists.items[i]);
+        all &= handle_capabilities(lists.items[i]);
     }
     if (!(any & HANDLE_MAY_FAIL) && (o->on_error || o->gozero))
-        return refuse("--on-error and --gozero are for a list on a server: redis://HOST/KEY");
+        return refuse("--on-error and --gozero need a list on a server: redis://HOST/KEY");
     if (!(any & HANDLE_MAY_FAIL) && o->allow_replica)
-        return refuse("--allow-replica is for a list on a server: redis://HOST/KEY");
+        return refuse("--allow-replica needs a list on a server: redis://HOST/KEY");
     if (!(all & HANDLE_VERIFIES) && o->verify)
-        return refuse("--verify reads the whole list first; one on a server changes meanwhile. "
-                      "Fetch it with bloomery pull, and verify that");
+        return refuse("--verify works only on files; fetch a list on a server with bloomery pull, "
+                      "and verify the copy");
     if (o->gozero && lists.count > 1)
-        return refuse("--gozero gives the size of one filter; name one list");
+        return refuse("--gozero sets the size of one filter; name only one list");
     if (o->gozero && o->key_file)
-        return refuse("go-zero's filters are not keyed; leave --key-file out");
+        return refuse("go-zero filters are not keyed; remove --key-file");
     if (o->gozero && o->follow)
-        return refuse("a filter of go-zero's that takes the place of another cannot be told from "
-                      "it; leave --follow out");
+        return refuse("a go-zero filter does not show that it was replaced; remove --follow");
     return true;
 }
 
@@ -363,9 +359,9 @@ static bool names_agree(const check_options *o) {
     if (!o->list_names)
         return true;
     if (o->json)
-        return refuse("--json names the lists that -l gives; leave out --list-names");
+        return refuse("--json always names the lists of -l; remove --list-names");
     if (o->invert && o->list_names == LIST_NAMES_ALWAYS)
-        return refuse("-v prints lines that are in no list; leave out --list-names");
+        return refuse("-v prints lines that are not in any list; remove --list-names");
     return true;
 }
 
@@ -373,50 +369,52 @@ static bool options_agree(const check_options *o, cli_operands lists, cli_operan
     const bool stdin_only =
         files.count == 0 || (files.count == 1 && strcmp(files.items[0], "-") == 0);
     if (lists.count == 0)
-        return refuse("a list is needed: bloomery check LIST [FILE...]");
+        return refuse("no list given; usage: bloomery check LIST [FILE...]");
     if (o->key && files.count > 0)
-        return refuse("--key and a FILE cannot both be given");
+        return refuse("--key and a FILE cannot be combined; give only one");
     if (o->key && o->follow)
-        return refuse("--key and --follow cannot both be given");
+        return refuse("--key and --follow cannot be combined: --follow reads standard input");
     if (o->follow && !stdin_only)
-        return refuse("--follow reads standard input, so no FILE can be given; pipe into it");
+        return refuse("--follow reads standard input; remove FILE, and use a pipe");
     if (o->json && (o->invert || o->count || o->line_number || o->with_filename))
-        return refuse("--json prints every line with all about it; leave -v, -c, -n and -H out");
+        return refuse(
+            "--json prints every line with its number and file; remove -v, -c, -n and -H");
     if (o->delimiter.given && !o->field)
         return refuse("--delimiter needs --field");
-    return names_agree(o) && places_agree(o, lists);
+    return names_agree(o) && server_options_agree(o, lists);
 }
 
-static job *job_create(const check_options *o, size_t list_count, const bly_hasher *key) {
-    job *j = calloc(1, sizeof *j);
-    if (!j) {
+static check_run *check_run_create(const check_options *o, size_t list_count,
+                                   const bly_hasher *key) {
+    check_run *r = calloc(1, sizeof *r);
+    if (!r) {
         (void)message_error("out of memory");
         return NULL;
     }
-    j->options = o;
-    j->quiet = message_quiet();
-    j->names_lists = !o->invert && (o->list_names == LIST_NAMES_ALWAYS ||
-                                    (o->list_names != LIST_NAMES_NEVER && list_count > 1));
-    j->set.options = (live_list_options){.type = (bly_list_type)o->type,
+    r->options = o;
+    r->quiet = message_quiet();
+    r->list_names = !o->invert && (o->list_names == LIST_NAMES_ALWAYS ||
+                                   (o->list_names != LIST_NAMES_NEVER && list_count > 1));
+    r->set.options = (live_list_options){.type = (bly_list_type)o->type,
                                          .key = key,
                                          .follow = o->follow,
                                          .verify = o->verify,
                                          .fallback = (live_fallback)o->on_error,
                                          .gozero = o->gozero,
                                          .allow_replica = o->allow_replica};
-    query *q = &j->set.query;
+    query *q = &r->set.query;
     q->flags = o->null ? BLY_LIST_RECORDS : 0;
     q->field.exact = o->null;
     q->field.field = o->field;
     q->field.delimiter = o->delimiter.given ? o->delimiter.value : '\t';
-    return j;
+    return r;
 }
 
-static void job_free(job *j) {
-    output_close(&j->out);
-    pipeline_close(&j->lines);
-    list_set_close(&j->set);
-    free(j);
+static void check_run_destroy(check_run *r) {
+    output_close(&r->out);
+    pipeline_close(&r->lines);
+    list_set_close(&r->set);
+    free(r);
 }
 
 static int run(void *values, cli_operands operands) {
@@ -429,13 +427,13 @@ static int run(void *values, cli_operands operands) {
     const bly_hasher *key;
     if (!options_agree(o, lists, files) || !open_key(o->key_file, &space, &key))
         return CLI_ERROR;
-    job *j = job_create(o, lists.count, key);
-    if (!j)
+    check_run *r = check_run_create(o, lists.count, key);
+    if (!r)
         return CLI_ERROR;
     int status = CLI_ERROR;
-    if (list_set_open(&j->set, lists) && output_open(&j->out, NULL, false))
-        status = check(j, files);
-    job_free(j);
+    if (list_set_open(&r->set, lists) && output_open(&r->out, NULL, false))
+        status = check(r, files);
+    check_run_destroy(r);
     return status;
 }
 
@@ -443,75 +441,65 @@ const cli_command command_check = {
     .name = "check",
     .operands = "{LIST | -l LIST...} [FILE...]",
     .summary = "Print the lines that may be in a list",
+    .brief = "Prints the lines of the FILEs, or of standard input, that may be in LIST, a file "
+             "made by `bloomery build`: what `grep -Fxf` prints, for lists of any size. Addresses, "
+             "domains and other typed lines are compared in canonical form.\n"
+             "\n"
+             "A line that is in the list is always printed. A line that is not may be printed too, "
+             "as a false positive; by default, this happens to 1 such line in 1,000 (see -p of "
+             "`bloomery build`). -v prints the lines that are certainly not in the list. The exit "
+             "status is 0 if a line was selected, 1 if none was, and 2 after an error.",
     .description =
-        "Reads lines (from standard input when no FILE is named; gzip and zstd are read as they "
-        "are) "
-        "and prints, as grep would, those that LIST, a file made by `bloomery build`, may hold. "
-        "What "
-        "is in the list is always found. A line that is not is printed too at the rate that the "
-        "list "
-        "was built for; -v prints the lines that are surely not in it.\n"
+        "Files compressed with gzip or zstd are decompressed. Whenever the input has no more data, "
+        "the results so far are printed. With -q, no lines are printed: the exit status is the "
+        "answer, and reading stops at the first selected line.\n"
         "\n"
-        "The list knows what its lines are, so each is brought into the same form as when it was "
-        "built. Of an IP address the blocks around it are looked for too, of a domain its parents, "
-        "as far as the list has any of that prefix length or that number of labels: a top-level "
-        "domain only if one is listed. An IPv6 block does not hold IPv4 addresses. A list that "
-        "does "
-        "not record its type, such as one made by a program of your own, is a list of lines; with "
-        "--type, all lengths are tried then: a wrong yes is as many times more likely.\n"
+        "A list records its type, and lines are compared in the canonical form of that type. For "
+        "an IP address, the blocks that contain it are looked up too; for a domain, its parents. "
+        "Only prefix lengths and numbers of labels that occur in the list are looked up: top-level "
+        "domains, for example, only if one is listed. An IPv6 block does not contain IPv4 "
+        "addresses.\n"
         "\n"
-        "A state of `bloomery dedup` or `count` can be asked, too: of one that was made with "
-        "--url, "
-        "lines are looked for in canonical form; one that was made with --field or --ignore-case "
-        "is "
-        "refused, unless --type line says that the lines have the form of its keys. In all of them "
-        "one "
-        "carriage return before the newline is not part of a line (but with -0). Where a list of "
-        "lines "
-        "does not record that, a line that ends in one is looked up with it, too.\n"
+        "A line that is not of the list's type is certainly not in the list. Such lines are "
+        "counted in a note at the end, or reported with --strict.\n"
         "\n"
-        "That what is in the list is always found holds for every kind of filter, but for a window "
-        "(of `bloomery dedup --window`) only as far as the window reaches.\n"
+        "A list that records no type, such as one made by your own program, is a list of lines. "
+        "With --type, all prefix lengths or all parents are looked up in it. False positives are "
+        "then as many times more frequent as there are lookups.\n"
         "\n"
-        "A line that is no address, or whatever the list holds, is surely not in it; such lines "
-        "are "
-        "counted in a note at the end.\n"
+        "LIST can also be a state of `bloomery dedup` or `count`. If it was made with --url, lines "
+        "are looked up in canonical form. A state made with --field or --ignore-case is refused; "
+        "if your lines already have the form of its keys, use --type line. A state made with "
+        "--window contains only the lines that are still in the window.\n"
         "\n"
-        "-q here silences the lines too, not only the notes: the exit status tells, and reading "
-        "stops at the first line found. The exit status is 0 if a line was selected, 1 if none "
-        "was, "
-        "2 after an error.\n"
+        "One carriage return before the newline is not part of a line, except with -0. In a list "
+        "of lines that does not record this rule, a line that ends in one is looked up both with "
+        "and without it.\n"
         "\n"
-        "The list is mapped, not read, so that even a large one is ready at once, and many "
-        "processes "
-        "share one copy. Its file must then be replaced by rename, as `build -f` does, and not "
-        "written over: when it is shortened, `check` ends with an error. Answers are printed "
-        "whenever the input has nothing more to give. With --follow the list is held in memory, "
-        "and "
-        "a new one is taken over when LIST is replaced, in whatever way: it is looked for four "
-        "times "
-        "a second, and read whole before it is believed. While it is read, both are in memory.\n"
+        "The file of a list is mapped, not read. So even a large list is ready at once, and "
+        "processes share one copy. Replace the file by rename, as `build -f` does; do not "
+        "overwrite it. If it is shortened while in use, `check` ends with an error. With --follow, "
+        "the list is loaded into memory, and its file can be replaced in any way. `check` looks "
+        "for a new file four times a second, and reads and verifies it before using it. Meanwhile "
+        "both lists are in memory.\n"
         "\n"
-        "LIST may also be the address of a filter on a Redis or Valkey server that has no module, "
-        "as "
-        "`bloomery build`, `push` and `dedup` make them: redis://HOST/KEY (`bloomery help push` "
-        "tells "
-        "more of addresses). It is asked where it is, thousands of lines in one trip, and what is "
-        "added to it meanwhile is found. An error (no connection, no answer, the filter gone or "
-        "replaced) is never taken for \"not in the list\": it ends the command with status 2, "
-        "unless "
-        "--on-error says what to think instead.",
-    .examples = "# the lines of a log whose first field is a listed address\n"
+        "LIST can also be a filter on a Redis or Valkey server without the module, as `bloomery "
+        "build`, `push` and `dedup` create it: redis://HOST/KEY (for addresses, see `bloomery help "
+        "push`). Lines are looked up on the server, thousands in one round trip, and keys added "
+        "meanwhile are found. A failed lookup (no connection, no answer, the filter is missing or "
+        "was replaced) never means \"not in the list\": `check` ends with status 2, unless "
+        "--on-error sets the answer. With --follow, a filter that replaces another is used.",
+    .examples = "# print the lines of a log whose first field is a listed address\n"
                 "bloomery check --field 1 -t ' ' drop.bly access.log\n"
-                "# is this domain, or a parent of it, listed? the exit status tells\n"
+                "# is this domain, or a parent of it, listed? (see the exit status)\n"
                 "bloomery check -q bad.bly -k www.example.com\n"
-                "# what is surely not in the list\n"
+                "# print what is certainly not in the list\n"
                 "bloomery check -v known.bly candidates.txt >new.txt\n"
-                "# watch a log, and take over every new list\n"
+                "# watch a log, and use each new version of the list\n"
                 "tail -F queries.log | bloomery check --follow bad.bly\n"
-                "# which entry matched\n"
+                "# print which entry matched\n"
                 "bloomery check --json bad.bly hosts.txt\n"
-                "# a list on a server; while that is away, let everything through\n"
+                "# a list on a server; while it does not answer, let every line pass\n"
                 "bloomery check --on-error yes redis://cache.example/known ids.txt\n",
     .options = options,
     .most_used = {"invert-match", "key", "field"},

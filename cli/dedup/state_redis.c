@@ -217,7 +217,7 @@ static bool open_redis(dedup_state *base) {
     BLY_INIT(s->options);
     s->options.replicas = (uint32_t)r->replicas;
     s->options.allow_replica = r->only_lookups;
-    if (!remote_to(&s->remote, r->address) || !join_or_make(s, r))
+    if (!remote_parse(&s->remote, r->address) || !join_or_make(s, r))
         return false;
     base->name = s->remote.at.name;
     if (r->only_lookups)

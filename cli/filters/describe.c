@@ -25,10 +25,10 @@ static bool failed(const filter_handle *h) {
 
 bool describe(description *d, filter_handle *h, bool list) {
     bly_list_info own = {.struct_size = sizeof own};
-    *d = (description){.name = h->name, .can = h->can, .filter = handle_filter(h)};
+    *d = (description){.name = h->name, .can = h->capabilities, .filter = handle_filter(h)};
     if (handle_get_facts(h, &d->facts, true) != BLY_OK)
         return failed(h);
-    if (!(h->can & HANDLE_LOOKS_UP) || !(h->can & HANDLE_DESCRIBES))
+    if (!(h->capabilities & HANDLE_LOOKS_UP) || !(h->capabilities & HANDLE_DESCRIBES))
         return true;
     /* Marks cannot be looked up without the filter's key. */
     if (d->facts.key_missing || !(list || d->filter)) {

@@ -1,4 +1,4 @@
-/* destination.c - files and servers as places where a filter is saved. */
+/* destination.c - saves a filter to a file or a server: see destination.h. */
 #include "filters/destination.h"
 
 #include "filters/filter_file.h"
@@ -16,10 +16,10 @@ bool destination_open(destination *d, const char *path, const destination_option
                        .options = *options,
                        .lock = {.fd = -1}};
     if (standard_output && options->json)
-        (void)message_error("--json and -o - both want standard output");
+        (void)message_error("--json and -o - both write to standard output; give only one");
     if (!d->on_server)
         return !(standard_output && options->json);
-    const bool good = remote_to(&d->remote, path);
+    const bool good = remote_parse(&d->remote, path);
     d->name = d->remote.at.name;
     return good;
 }
@@ -37,8 +37,8 @@ bool destination_may_save(destination *d) {
     return open_may_save(d->path, o->replace);
 }
 
-bool destination_holds(const destination *d, bly_kind kind) {
-    const bool good = !d->on_server || remote_holds_kind(kind);
+bool destination_supports_kind(const destination *d, bly_kind kind) {
+    const bool good = !d->on_server || remote_supports_kind(kind);
     if (!good)
         (void)remote_refuse_kind(d->name, kind);
     return good;
@@ -49,7 +49,7 @@ bly_kind destination_kind(const destination *d, double rate) {
 }
 
 bool destination_begin(destination *d) {
-    /* A process that is changing the file would save its version over this one. */
+    /* Another process that is changing the file would overwrite this one. */
     return (d->on_server || lock_take(&d->lock, d->path, true)) && destination_may_save(d);
 }
 

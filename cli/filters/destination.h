@@ -1,5 +1,5 @@
-/* destination.h - where a command saves the filter that it has made: a file, standard output, or a
- * key of a server without the module.
+/* destination.h - where a command saves a filter: a file, standard output, or a key on a server
+ * without the module.
  *
  * Every function here that fails has printed why, with the name and what to do about it.
  */
@@ -10,14 +10,14 @@
 #include "io/lock.h"
 
 typedef struct destination_options {
-    bool replace;            /* a filter that is there already (--force) */
-    bool json;               /* standard output is for a report (--json) */
-    uint64_t shards, expire; /* of a server: --shards and --expire, in seconds; 0: not given */
+    bool replace;            /* replace an existing filter (--force) */
+    bool json;               /* a report is written to standard output (--json) */
+    uint64_t shards, expire; /* for a server: --shards and --expire, in seconds; 0: not given */
 } destination_options;
 
 typedef struct destination {
     const char *name; /* for messages: without user and password */
-    bool on_server;   /* which holds a few kinds only */
+    bool on_server;
     /* For destination.c alone: */
     const char *path;
     destination_options options;
@@ -26,26 +26,26 @@ typedef struct destination {
     lock lock;
 } destination;
 
-/* "-" is standard output, unless that is for a report. `path` must outlive *d, which is to be
- * closed in any case. */
+/* "-" is standard output, which is refused with options->json. `path` must outlive *d. Close *d in
+ * any case. */
 bool destination_open(destination *d, const char *path, const destination_options *options);
 void destination_close(destination *d);
 
-/* Whether a filter may be saved there: for the beginning of a command, before the work. */
+/* Whether a filter may be saved there, for a check before the work begins. */
 bool destination_may_save(destination *d);
 
-/* Whether it can hold this kind; and the kind for this false-positive rate per lookup,
- * BLY_KIND_NONE where any will do. */
-bool destination_holds(const destination *d, bly_kind kind);
+/* Whether it supports this kind. false: reported. */
+bool destination_supports_kind(const destination *d, bly_kind kind);
+/* The kind for this false-positive rate per lookup; BLY_KIND_NONE: any kind is supported. */
 bly_kind destination_kind(const destination *d, double rate);
 
-/* Right before saving, or before the inputs are read if a file may be one of them: locks a file
- * against others who change it, and checks once more whether it may be replaced. */
+/* Locks a file against other writers, and checks again whether it may be replaced. Call it before
+ * saving, or before reading the inputs if one of them may be the same file. */
 bool destination_begin(destination *d);
-/* Replaces what is there, all of it or nothing. After a signal nothing is saved, in silence. */
+/* Replaces the old filter atomically. After a signal, saves nothing and reports nothing. */
 bool destination_save(destination *d, const bly_filter *f);
 
-/* Of what was saved: its size there, and into how many strings it was cut on a server (else 0). */
+/* The size of the saved filter, and its number of strings on a server (else 0). */
 uint64_t destination_bytes(const destination *d, const bly_filter *f);
 uint32_t destination_shards(const destination *d);
 

@@ -22,7 +22,7 @@
 enum { TOGETHER = 32768 }; /* keys that are added at once */
 
 static bool commits(const edit *e) {
-    return (e->list.can & HANDLE_COMMITS) != 0;
+    return (e->list.capabilities & HANDLE_COMMITS) != 0;
 }
 
 /* ---- adding ---------------------------------------------------------------------------------- */
@@ -245,7 +245,7 @@ static bool ask_type(edit *e, edit_list *list) {
 
 /* What it records can only be changed together with its keys. */
 static bool settle_type(edit *e) {
-    const bool describes = (e->list.can & HANDLE_DESCRIBES) != 0;
+    const bool describes = (e->list.capabilities & HANDLE_DESCRIBES) != 0;
     edit_list list = {.path = e->list.name, .own = BLY_LIST_LINE};
     e->before = e->known = bly_list_levels_all();
     list.recorded = e->facts.key_rule != BLY_KEYS_UNRECORDED;
@@ -268,10 +268,10 @@ static int change(edit *e, cli_operands files) {
     if (handle_get_facts(&e->list, &e->facts, false) != BLY_OK)
         return handle_failed(&e->list);
     const bly_kind kind = e->facts.geometry.kind;
-    if (!(e->list.can & e->how->needs))
+    if (!(e->list.capabilities & e->how->needs))
         return e->how->refuse(e->list.name, kind);
-    e->gathers = (e->list.can & HANDLE_REMOVES) != 0;
-    e->copies = (e->list.can & HANDLE_COPIES) != 0;
+    e->gathers = (e->list.capabilities & HANDLE_REMOVES) != 0;
+    e->copies = (e->list.capabilities & HANDLE_COPIES) != 0;
     e->gathered.copies = e->values->copies;
     if (e->values->copies && !e->copies)
         return message_error("%s: %s %s list does not hold copies of keys; leave out --copies",
@@ -288,7 +288,7 @@ static int change(edit *e, cli_operands files) {
 
 /* What no filter in such a place can do. */
 static bool place_agrees(const edit_command *how, const edit_values *v, const char *name) {
-    const uint32_t can = handle_traits(name);
+    const uint32_t can = handle_capabilities(name);
     if (!(can & how->needs))
         (void)message_error("nothing can be removed from a filter on a server without a module; on "
                             "one that has it, BLY.DEL does it");

@@ -1,4 +1,4 @@
-/* filter_file.c - opens filter files with all checks that their use needs, and writes them. */
+/* filter_file.c - opens filter files, explains why a file was refused, and writes files. */
 #include "filters/filter_file.h"
 
 #include "cli.h"
@@ -27,12 +27,12 @@ typedef struct beginning {
     uint8_t bytes[HEADER_BYTES];
     size_t have;
     uint64_t length;   /* of the whole file */
-    bool regular;      /* the rest means nothing otherwise */
-    bool header_sound; /* and described here: */
+    bool regular;      /* false: the other fields are not set */
+    bool header_valid; /* false: info is not set */
     bly_file_info info;
 } beginning;
 
-static beginning look(const char *path) {
+static beginning read_beginning(const char *path) {
     beginning b = {.regular = false, .info = {.struct_size = sizeof b.info}};
     struct stat st;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -43,14 +43,14 @@ static beginning look(const char *path) {
         b.regular = n >= 0;
         b.have = n > 0 ? (size_t)n : 0;
         b.length = (uint64_t)st.st_size;
-        b.header_sound = bly_file_parse_info(b.bytes, b.have, &b.info) == BLY_OK;
+        b.header_valid = bly_file_parse_info(b.bytes, b.have, &b.info) == BLY_OK;
     }
     (void)close(fd);
     return b;
 }
 
-/* XXH64 of all that follows the header, compared with what the header says. */
-static bool sum_fits(const uint8_t *file, size_t size) {
+/* Whether the XXH64 of the body equals the checksum in the header. */
+static bool body_sum_matches(const uint8_t *file, size_t size) {
     bly_hasher xxh64;
     uint8_t sum[20]; /* the most significant byte first */
     bool same = bly_hasher_init(&xxh64, BLY_HASH_XXH64, 0) == BLY_OK &&
@@ -60,8 +60,7 @@ static bool sum_fits(const uint8_t *file, size_t size) {
     return same;
 }
 
-/* Whether the file at `path`, whose header is sound and whose length is right, has the checksum
- * that its header says. */
+/* Whether a file with a valid header and the right length has the right checksum. */
 static bool has_right_sum(const char *path, const beginning *b) {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (fd < 0)
@@ -71,14 +70,14 @@ static bool has_right_sum(const char *path, const beginning *b) {
     void *file = MAP_FAILED;
     if (same)
         file = mmap(NULL, (size_t)b->length, PROT_READ, MAP_PRIVATE, fd, 0);
-    same = file != MAP_FAILED && sum_fits(file, (size_t)b->length);
+    same = file != MAP_FAILED && body_sum_matches(file, (size_t)b->length);
     if (file != MAP_FAILED)
         (void)munmap(file, (size_t)b->length);
     (void)close(fd);
     return same;
 }
 
-static int say_damaged(const char *path, const beginning *b) {
+static int report_damaged(const char *path, const beginning *b) {
     const unsigned long long length = b->length;
     if (!b->regular)
         return message_status(path, BLY_ECORRUPT);
@@ -87,17 +86,16 @@ static int say_damaged(const char *path, const beginning *b) {
     if (b->have >= 2 && b->bytes[0] == 0x1F && b->bytes[1] == 0x8B)
         return message_error("%s: is compressed; gunzip it first", path);
     if (pages_recognise(path))
-        return message_error(
-            "%s: holds fingerprints (of dedup --exact or --confirm), not a filter; "
-            "use it with bloomery dedup, info or verify",
-            path);
+        return message_error("%s: contains fingerprints (of dedup --exact or --confirm), not a "
+                             "filter; use it with bloomery dedup, info or verify",
+                             path);
     if (memcmp(b->bytes, magic, b->have < 4 ? b->have : 4) != 0)
         return message_error("%s: is not a Bloomery filter", path);
     if (b->have < HEADER_BYTES)
         return message_error("%s: is cut short: %llu bytes, less than a header; copy it again",
                              path, length);
-    if (!b->header_sound)
-        return message_error("%s: is damaged: its header is not sound; copy it or build it again",
+    if (!b->header_valid)
+        return message_error("%s: is damaged: its header is invalid; copy it or build it again",
                              path);
     const unsigned long long wanted = b->info.body_bytes + HEADER_BYTES;
     if (length < wanted)
@@ -113,35 +111,33 @@ static int say_damaged(const char *path, const beginning *b) {
     return message_error("%s: is damaged: its checksum is wrong; copy it or build it again", path);
 }
 
-static int say_hasher(const char *path, const beginning *b, const bly_hasher *key) {
-    if (!b->header_sound)
-        return message_error("%s: its hash function is one that this version does not know; use a "
-                             "newer bloomery",
-                             path);
+static int report_hasher(const char *path, const beginning *b, const bly_hasher *key) {
+    if (!b->header_valid)
+        return message_error(
+            "%s: uses a hash function that this version does not know; use a newer bloomery", path);
     if (bly_hash_is_custom(b->info.hash))
-        return message_error("%s: only the program that made it can use it so: it has a hash "
-                             "function of its own",
-                             path);
+        return message_error(
+            "%s: uses a custom hash function; only the program that made it can do this", path);
     if (!bly_hash_available(b->info.hash))
         return message_error("%s: needs %s, which this build of bloomery lacks", path,
                              bly_hash_name(b->info.hash));
     if (key)
-        return message_error("%s: is not keyed; leave --key-file out", path);
+        return message_error("%s: is not keyed; remove --key-file", path);
     return message_status(path, BLY_EHASHER);
 }
 
-static int say_key(const char *path, const beginning *b, const bly_hasher *key) {
+static int report_key(const char *path, const beginning *b, const bly_hasher *key) {
     const unsigned long long id = b->info.seed;
-    if (!b->header_sound)
+    if (!b->header_valid)
         return message_status(path, BLY_EKEY);
     if (key)
-        return message_error("%s: needs another key: the one with the id %016llx, not %016llx",
-                             path, id, (unsigned long long)key->seed);
-    return message_error("%s: is keyed; give the key with the id %016llx by --key-file", path, id);
+        return message_error("%s: is keyed with key %016llx, but --key-file has key %016llx", path,
+                             id, (unsigned long long)key->seed);
+    return message_error("%s: is keyed; pass key %016llx with --key-file", path, id);
 }
 
-/* The kind of a filter that was refused as unsupported, or of the base of an overlay, if that kind
- * was removed; else NULL. */
+/* For a filter that was refused as unsupported: its kind, or that of its base, if the kind was
+ * removed from Bloomery; else NULL. */
 static const bly_removed_kind *removed_kind(const char *path) {
     uint8_t bytes[2 * HEADER_BYTES] = {0};
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -172,8 +168,8 @@ static int refused(const char *path, bly_status status, const bly_hasher *key) {
     if (status == BLY_EIO && error == ENOENT && strcmp(path, "-") == 0)
         return message_error("a filter cannot be read from standard input; name its file");
     if (status == BLY_EIO && error == ENOENT && remote_is_address(path))
-        return message_error("this command works on files: fetch the filter with bloomery pull, "
-                             "and put it back with bloomery push --replace");
+        return message_error("this command works only on files; fetch the filter with bloomery "
+                             "pull, and put it back with bloomery push --replace");
     if (status == BLY_EVERSION)
         return message_error("%s: was written by a newer version; use a newer bloomery", path);
     if (status == BLY_EUNSUPPORTED)
@@ -181,16 +177,15 @@ static int refused(const char *path, bly_status status, const bly_hasher *key) {
     if (status != BLY_ECORRUPT && status != BLY_EHASHER && status != BLY_EKEY &&
         status != BLY_EKIND)
         return message_status(path, status);
-    const beginning b = look(path);
+    const beginning b = read_beginning(path);
     if (status == BLY_ECORRUPT)
-        return say_damaged(path, &b);
+        return report_damaged(path, &b);
     if (status == BLY_EHASHER)
-        return say_hasher(path, &b, key);
+        return report_hasher(path, &b, key);
     if (status == BLY_EKEY)
-        return say_key(path, &b, key);
-    return message_error("%s: is a kind of filter that this version does not know; use a newer "
-                         "bloomery",
-                         path);
+        return report_key(path, &b, key);
+    return message_error(
+        "%s: is a kind of filter that this version does not know; use a newer bloomery", path);
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */
@@ -253,7 +248,7 @@ bool open_may_save(const char *path, bool force) {
         return output_may_replace(path, force);
     if (force || !isatty(STDOUT_FILENO))
         return true;
-    (void)message_error("a filter is not for a terminal; -f writes it there all the same");
+    (void)message_error("not writing a filter to a terminal; use -f to force");
     return false;
 }
 
@@ -273,8 +268,8 @@ static bool write_out(const bly_filter *f) {
 bool open_save(const bly_filter *f, const char *path) {
     if (standard_output(path))
         return write_out(f);
-    /* A signal must not leave the temporary file behind: it is obeyed before, or when the file is
-     * whole. */
+    /* A signal must not leave the temporary file behind. So it is handled before the file is
+     * written, or after. */
     interrupt_watch();
     if (interrupt_seen())
         return false;

@@ -1,4 +1,4 @@
-/* handle.c - what is the same for filters in files and on servers: see handle.h. */
+/* handle.c - the common part of filters in files and on servers: see handle.h. */
 #include "filters/handle.h"
 
 #include "cli.h"
@@ -10,25 +10,25 @@ static const handle_ops *ops_for(const char *name) {
     return remote_is_address(name) ? &handle_server_ops : &handle_file_ops;
 }
 
-uint32_t handle_traits(const char *name) {
-    return ops_for(name)->traits;
+uint32_t handle_capabilities(const char *name) {
+    return ops_for(name)->capabilities;
 }
 
-/* Options that are not for such a place. */
-static bool agrees(const filter_handle *h) {
+/* Refuses options that do not apply to a file, or to a server. */
+static bool options_apply(const filter_handle *h) {
     const handle_options *o = &h->options;
     const bool file = h->ops == &handle_file_ops;
     if (file && o->gozero)
-        (void)message_error("%s: is a file; --gozero is for filters on servers: redis://HOST/KEY",
-                            h->name);
+        (void)message_error(
+            "%s: is a file; --gozero is only for filters on servers: redis://HOST/KEY", h->name);
     else if (file && o->allow_replica)
-        (void)message_error("%s: is a file; --allow-replica is for filters on servers: "
-                            "redis://HOST/KEY",
-                            h->name);
+        (void)message_error(
+            "%s: is a file; --allow-replica is only for filters on servers: redis://HOST/KEY",
+            h->name);
     else if (!file && o->max_growth)
-        (void)message_error("--memory is for files: a filter on a server does not grow");
+        (void)message_error("a filter on a server does not grow; remove --memory");
     else if (o->gozero && o->key)
-        (void)message_error("go-zero's filters are not keyed; leave out --key-file");
+        (void)message_error("go-zero filters are not keyed; remove --key-file");
     else
         return true;
     return false;
@@ -38,19 +38,19 @@ static bool agrees(const filter_handle *h) {
 
 bool handle_open(filter_handle *h, const char *name, const handle_options *options) {
     *h = (filter_handle){.name = name, .options = *options, .ops = ops_for(name)};
-    h->status = agrees(h) ? h->ops->open(h, true) : (bly_status)BLY_EINVAL;
+    h->status = options_apply(h) ? h->ops->open(h, true) : (bly_status)BLY_EINVAL;
     return h->status == BLY_OK;
 }
 
 bly_status handle_reopen(filter_handle *h, bool report) {
-    h->ops->shut(h);
+    h->ops->close(h);
     h->status = h->ops->open(h, report);
     return h->status;
 }
 
 void handle_close(filter_handle *h) {
     if (h->ops)
-        h->ops->shut(h);
+        h->ops->close(h);
     remote_close(&h->remote);
     *h = (filter_handle){.ops = NULL};
 }

@@ -1,11 +1,10 @@
-/* handle.h - one filter, in a file or on a server without the module, for commands that do not need
- * to know which.
+/* handle.h - one interface to a filter in a file or on a server without the module.
  *
- * The name decides: redis://HOST/KEY (and rediss, unix, redis+unix) is a key of a server, any other
- * name is a file. What differs between the two is told by flags (HANDLE_...), so that a command
- * tests for what it needs, not for where the filter is.
+ * The name decides: redis://HOST/KEY (and rediss, unix, redis+unix) is a key on a server, any other
+ * name is a file. Flags (HANDLE_...) describe the differences, so that a command tests for the
+ * capability that it needs, not for where the filter is.
  *
- * A handle may be copied and moved; one copy is to be closed. It is for one thread.
+ * A handle may be copied and moved. Close one copy. It is not thread-safe.
  */
 #ifndef BLOOMERY_CLI_HANDLE_H
 #define BLOOMERY_CLI_HANDLE_H
@@ -16,48 +15,48 @@
 
 #include <bloomery/host/lists.h>
 
-/* How a file is opened. A server is opened in one way for all of these. */
+/* How a file is opened. For a server, these make no difference. */
 typedef enum handle_access {
-    HANDLE_MAPPED,   /* used in the file, of which only the header is checked */
-    HANDLE_VERIFIED, /* the same, after all of it was read and its checksums verified */
-    HANDLE_COPIED,   /* read into memory and verified: later changes of the file do not matter */
-    HANDLE_HEADER,   /* the header alone: for handle_get_facts */
-    HANDLE_CHANGED   /* locked, read into memory, to be saved by handle_commit */
+    HANDLE_MAPPED,   /* mapped if its kind can be; only the header is checked */
+    HANDLE_VERIFIED, /* the same, and its checksums are verified */
+    HANDLE_COPIED,   /* read into memory and verified; later changes of the file have no effect */
+    HANDLE_HEADER,   /* only the header, for handle_get_facts */
+    HANDLE_CHANGED   /* locked and read into memory; handle_commit saves it */
 } handle_access;
 
-/* What a handle can do. */
+/* Capabilities of a handle. */
 enum {
-    HANDLE_COMMITS = 1u << 0,   /* changes are visible to others at handle_commit, all or none;
-                                   without this flag each batch is visible at once */
-    HANDLE_VERIFIES = 1u << 1,  /* there are checksums: HANDLE_VERIFIED means something */
+    HANDLE_COMMITS = 1u << 0,   /* handle_commit makes all changes visible to others at once;
+                                   without this flag, each batch is visible immediately */
+    HANDLE_VERIFIES = 1u << 1,  /* it has checksums, so HANDLE_VERIFIED has an effect */
     HANDLE_MAY_FAIL = 1u << 2,  /* a lookup may get no answer: BLY_UNKNOWN */
     HANDLE_ADDS = 1u << 3,      /* keys can be added */
     HANDLE_REMOVES = 1u << 4,   /* keys can be removed */
     HANDLE_COPIES = 1u << 5,    /* a key is stored as often as it was added */
     HANDLE_LOOKS_UP = 1u << 6,  /* single keys can be looked up */
-    HANDLE_DESCRIBES = 1u << 7, /* it says what it was made for; go-zero's do not */
+    HANDLE_DESCRIBES = 1u << 7, /* it has a header with its parameters; go-zero filters have none */
     HANDLE_IN_MEMORY = 1u << 8  /* handle_filter is not NULL */
 };
 
 /* Zero means the default. */
 typedef struct handle_options {
     handle_access access;
-    const bly_hasher *key; /* of a keyed filter; must outlive the handle. NULL: it has none */
-    bool without_key;      /* a keyed filter is opened without its key, to be described or copied */
-    uint64_t max_growth;   /* HANDLE_CHANGED: bytes that one step of growth may take */
-    /* Of a server: */
-    uint64_t gozero;     /* bits of a filter of go-zero's; 0: it is one of Bloomery's */
-    bool allow_replica;  /* a replica may answer lookups; keys that it has not got yet are absent */
-    bool offers_replica; /* the command has --allow-replica: who meets a replica is told of it */
-    uint32_t wait_ms;    /* how long a connection, an answer and a new attempt may take */
+    const bly_hasher *key; /* for a keyed filter; must outlive the handle. NULL: none */
+    bool without_key;      /* open a keyed filter without its key, to describe or copy it */
+    uint64_t max_growth;   /* HANDLE_CHANGED: the maximum memory for one step of growth */
+    /* For a server: */
+    uint64_t gozero;     /* bits of a go-zero filter; 0: a Bloomery filter */
+    bool allow_replica;  /* a replica may answer lookups; it may lack recent keys */
+    bool offers_replica; /* the command has --allow-replica, so messages may suggest it */
+    uint32_t wait_ms;    /* the timeout of a connection, of a command and of retries */
 } handle_options;
 
 typedef struct handle_ops handle_ops;
 
 typedef struct filter_handle {
-    const char *name;  /* the path, or the address without user and password: for messages */
-    uint32_t can;      /* HANDLE_... */
-    bly_status status; /* of the last call that failed */
+    const char *name;      /* the path, or the address without user and password, for messages */
+    uint32_t capabilities; /* HANDLE_... */
+    bly_status status;     /* of the last call that returns one */
     handle_options options;
     /* For handle*.c alone: */
     const handle_ops *ops;
@@ -67,45 +66,44 @@ typedef struct filter_handle {
     remote remote;
 } filter_handle;
 
-/* The flags that a handle of this name may have, as far as the name tells. */
-uint32_t handle_traits(const char *name);
+/* The capabilities that a handle of this name may have; only the name is examined. */
+uint32_t handle_capabilities(const char *name);
 
-/* Options that the place does not have are refused: a file has no replicas, a filter on a server
- * does not grow. false: reported; h->status says why. Close it, whatever comes. `name` must outlive
- * it. */
+/* Refuses options that do not apply: a file has no replicas, a filter on a server does not grow.
+ * false: reported, see h->status. Close *h in any case. `name` must outlive it. */
 bool handle_open(filter_handle *h, const char *name, const handle_options *options);
-/* Opens the same name again, by the same options, also after handle_open has failed; in silence
- * unless `report`. On failure it is not open. Not for HANDLE_CHANGED. */
+/* Opens the same name again with the same options, also after handle_open failed. On failure, *h is
+ * not open; for a server, this is reported only with `report`. Not for HANDLE_CHANGED. */
 bly_status handle_reopen(filter_handle *h, bool report);
 void handle_close(filter_handle *h);
 
-/* Reports h->status: why the last call failed. Returns CLI_ERROR. */
+/* Reports why the last call failed (h->status). Returns CLI_ERROR. */
 int handle_failed(const filter_handle *h);
 
 /* ---- use --------------------------------------------------------------------------------------
- * None of these reports, unless it says so. */
+ * These functions report nothing, unless stated. */
 
-/* Whether keys may be in it: BLY_YES, BLY_NO or, with HANDLE_MAY_FAIL, BLY_UNKNOWN. */
+/* Whether the filter may contain keys: BLY_YES, BLY_NO or, with HANDLE_MAY_FAIL, BLY_UNKNOWN. */
 bly_status handle_contains(filter_handle *h, const bly_bytes *keys, size_t n, uint8_t *answers);
 
-/* What came of keys that were added. */
+/* The results of adding keys. */
 typedef struct handle_added {
-    uint64_t fresh;   /* they were new */
-    uint64_t unsure;  /* they are in it, but whether they were new is not known */
-    uint64_t unknown; /* whether they are in it is not known either */
+    uint64_t fresh;   /* new keys */
+    uint64_t unsure;  /* keys that were added, but may not have been new */
+    uint64_t unknown; /* keys that may not have been added */
 } handle_added;
-/* Adds to *out. */
+/* Adds keys, and adds the results to *out. */
 bly_status handle_add(filter_handle *h, const bly_bytes *keys, size_t n, handle_added *out);
 
-/* Saves what was changed. false: reported. Without HANDLE_COMMITS it has nothing to do. */
+/* Saves the changes. false: reported. Without HANDLE_COMMITS, does nothing. */
 bool handle_commit(filter_handle *h);
 
-/* The filter, where it is in memory or mapped; else NULL. It may be changed if it was opened so. */
+/* The filter if it is in memory or mapped, else NULL; handle_changeable only for HANDLE_CHANGED. */
 const bly_filter *handle_filter(const filter_handle *h);
 bly_filter *handle_changeable(const filter_handle *h);
 
-/* For what a list says of itself: bly_list_recognise_source and the others. A failure of a lookup
- * sets h->status. *h must not move while the source is in use. */
+/* For bly_list_recognise_source and the like. A failed lookup sets h->status. *h must not move
+ * while the source is in use. */
 bly_list_source handle_list(filter_handle *h);
 
 /* ---- facts ----------------------------------------------------------------------------------- */
@@ -115,34 +113,34 @@ typedef struct handle_facts {
     bly_hash_id hash;
     uint64_t seed; /* or the key's id, or the tag of a custom function */
     bool keyed;
-    bool key_missing; /* its key, or its own hash function, is not at hand */
+    bool key_missing; /* its key, or its custom hash function, is not available */
     bly_key_rule key_rule;
     bool approximate;
-    uint64_t bytes; /* of the file, or of all strings */
-    /* As bly_filter_get_info. Without the bits only kind, hashes, size, capacity, count and
-     * requested_fpr. Of a server the current rate is the expected one, and the bits set are known
-     * of go-zero's alone. */
+    uint64_t bytes; /* the size of the file, or of all strings */
+    /* See bly_filter_get_info. Without the bits, only kind, hashes, size, capacity, count and
+     * requested_fpr are set. For a server, the current rate is the expected one, and the number of
+     * set bits is known only for go-zero filters. */
     bly_filter_info info;
-    bool has_rates; /* info has the expected and the current rate, and an estimate of the keys */
-    bool has_bits;  /* info was made from the bits, not only from numbers that are stored */
-    /* Of a server: */
-    uint32_t shards, nodes; /* strings, and servers that hold them; 0: a file */
-    uint64_t shard_bytes;   /* of the first string */
+    bool has_rates; /* info has the expected and the current rate, and the estimated keys */
+    bool has_bits;  /* info was computed from the bits, not only from the header */
+    /* For a server: */
+    uint32_t shards, nodes; /* strings, and servers that store them; 0: a file */
+    uint64_t shard_bytes;   /* size of the first string */
     int64_t expires_ms;     /* -1: never */
     uint64_t stamp;
 } handle_facts;
 
-/* `bits`: what only the bits tell, too, in one pass over them. A file that was opened by its header
- * alone does not have them. */
+/* `bits`: also compute the facts that need a pass over the bits; not for HANDLE_HEADER, where they
+ * stay unknown. */
 bly_status handle_get_facts(filter_handle *h, handle_facts *out, bool bits);
 
 /* ---- the two implementations, for handle.c ----------------------------------------------------
  */
 
 struct handle_ops {
-    uint32_t traits;
+    uint32_t capabilities;
     bly_status (*open)(filter_handle *h, bool report);
-    void (*shut)(filter_handle *h); /* keeps what opening it again needs */
+    void (*close)(filter_handle *h); /* may be followed by open */
     void (*failed)(const filter_handle *h);
     bly_status (*contains)(filter_handle *h, const bly_bytes *keys, size_t n, uint8_t *answers);
     bly_status (*add)(filter_handle *h, const bly_bytes *keys, size_t n, handle_added *out);

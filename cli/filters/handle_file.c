@@ -1,7 +1,7 @@
-/* handle_file.c - filters in files, behind handle.h.
+/* handle_file.c - filters in files: implements handle.h.
  *
- * A filter is mapped where its kind can be, else read into memory. One that is to be changed is
- * locked first (io/lock.h), changed in memory, and saved in place of the old file in one step.
+ * A filter is mapped if its kind can be, else read into memory. For changes, the file is locked
+ * (io/lock.h), the filter is changed in memory, and the new file replaces the old one atomically.
  */
 #include "filters/handle.h"
 #include "filters/kind_words.h"
@@ -11,7 +11,7 @@ enum { HEADER_BYTES = 64 };
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
-static uint32_t abilities(const bly_filter *f) {
+static uint32_t capabilities_of(const bly_filter *f) {
     const bly_kind kind = bly_filter_geometry(f).kind;
     const bool single = !kinds_can(kind, BLY_CARDINALITY_ONLY);
     const bool list = single && !kinds_can(kind, BLY_FORGETS);
@@ -40,10 +40,10 @@ static bly_status file_open(filter_handle *h, bool report) {
     const handle_options *o = &h->options;
     const uint32_t flags = o->without_key ? BLY_OPEN_WITHOUT_KEY : 0U;
     bly_file_info header;
-    (void)report; /* whoever opens a file again wants to know why it cannot be */
+    (void)report; /* an error of a file is always reported */
     if (o->access == HANDLE_HEADER) {
         const bly_status status = open_header(h->name, &header);
-        h->can = HANDLE_COMMITS | HANDLE_VERIFIES | HANDLE_DESCRIBES;
+        h->capabilities = HANDLE_COMMITS | HANDLE_VERIFIES | HANDLE_DESCRIBES;
         return status;
     }
     const uint32_t verify = o->access == HANDLE_VERIFIED ? BLY_OPEN_VERIFY : 0U;
@@ -52,11 +52,11 @@ static bly_status file_open(filter_handle *h, bool report) {
                                   ? open_changed(h, flags)
                                   : open_read(&h->file, h->name, o->key, flags | verify);
     if (status == BLY_OK)
-        h->can = abilities(h->file.filter);
+        h->capabilities = capabilities_of(h->file.filter);
     return status;
 }
 
-static void file_shut(filter_handle *h) {
+static void file_close(filter_handle *h) {
     bly_filter_destroy(h->changed);
     h->changed = NULL;
     lock_release(&h->lock);
@@ -90,7 +90,7 @@ static bly_list_source file_list(filter_handle *h) {
     return bly_list_source_of(h->file.filter);
 }
 
-/* Of a filter that is to be changed the file does not matter any more. */
+/* A filter with changes may differ from its file, so its header is made from the filter. */
 static bly_status get_header(const filter_handle *h, bly_file_info *out) {
     const bly_filter *f = h->changed;
     if (!f) {
@@ -138,10 +138,10 @@ static bly_status file_facts(filter_handle *h, handle_facts *out, bool bits) {
 }
 
 const handle_ops handle_file_ops = {
-    .traits = HANDLE_COMMITS | HANDLE_VERIFIES | HANDLE_DESCRIBES | HANDLE_IN_MEMORY |
-              HANDLE_LOOKS_UP | HANDLE_ADDS | HANDLE_REMOVES | HANDLE_COPIES,
+    .capabilities = HANDLE_COMMITS | HANDLE_VERIFIES | HANDLE_DESCRIBES | HANDLE_IN_MEMORY |
+                    HANDLE_LOOKS_UP | HANDLE_ADDS | HANDLE_REMOVES | HANDLE_COPIES,
     .open = file_open,
-    .shut = file_shut,
+    .close = file_close,
     .failed = file_failed,
     .contains = file_contains,
     .add = file_add,

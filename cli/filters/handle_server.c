@@ -1,8 +1,7 @@
-/* handle_server.c - filters on plain servers, behind handle.h.
+/* handle_server.c - filters on servers without the module: implements handle.h.
  *
- * Others may use the filter at the same time. Each batch of keys that is added is visible to them
- * at once, and there is nothing to commit. Every call is a round trip, so keys come in large
- * batches.
+ * Others may use the filter at the same time. They see each added batch of keys at once, so there
+ * is nothing to commit. Every call is a round trip, so batches should be large.
  */
 #include "filters/handle.h"
 
@@ -36,20 +35,21 @@ static bly_status open_silently(filter_handle *h, const bly_redis_filter_options
 static bly_status server_open(filter_handle *h, bool report) {
     const bly_redis_filter_options options = options_of(h);
     if (!h->remote.at.name) {
-        const bool understood = remote_to(&h->remote, h->name);
+        const bool parsed = remote_parse(&h->remote, h->name);
         if (h->remote.at.name)
             h->name = h->remote.at.name;
         h->remote.offers_replica = h->options.offers_replica;
-        if (!understood)
+        h->remote.offers_gozero = true;
+        if (!parsed)
             return BLY_EINVAL;
     }
     const bly_status status = report ? open_reporting(h, &options) : open_silently(h, &options);
     if (status == BLY_OK)
-        h->can = h->ops->traits & ~(h->options.gozero ? HANDLE_DESCRIBES : 0U);
+        h->capabilities = h->ops->capabilities & ~(h->options.gozero ? HANDLE_DESCRIBES : 0U);
     return status;
 }
 
-static void server_shut(filter_handle *h) {
+static void server_close_filter(filter_handle *h) {
     bly_redis_filter_close(h->remote.filter);
     h->remote.filter = NULL;
 }
@@ -66,13 +66,13 @@ static bly_status server_contains(filter_handle *h, const bly_bytes *keys, size_
 }
 
 static bly_status server_add(filter_handle *h, const bly_bytes *keys, size_t n, handle_added *out) {
-    enum { TOGETHER = 32768 }; /* keys of one round trip */
-    uint8_t answers[TOGETHER];
+    enum { BATCH = 32768 }; /* keys in one round trip */
+    uint8_t answers[BATCH];
     bly_status status = BLY_OK;
-    for (size_t at = 0; at < n && status == BLY_OK; at += TOGETHER) {
-        const size_t some = n - at < TOGETHER ? n - at : TOGETHER;
+    for (size_t at = 0; at < n && status == BLY_OK; at += BATCH) {
+        const size_t count = n - at < BATCH ? n - at : BATCH;
         bly_redis_batch_result result = {0};
-        status = bly_redis_filter_add_many(h->remote.filter, keys + at, some, BLY_UNKNOWN, answers,
+        status = bly_redis_filter_add_many(h->remote.filter, keys + at, count, BLY_UNKNOWN, answers,
                                            &result);
         out->fresh += result.yes;
         out->unsure += result.unsure;
@@ -86,7 +86,7 @@ static bool server_commit(filter_handle *h) {
     return true;
 }
 
-/* ---- what it says of itself ------------------------------------------------------------------ */
+/* ---- facts ----------------------------------------------------------------------------------- */
 
 static bly_status list_contains(void *ctx, const bly_bytes *keys, size_t n, uint8_t *found) {
     filter_handle *h = ctx;
@@ -104,13 +104,13 @@ static bly_list_source server_list(filter_handle *h) {
     return (bly_list_source){list_contains, list_rate, h, remote_list(&h->remote).rule};
 }
 
-/* The keys that set so many of all bits, k each. */
+/* The estimated number of keys if `set` of `bits` bits are set, by `hashes` bits per key. */
 static double estimate(double bits, double set, double hashes) {
     return set < bits ? -bits / hashes * log1p(-set / bits) : (double)INFINITY;
 }
 
-/* The numbers as of a filter in memory, as far as they are known. */
-static bly_filter_info stats_of(const bly_bitmap *b, const bly_redis_filter_info *facts) {
+/* The facts that are known, in the form of those of a filter in memory. */
+static bly_filter_info info_of(const bly_bitmap *b, const bly_redis_filter_info *facts) {
     const uint64_t bits = bly_plan_bits(&b->geometry);
     bly_filter_info s = {.struct_size = sizeof s,
                          .kind = b->geometry.kind,
@@ -133,7 +133,8 @@ static bly_filter_info stats_of(const bly_bitmap *b, const bly_redis_filter_info
     return s;
 }
 
-/* A filter of go-zero's need not be there before its first key is. */
+/* A go-zero filter does not exist before its first key is added. So without `bits`, the server is
+ * not contacted. */
 static bly_status server_facts(filter_handle *h, handle_facts *out, bool bits) {
     const bly_bitmap *b = bly_redis_filter_bitmap(h->remote.filter);
     bly_redis_filter_info facts = {.struct_size = sizeof facts};
@@ -149,7 +150,7 @@ static bly_status server_facts(filter_handle *h, handle_facts *out, bool bits) {
                           .key_rule = b->key_rule,
                           .approximate = b->approximate,
                           .bytes = facts.bytes,
-                          .info = stats_of(b, &facts),
+                          .info = info_of(b, &facts),
                           .has_rates = bits,
                           .has_bits = gozero && bits,
                           .shards = b->shards,
@@ -162,9 +163,9 @@ static bly_status server_facts(filter_handle *h, handle_facts *out, bool bits) {
 }
 
 const handle_ops handle_server_ops = {
-    .traits = HANDLE_MAY_FAIL | HANDLE_DESCRIBES | HANDLE_LOOKS_UP | HANDLE_ADDS,
+    .capabilities = HANDLE_MAY_FAIL | HANDLE_DESCRIBES | HANDLE_LOOKS_UP | HANDLE_ADDS,
     .open = server_open,
-    .shut = server_shut,
+    .close = server_close_filter,
     .failed = server_failed,
     .contains = server_contains,
     .add = server_add,

@@ -1,10 +1,10 @@
-/* list_query.c - lookups of lines in a list, many at a time.
+/* list_query.c - looks up lines in a list, many at a time.
  *
  * Lines of type `line` are their own keys, and a batch of them is one call. A line of another type
  * may need several lookups (the parents of a domain, the blocks around an address). Their hashes
- * are gathered with the numbers of their lines and looked up together: the filter fetches the
- * memory for one while it answers another. Where the filter is not in memory the keys themselves
- * are gathered: each call is a round trip.
+ * are gathered with the numbers of their lines and looked up together, so that the filter can
+ * prefetch memory. If the filter is not in memory, each call is a round trip, and the keys
+ * themselves are gathered.
  */
 #include "filters/list_query.h"
 
@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The part of a line that is looked for, as a key. */
+/* The key of the part of a line that is looked up. */
 static bly_status part_key(query *q, const live_list *list, bly_bytes line, bly_list_key *out) {
     uint64_t fieldless = q->field.fieldless;
     bly_bytes part;
@@ -36,7 +36,7 @@ static bly_status part_key(query *q, const live_list *list, bly_bytes line, bly_
     return status;
 }
 
-/* The i-th line of a batch, for which there is no answer yet. */
+/* The key of the i-th line of a batch. Resets the results for that line. */
 static bly_status read_key(query *q, const live_list *list, size_t i, bly_bytes line,
                            bly_list_key *out) {
     const bly_status status = part_key(q, list, line, out);
@@ -46,16 +46,18 @@ static bly_status read_key(query *q, const live_list *list, size_t i, bly_bytes 
     return status;
 }
 
-/* What the answer to one of its questions means for a line. */
-static void take_answer(query *q, size_t line, uint8_t answer) {
+/* Adds the result of one lookup to the results of its line. */
+static void add_answer(query *q, size_t line, uint8_t answer) {
     q->answers->match[line] |= answer == BLY_YES;
     q->answers->assumed[line] |= answer == BLY_UNKNOWN;
 }
 
 /* ---- lines ----------------------------------------------------------------------------------- */
 
-/* The same key with the carriage return of its line, if that is where it ends. */
-static bool with_return(const query *q, const live_list *list, bly_bytes line, bly_bytes *key) {
+/* Extends the key by the carriage return of its line, if the key ends there and the list may
+ * contain it in this form. */
+static bool extend_to_return(const query *q, const live_list *list, bly_bytes line,
+                             bly_bytes *key) {
     const char *end = (const char *)line.data + line.size;
     if (list->type != BLY_LIST_LINE || !list->keeps_return || q->field.exact ||
         bly_list_without_return(line).size == line.size ||
@@ -69,11 +71,11 @@ static bool with_return(const query *q, const live_list *list, bly_bytes line, b
 static bool widen(query *q, const live_list *list, bly_bytes line, const bly_list_key *key) {
     bly_url_buffer *const buffers[] = {
         [BLY_URL_STANDARD] = &q->standard, [BLY_URL_CRAWL] = &q->field.canonical};
-    bly_list_entries *tries = &q->tries;
+    bly_list_entries *entries = &q->entries;
     bly_bytes other = key->bytes;
-    bly_list_widen(list->type, key, &list->levels, tries);
-    if (with_return(q, list, line, &other))
-        tries->keys[tries->count++] = other;
+    bly_list_widen(list->type, key, &list->levels, entries);
+    if (extend_to_return(q, list, line, &other))
+        entries->keys[entries->count++] = other;
     for (int level = BLY_URL_STANDARD; level <= BLY_URL_CRAWL; level++) {
         if (list->type != BLY_LIST_LINE || !list->urls[level])
             continue;
@@ -84,13 +86,13 @@ static bool widen(query *q, const live_list *list, bly_bytes line, const bly_lis
             return false;
         }
         if (status == BLY_OK)
-            tries->keys[tries->count++] = other;
+            entries->keys[entries->count++] = other;
     }
     return true;
 }
 
-static live_result ask_lines(query *q, live_list *list, const bly_bytes *lines, size_t n) {
-    uint16_t askable = 0;
+static live_result look_up_lines(query *q, live_list *list, const bly_bytes *lines, size_t n) {
+    uint16_t count = 0;
     for (size_t i = 0; i < n; i++) {
         bly_list_key key;
         const bly_status status = read_key(q, list, i, lines[i], &key);
@@ -98,22 +100,22 @@ static live_result ask_lines(query *q, live_list *list, const bly_bytes *lines, 
             return LIVE_FAILED;
         if (status != BLY_OK || key.blank)
             continue;
-        q->owner[askable] = (uint16_t)i;
-        q->keys[askable++] = key.bytes;
-        if (with_return(q, list, lines[i], &key.bytes)) {
-            q->owner[askable] = (uint16_t)i;
-            q->keys[askable++] = key.bytes;
+        q->owner[count] = (uint16_t)i;
+        q->keys[count++] = key.bytes;
+        if (extend_to_return(q, list, lines[i], &key.bytes)) {
+            q->owner[count] = (uint16_t)i;
+            q->keys[count++] = key.bytes;
         }
     }
-    const live_result result = live_list_contains(list, q->keys, askable, q->found);
-    for (size_t i = 0; result == LIVE_ANSWERED && i < askable; i++)
-        take_answer(q, q->owner[i], q->found[i]);
+    const live_result result = live_list_contains(list, q->keys, count, q->found);
+    for (size_t i = 0; result == LIVE_ANSWERED && i < count; i++)
+        add_answer(q, q->owner[i], q->found[i]);
     return result;
 }
 
 /* ---- other types ----------------------------------------------------------------------------- */
 
-static live_result ask_waiting(query *q, live_list *list) {
+static live_result look_up_gathered(query *q, live_list *list) {
     live_result result = LIVE_ANSWERED;
     const bly_filter *filter = handle_filter(&list->handle);
     if (!filter) {
@@ -125,19 +127,20 @@ static live_result ask_waiting(query *q, live_list *list) {
     } else
         (void)bly_filter_contains_hashes(filter, q->hashes, q->count, q->found);
     for (size_t i = 0; result == LIVE_ANSWERED && i < q->count; i++)
-        take_answer(q, q->owner[i], q->found[i]);
+        add_answer(q, q->owner[i], q->found[i]);
     q->count = 0;
     return result;
 }
 
-/* The tries of one line, to be asked. false: out of memory, reported. */
+/* Gathers the lookups of one line. false: out of memory, reported. */
 static bool gather(query *q, const live_list *list, size_t line) {
-    const bly_list_entries *tries = &q->tries;
+    const bly_list_entries *entries = &q->entries;
     const bly_filter *filter = handle_filter(&list->handle);
     if (filter)
-        bly_hash_keys(bly_filter_hasher(filter), tries->keys, tries->count, q->hashes + q->count);
-    for (size_t t = 0; t < tries->count; t++) {
-        if (!filter && !byte_strings_put(&q->texts, tries->keys[t])) {
+        bly_hash_keys(bly_filter_hasher(filter), entries->keys, entries->count,
+                      q->hashes + q->count);
+    for (size_t t = 0; t < entries->count; t++) {
+        if (!filter && !byte_strings_put(&q->texts, entries->keys[t])) {
             (void)message_error("out of memory");
             return false;
         }
@@ -146,9 +149,9 @@ static bool gather(query *q, const live_list *list, size_t line) {
     return true;
 }
 
-static live_result ask_typed(query *q, live_list *list, const bly_bytes *lines, size_t n) {
-    live_result asked = LIVE_ANSWERED;
-    for (size_t i = 0; i < n && asked == LIVE_ANSWERED; i++) {
+static live_result look_up_typed(query *q, live_list *list, const bly_bytes *lines, size_t n) {
+    live_result result = LIVE_ANSWERED;
+    for (size_t i = 0; i < n && result == LIVE_ANSWERED; i++) {
         bly_list_key key;
         const bly_status status = read_key(q, list, i, lines[i], &key);
         if (status == BLY_ENOMEM)
@@ -157,12 +160,12 @@ static live_result ask_typed(query *q, live_list *list, const bly_bytes *lines, 
             continue;
         if (!widen(q, list, lines[i], &key))
             return LIVE_FAILED;
-        if (q->count + q->tries.count > QUERY_ROOM)
-            asked = ask_waiting(q, list);
-        if (asked == LIVE_ANSWERED && !gather(q, list, i))
+        if (q->count + q->entries.count > QUERY_ROOM)
+            result = look_up_gathered(q, list);
+        if (result == LIVE_ANSWERED && !gather(q, list, i))
             return LIVE_FAILED;
     }
-    return asked == LIVE_ANSWERED ? ask_waiting(q, list) : asked;
+    return result == LIVE_ANSWERED ? look_up_gathered(q, list) : result;
 }
 
 /* ---- public ---------------------------------------------------------------------------------- */
@@ -173,8 +176,8 @@ bool query_batch(query *q, live_list *list, const bly_bytes *lines, size_t n, li
     while (result == LIVE_RENEWED)
         result = bly_list_is_lines(list->type) && !list->urls[BLY_URL_STANDARD] &&
                          !list->urls[BLY_URL_CRAWL]
-                     ? ask_lines(q, list, lines, n)
-                     : ask_typed(q, list, lines, n);
+                     ? look_up_lines(q, list, lines, n)
+                     : look_up_typed(q, list, lines, n);
     for (size_t i = 0; list->may_fail && i < n; i++) {
         q->answers->assumed[i] = q->answers->assumed[i] && !q->answers->match[i];
         q->answers->match[i] |= q->answers->assumed[i] && list->options->fallback == LIVE_YES;
@@ -187,11 +190,11 @@ bly_bytes query_explain(query *q, live_list *list, bly_bytes line, char room[BLY
     uint8_t found[BLY_LIST_MAX_LOOKUPS] = {0};
     if (part_key(q, list, line, &key) != BLY_OK || key.blank || !widen(q, list, line, &key))
         return (bly_bytes){room, 0};
-    if (live_list_contains(list, q->tries.keys, q->tries.count, found) != LIVE_ANSWERED)
+    if (live_list_contains(list, q->entries.keys, q->entries.count, found) != LIVE_ANSWERED)
         return (bly_bytes){room, 0};
-    for (size_t i = 0; i < q->tries.count; i++)
+    for (size_t i = 0; i < q->entries.count; i++)
         if (found[i] == BLY_YES)
-            return bly_list_words(list->type, q->tries.keys[i], room);
+            return bly_list_words(list->type, q->entries.keys[i], room);
     return (bly_bytes){room, 0};
 }
 

@@ -1,4 +1,4 @@
-/* list_set.c - lookups of lines in several lists: see list_set.h. */
+/* list_set.c - looks up lines in several lists: see list_set.h. */
 #include "filters/list_set.h"
 
 #include "text/message.h"
@@ -18,7 +18,7 @@ static bool open_lists(list_set *s, cli_operands names) {
         keyed = keyed || l->handle.options.key;
     }
     if (s->options.key && !keyed)
-        (void)message_error("none of the lists is keyed; leave out --key-file");
+        (void)message_error("no list is keyed; remove --key-file");
     return keyed || !s->options.key;
 }
 
@@ -69,7 +69,7 @@ void list_set_refresh(list_set *s) {
         live_list_refresh(&s->lists[i].list);
 }
 
-/* ---- what is known --------------------------------------------------------------------------- */
+/* ---- facts ----------------------------------------------------------------------------------- */
 
 const char *list_set_name(const set_list *l) {
     return l->list.handle.name;
@@ -79,7 +79,7 @@ bly_bytes list_set_entry(list_set *s, set_list *l, bly_bytes line, char room[BLY
     return query_explain(&s->query, &l->list, line, room);
 }
 
-/* Why one list cannot read it. */
+/* Why a line is malformed for the i-th list. */
 static const char *reason_of(list_set *s, size_t i, bly_bytes line) {
     char room[BLY_LIST_WORDS];
     (void)query_explain(&s->query, &s->lists[i].list, line, room);

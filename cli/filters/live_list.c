@@ -1,20 +1,19 @@
-/* live_list.c - a list that is replaced or away while it is in use: see live_list.h.
+/* live_list.c - a list that is replaced, or whose server fails, while it is in use: see
+ * live_list.h.
  *
- * A new file comes by rename, as `build` and every careful program do it: the old file stays whole
- * for who has it mapped, and the path leads to the new one at once. So a change shows in what the
- * path leads to: device, inode, size or time. A file that is overwritten in place instead may be
- * seen half-written; it is refused then, since its length or its sums do not fit, and examined
- * again when it changes once more.
+ * `build` replaces a file by rename: the old file stays complete for processes that have it mapped,
+ * and the path names the new one at once. So a new device, inode, size or time of the path shows a
+ * change. If a file is overwritten in place instead, it may be read when it is incomplete. Its
+ * length or its checksums are then wrong, so it is refused, and examined again after the next
+ * change.
  *
- * For that the old list must not be in that file. Whoever has a file mapped that is shortened gets
- * SIGBUS at the next page that has gone, and what is written into it changes his answers. So a list
- * to be followed is a copy in memory. Any other file stays mapped, and a handler for SIGBUS says
- * what happened.
+ * With --follow, the old list must therefore not be mapped. If a mapped file is shortened, reading
+ * a missing page raises SIGBUS. If it is overwritten, answers change. So a followed list is a copy
+ * in memory. Other files stay mapped, and a SIGBUS handler prints what happened.
  *
- * A server may be away, and an error is no answer. What to do about one is the user's choice: to
- * stop, or to go on and count every line as one that is in the list, or as one that is not, until
- * the server answers again. It is tried again every few seconds, with short time limits: a pipe
- * that waits is no better than one that stops.
+ * An error of a server is not an answer. The user chooses: stop, or treat every line as in the
+ * list, or as not in it, until the server answers again. A new attempt is made every few seconds,
+ * with short timeouts, so that the pipe does not stall.
  */
 #include "filters/live_list.h"
 
@@ -31,78 +30,81 @@
 #include <time.h>
 #include <unistd.h>
 
-static const double file_interval = 0.25;  /* seconds between two examinations of a file */
-static const double server_interval = 1;   /* of a list on a server */
-static const double retry_interval = 5;    /* between two attempts to reach a server that is away */
-static const double replacement_time = 10; /* for a new filter to take the old one's place */
+static const double file_interval = 0.25;  /* seconds between two checks of a file */
+static const double server_interval = 1;   /* the same for a list on a server */
+static const double retry_interval = 5;    /* between two attempts to reach a server */
+static const double replacement_time = 10; /* maximum wait for the replacement of a filter */
 
-static bool goes_on(const live_list *l) {
+static bool has_fallback(const live_list *l) {
     return l->options->fallback == LIVE_YES || l->options->fallback == LIVE_NO;
 }
 
 /* ---- the form of its entries ----------------------------------------------------------------- */
 
-/* Which type a list that says that it is of type `own` is taken for. */
+/* The type that is used for a list that records type `own`. */
 static bly_list_type effective_type(const live_list *l, bly_list_type own) {
-    const bly_list_type wanted = l->options->type;
-    const bool same_lines = bly_list_is_lines(own) && wanted == BLY_LIST_LINE;
-    return wanted && !same_lines ? wanted : own;
+    const bly_list_type requested = l->options->type;
+    const bool same_lines = bly_list_is_lines(own) && requested == BLY_LIST_LINE;
+    return requested && !same_lines ? requested : own;
 }
 
-/* false: it cannot be looked up in; reported. */
+/* false: lines cannot be looked up; reported. */
 static bool type_is_usable(const live_list *l, bly_list_type own) {
     const char *name = l->handle.name;
     if (l->type == BLY_LIST_NONE) {
-        (void)message_error("%s: its keys are of several types, or it is too full to tell; choose "
-                            "one by --type",
+        (void)message_error("%s: has keys of several types, or is too full to recognise the type; "
+                            "choose one with --type",
                             name);
         return false;
     }
     if (l->type == BLY_LIST_OTHER) {
-        (void)message_error("%s: its keys are parts of lines, or lines in small letters, made by "
-                            "the --field or --ignore-case of bloomery dedup or count; look them up "
-                            "with that command, or give --type line if your lines have that form",
-                            name);
+        (void)message_error(
+            "%s: was made by bloomery dedup or count with --field or --ignore-case, so its keys "
+            "are fields or lines in lower case; look them up with that command, or use --type line "
+            "if your lines have the same form",
+            name);
         return false;
     }
     if (l->type != own && bly_list_is_typed(own))
-        message_warn("%s: was built with --type %s; as %s its lines may not be found", name,
-                     line_type_words(own), line_type_words(l->type));
+        message_warn("%s: was built with --type %s; with --type %s, its lines may not be found",
+                     name, line_type_words(own), line_type_words(l->type));
     else if (l->type != own && own != BLY_LIST_NONE && !bly_list_is_lines(own))
-        message_warn("%s: was made by bloomery %s; as %s its lines may not be found", name,
-                     own == BLY_LIST_OTHER ? "dedup or count, with --field or --ignore-case"
+        message_warn("%s: was made by bloomery %s; with --type %s, its lines may not be found",
+                     name,
+                     own == BLY_LIST_OTHER ? "dedup or count with --field or --ignore-case"
                                            : line_type_words(own),
                      line_type_words(l->type));
     return true;
 }
 
-/* What a list of lines tells of itself that records no rule: `own` is what its header and the marks
- * of types say. false: there is no answer. */
+/* Reads the marks of a list of lines whose header records no key rule. `own` is the type by its
+ * header and its type marks. false: the server gave no answer. */
 static bool read_old_marks(live_list *l, const bly_list_source *source, bool fields,
                            bly_list_type *own) {
     rule_marks marks = {0};
-    const bly_list_type wanted = l->options->type;
-    const bool lines = *own == BLY_LIST_LINE || (*own == BLY_LIST_NONE && wanted == BLY_LIST_LINE);
+    const bly_list_type requested = l->options->type;
+    const bool lines =
+        *own == BLY_LIST_LINE || (*own == BLY_LIST_NONE && requested == BLY_LIST_LINE);
     const bool old = source->rule == BLY_KEYS_UNRECORDED && lines;
     if (old && rule_marks_read(source, fields, &marks) != BLY_OK)
         return false;
     l->keeps_return = old;
-    /* On a server dedup --redis cannot change what a list records, so its blank lines count too. */
+    /* dedup --redis cannot change what a list records, but it adds blank lines. */
     l->has_blanks = l->may_fail || rule_marks_any(&marks);
-    l->urls[BLY_URL_STANDARD] = marks.url && !wanted;
-    l->urls[BLY_URL_CRAWL] = marks.crawl && !wanted;
+    l->urls[BLY_URL_STANDARD] = marks.url && !requested;
+    l->urls[BLY_URL_CRAWL] = marks.crawl && !requested;
     if (marks.other)
         *own = BLY_LIST_OTHER;
     return true;
 }
 
-/* The type that the list itself says, and the levels of the effective one. false: there is no
- * answer; l->handle.status. */
+/* The type that the list records, and the levels of the type that is used. false: the server gave
+ * no answer, see l->handle.status. */
 static bool read_form(live_list *l, bool fields, bly_list_type *own, bly_list_levels *levels) {
     const bly_filter *filter = handle_filter(&l->handle);
     *own = BLY_LIST_LINE;
     *levels = bly_list_levels_all();
-    if (!(l->handle.can & HANDLE_DESCRIBES)) /* it has no marks */
+    if (!(l->handle.capabilities & HANDLE_DESCRIBES)) /* go-zero: it has no marks */
         return true;
     const bly_list_source source = handle_list(&l->handle);
     if (filter)
@@ -119,29 +121,29 @@ static bool read_form(live_list *l, bool fields, bly_list_type *own, bly_list_le
     return true;
 }
 
-/* ---- while there is no answer ---------------------------------------------------------------- */
+/* ---- servers that do not answer -------------------------------------------------------------- */
 
-/* What may pass, in contrast to a wrong key or to something that is no filter. */
-static bool may_pass(bly_status status) {
+/* Errors that may end by themselves, unlike a wrong key or a key that is not a filter. */
+static bool is_temporary(bly_status status) {
     return status == BLY_EIO || status == BLY_EMISSING || status == BLY_EMISMATCH ||
            status == BLY_EREFUSED;
 }
 
-static void go_away(live_list *l) {
-    if (!l->away)
-        message_warn("%s: until it answers, all lines are taken for lines that are %sin the list",
-                     l->handle.name, l->options->fallback == LIVE_NO ? "not " : "");
-    l->away = true;
+static void use_fallback(live_list *l) {
+    if (!l->unavailable)
+        message_warn("%s: until it answers, all lines are treated as %sin the list", l->handle.name,
+                     l->options->fallback == LIVE_NO ? "not " : "");
+    l->unavailable = true;
     l->retry_at = progress_clock() + retry_interval;
 }
 
-/* A key that several lists share is tried first: the new filter may be keyed or not, whatever the
- * old one was. */
+/* If several lists share a key, the new filter may be keyed even if the old one was not, and vice
+ * versa. So the key is tried first. */
 static bly_status reopen(live_list *l, bool report) {
-    const bool tries = l->options->key && l->options->key_is_shared;
+    const bool tries_key = l->options->key && l->options->key_is_shared;
     l->handle.options.key = l->options->key;
-    const bly_status status = handle_reopen(&l->handle, report && !tries);
-    if (!tries || status == BLY_OK)
+    const bly_status status = handle_reopen(&l->handle, report && !tries_key);
+    if (!tries_key || status == BLY_OK)
         return status;
     if (status == BLY_EHASHER)
         l->handle.options.key = NULL;
@@ -150,7 +152,7 @@ static bly_status reopen(live_list *l, bool report) {
     return handle_reopen(&l->handle, report);
 }
 
-/* A filter of several strings is replaced string by string. */
+/* A filter of several strings is replaced string by string, so it may be incomplete for a while. */
 static bly_status wait_for_replacement(live_list *l) {
     const struct timespec pause = {0, 250000000};
     const double end = progress_clock() + replacement_time;
@@ -163,13 +165,13 @@ static bly_status wait_for_replacement(live_list *l) {
     return status;
 }
 
-/* It was replaced, or is gone. */
+/* Whether it was replaced, or is missing. */
 static bool may_be_replaced(const live_list *l) {
     const bly_status status = l->handle.status;
     return l->options->follow && (status == BLY_EMISMATCH || status == BLY_EMISSING);
 }
 
-/* After a call on the handle failed. */
+/* Called after a call on the handle failed. */
 static live_result after_failure(live_list *l) {
     const bly_status status = l->handle.status;
     if (may_be_replaced(l)) {
@@ -177,26 +179,25 @@ static live_result after_failure(live_list *l) {
             message_note("%s: was replaced; the new list is in use", l->handle.name);
             return LIVE_RENEWED;
         }
-        if (reopen(l, true) == BLY_OK) /* which tells why not */
+        if (reopen(l, true) == BLY_OK) /* otherwise this reports why */
             return LIVE_RENEWED;
     } else
         (void)handle_failed(&l->handle);
-    if (!goes_on(l)) {
+    if (!has_fallback(l)) {
         if (status == BLY_EMISMATCH && !l->options->follow)
-            message_note("--follow takes over a list that takes the place of another");
+            message_note("use --follow to continue with a list that replaces another");
         return LIVE_FAILED;
     }
-    go_away(l);
+    use_fallback(l);
     return LIVE_ANSWERED;
 }
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
-/* Only what a signal handler may do. */
+/* Async-signal-safe. */
 static void report_shortened(int signal_number) {
-    static const char text[] =
-        "bloomery check: the list was shortened while it was in use; replace "
-        "a list by rename, as build -f does\n";
+    static const char text[] = "bloomery check: the list was shortened while it was in use; "
+                               "replace lists by rename, as build -f does\n";
     (void)signal_number;
     ssize_t written = write(STDERR_FILENO, text, sizeof text - 1);
     (void)written;
@@ -218,7 +219,7 @@ static handle_options options_for(const live_list *l) {
                             .gozero = o->gozero,
                             .allow_replica = l->may_fail && o->allow_replica,
                             .offers_replica = true,
-                            .wait_ms = goes_on(l) ? SHORT_MS : 0};
+                            .wait_ms = has_fallback(l) ? SHORT_MS : 0};
 }
 
 static bool open_handle(live_list *l, const char *name) {
@@ -228,7 +229,7 @@ static bool open_handle(live_list *l, const char *name) {
         watch_for_shortening();
     if (!options.key || !l->options->key_is_shared)
         return handle_open(&l->handle, name, &options);
-    /* Whether it needs the key is in its header. */
+    /* The header tells whether the list is keyed. */
     header.access = HANDLE_HEADER;
     header.key = NULL;
     header.without_key = true;
@@ -239,25 +240,24 @@ static bool open_handle(live_list *l, const char *name) {
     return good && handle_reopen(&l->handle, true) == BLY_OK;
 }
 
-static bool holds_keys(const live_list *l) {
-    if (l->handle.can & HANDLE_LOOKS_UP)
+static bool supports_lookups(const live_list *l) {
+    if (l->handle.capabilities & HANDLE_LOOKS_UP)
         return true;
     const bly_kind kind = bly_filter_geometry(handle_filter(&l->handle)).kind;
-    (void)message_error("%s: is %s %s filter, which tells how many different lines it was given, "
-                        "not which: bloomery info tells it, bloomery distinct --state goes on "
-                        "counting",
+    (void)message_error("%s: is %s %s filter, which only counts different lines; use bloomery info "
+                        "to see the number, or bloomery distinct --state to continue counting",
                         l->handle.name, kinds_article(kind), bly_kind_name(kind));
     return false;
 }
 
-/* Of a list that is away nothing is known. */
+/* While the list is unavailable, its type is unknown. */
 static bool find_type(live_list *l) {
     bly_list_type own = BLY_LIST_LINE;
-    while (!l->away && !read_form(l, true, &own, &l->levels))
+    while (!l->unavailable && !read_form(l, true, &own, &l->levels))
         if (after_failure(l) == LIVE_FAILED)
             return false;
     l->type = effective_type(l, own);
-    if (!l->away)
+    if (!l->unavailable)
         return type_is_usable(l, own);
     l->levels = bly_list_levels_all();
     return true;
@@ -265,16 +265,16 @@ static bool find_type(live_list *l) {
 
 bool live_list_open(live_list *l, const char *name, const live_list_options *options) {
     *l = (live_list){.options = options,
-                     .may_fail = handle_traits(name) & HANDLE_MAY_FAIL,
+                     .may_fail = handle_capabilities(name) & HANDLE_MAY_FAIL,
                      .checked_at = progress_clock()};
-    /* Before opening: if the file is replaced in between, the next examination will see it. */
+    /* Before opening: if the file is replaced in between, the next check sees it. */
     if (stat(name, &l->known) != 0)
         memset(&l->known, 0, sizeof l->known);
     bool good = open_handle(l, name);
     if (good)
-        good = holds_keys(l);
-    else if (l->may_fail && goes_on(l) && may_pass(l->handle.status)) {
-        go_away(l);
+        good = supports_lookups(l);
+    else if (l->may_fail && has_fallback(l) && is_temporary(l->handle.status)) {
+        use_fallback(l);
         good = true;
     }
     good = good && find_type(l);
@@ -289,15 +289,15 @@ void live_list_close(live_list *l) {
 
 /* ---- lookups --------------------------------------------------------------------------------- */
 
-static live_result do_without(live_list *l, size_t n, uint8_t *answers) {
+static live_result answer_unknown(live_list *l, size_t n, uint8_t *answers) {
     memset(answers, BLY_UNKNOWN, n);
     if (progress_clock() < l->retry_at)
         return LIVE_ANSWERED;
     if (reopen(l, false) != BLY_OK) {
-        go_away(l);
+        use_fallback(l);
         return LIVE_ANSWERED;
     }
-    l->away = false;
+    l->unavailable = false;
     return LIVE_RENEWED;
 }
 
@@ -305,8 +305,8 @@ live_result live_list_contains(live_list *l, const bly_bytes *keys, size_t n, ui
     if (n == 0)
         return LIVE_ANSWERED;
     live_result result = LIVE_ANSWERED;
-    if (l->away)
-        result = do_without(l, n, answers);
+    if (l->unavailable)
+        result = answer_unknown(l, n, answers);
     else if (handle_contains(&l->handle, keys, n, answers) != BLY_OK)
         result = after_failure(l);
     return result == LIVE_RENEWED && !find_type(l) ? LIVE_FAILED : result;
@@ -324,7 +324,7 @@ static void refresh_file(live_list *l) {
     struct stat st;
     live_list next;
     if (stat(path, &st) != 0) {
-        /* Report once: a file of size -1 is like no other. */
+        /* Size -1 differs from every file. It shows that the error was reported. */
         if (l->known.st_size != -1)
             message_warn("%s: %s; the old list stays in use", path, strerror(errno));
         memset(&l->known, 0, sizeof l->known);
@@ -343,17 +343,17 @@ static void refresh_file(live_list *l) {
     }
 }
 
-/* Somebody may have added keys of a new level. If the server does not say, the next lookup tells.
- */
+/* Others may have added keys of a new level. An error here is ignored, since the next lookup
+ * reports it. */
 static void refresh_form(live_list *l) {
     bly_list_type own;
     bly_list_levels levels;
-    if (l->away || !read_form(l, false, &own, &levels))
+    if (l->unavailable || !read_form(l, false, &own, &levels))
         return;
     if (l->options->type || own == l->type)
         l->levels = levels;
     else if (own != BLY_LIST_NONE && own != BLY_LIST_OTHER) {
-        message_note("%s: is a list of type %s now", l->handle.name, line_type_words(own));
+        message_note("%s: is now a list of type %s", l->handle.name, line_type_words(own));
         l->type = own;
         l->levels = levels;
     }

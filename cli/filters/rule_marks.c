@@ -1,15 +1,15 @@
-/* rule_marks.c - a rule is marked by a key of its words, so it is found by looking up the words of
- * those that are likely: all without --field, then the first fields with the usual delimiters. */
+/* rule_marks.c - finds the mark of a key rule by looking up the marks of all likely rules: all
+ * rules without --field, then the first fields with common delimiters. */
 #include "filters/rule_marks.h"
 
 #include <bloomery/redis/bitmap.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { COMMANDS = 2, FIELDS = 16, PLAIN = 12, RULES = PLAIN + FIELDS * 6 * 6, TOGETHER = 64 };
+enum { COMMANDS = 2, FIELDS = 16, PLAIN = 12, RULES = PLAIN + FIELDS * 6 * 6, BATCH = 64 };
 
-/* Below this chance of an error marks are believed. */
-static const double believed = 1e-6;
+/* Marks are trusted if the chance of a false positive among them is below this. */
+static const double max_error = 1e-6;
 
 size_t rule_mark_text(const char *command, const char *rule, char out[RULE_MARK]) {
     const int size = snprintf(out, RULE_MARK, "%cbloomery%c%s%c%s", 0, 0, command, 0, rule);
@@ -31,13 +31,13 @@ static key_options rule_at(unsigned i) {
 /* Which of the rules from `i` to `end` have a mark in the list. */
 static bly_status look_up(const bly_list_source *list, unsigned i, unsigned end, bool *present) {
     static const char *const commands[COMMANDS] = {"dedup", "count"};
-    char texts[TOGETHER * COMMANDS][RULE_MARK], words[KEY_OPTIONS_WORDS];
-    bly_bytes keys[TOGETHER * COMMANDS];
-    uint8_t found[TOGETHER * COMMANDS];
+    char texts[BATCH * COMMANDS][RULE_MARK], words[KEY_OPTIONS_WORDS];
+    bly_bytes keys[BATCH * COMMANDS];
+    uint8_t found[BATCH * COMMANDS];
     while (i < end) {
         const unsigned first = i;
         size_t n = 0;
-        for (; i < end && i < first + TOGETHER; i++) {
+        for (; i < end && i < first + BATCH; i++) {
             const key_options rule = rule_at(i);
             (void)key_options_words(&rule, words);
             for (unsigned c = 0; c < COMMANDS; c++, n++)
@@ -52,11 +52,11 @@ static bly_status look_up(const bly_list_source *list, unsigned i, unsigned end,
     return BLY_OK;
 }
 
-/* Whether marks that seem to be there can be trusted. */
-static bly_status is_believed(const bly_list_source *list, bool *out) {
+/* Whether marks that are found can be trusted. */
+static bly_status are_trusted(const bly_list_source *list, bool *out) {
     double rate = 0;
     const bly_status status = list->rate(list->ctx, &rate);
-    *out = status == BLY_OK && COMMANDS * RULES * rate < believed;
+    *out = status == BLY_OK && COMMANDS * RULES * rate < max_error;
     return status;
 }
 
@@ -82,28 +82,28 @@ bly_status rule_marks_read(const bly_list_source *list, bool fields, rule_marks 
         return status;
     for (unsigned i = PLAIN; i < RULES; i++)
         other |= present[i];
-    return other ? is_believed(list, &out->other) : BLY_OK;
+    return other ? are_trusted(list, &out->other) : BLY_OK;
 }
 
-/* ---- of a filter in memory ------------------------------------------------------------------- */
+/* ---- filters in memory ----------------------------------------------------------------------- */
 
-/* Without its key a filter says "maybe" to every mark. */
-static bool tells_keys(const bly_filter *f) {
+/* Whether keys can be looked up. Without its key, a filter answers "maybe" for every mark. */
+static bool supports_lookups(const bly_filter *f) {
     return bly_filter_hasher(f) &&
            !(bly_kind_capabilities(bly_filter_geometry(f).kind) & BLY_CARDINALITY_ONLY);
 }
 
-/* The rules that a state has marks of. false: too full to tell. */
+/* The rules whose marks a state contains. false: the state is too full to trust them. */
 static bool rules_of(const bly_filter *f, bool present[RULES]) {
     const bly_list_source list = bly_list_source_of(f);
     bool trusted = false;
-    return look_up(&list, 0, RULES, present) == BLY_OK && is_believed(&list, &trusted) == BLY_OK &&
+    return look_up(&list, 0, RULES, present) == BLY_OK && are_trusted(&list, &trusted) == BLY_OK &&
            trusted;
 }
 
 bool rule_marks_differ(const bly_filter *a, const bly_filter *b) {
     bool in_a[RULES] = {false}, in_b[RULES] = {false}, any = false, common = false;
-    if (!tells_keys(a) || !tells_keys(b) || !rules_of(a, in_a) || !rules_of(b, in_b))
+    if (!supports_lookups(a) || !supports_lookups(b) || !rules_of(a, in_a) || !rules_of(b, in_b))
         return false;
     for (unsigned i = 0; i < RULES; i++) {
         any |= in_a[i] || in_b[i];

@@ -1,5 +1,5 @@
-/* server.c - connections to keys of servers: addresses, commands, and what a server's errors mean
- * to a user. */
+/* server.c - connections to keys on servers: addresses, commands, and advice for a server's errors.
+ */
 #include "filters/server.h"
 
 #include "cli.h"
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- where ----------------------------------------------------------------------------------- */
+/* ---- addresses ------------------------------------------------------------------------------- */
 
 char *server_name(const char *address) {
     const char *mark = strstr(address, "://");
@@ -29,8 +29,8 @@ bool server_parse(server_key *t, const char *address) {
     const char *why = NULL;
     *t = (server_key){0};
     if (!bly_redis_available()) {
-        (void)message_error("this build of bloomery has no hiredis, which talking to servers "
-                            "needs");
+        (void)message_error(
+            "this build of bloomery has no hiredis, which connections to servers need");
         return false;
     }
     t->name = server_name(address);
@@ -42,8 +42,9 @@ bool server_parse(server_key *t, const char *address) {
         (void)message_error("out of memory");
     else if (!t->url.key.data)
         (void)message_error("%s: names no key; %s", t->name,
-                            t->url.socket ? "write unix:///PATH?key=KEY"
-                                          : "write redis://HOST:PORT/KEY, or /DATABASE/KEY");
+                            t->url.socket
+                                ? "write unix:///PATH?key=KEY"
+                                : "write redis://HOST:PORT/KEY or redis://HOST:PORT/DATABASE/KEY");
     if (status == BLY_OK && !t->url.password)
         t->url.password = getenv("REDISCLI_AUTH");
     return status == BLY_OK && t->url.key.data;
@@ -65,24 +66,24 @@ void server_close(server_key *t) {
     *t = (server_key){0};
 }
 
-/* ---- what is said ---------------------------------------------------------------------------- */
+/* ---- commands and replies -------------------------------------------------------------------- */
 
 bly_redis_reply *server_command(server_key *t, const bly_bytes *args, size_t n, const char *lost) {
-    bly_redis_reply *answer;
-    if (bly_redis_command(t->server, args, n, &answer) != BLY_OK)
+    bly_redis_reply *reply;
+    if (bly_redis_command(t->server, args, n, &reply) != BLY_OK)
         (void)message_error("%s: %s%s", t->name, bly_redis_error(t->server), lost);
-    return answer;
+    return reply;
 }
 
-bool server_is_error(const bly_redis_reply *answer) {
-    return bly_redis_reply_type(answer) == BLY_REDIS_ERROR;
+bool server_is_error(const bly_redis_reply *reply) {
+    return bly_redis_reply_type(reply) == BLY_REDIS_ERROR;
 }
 
-bool server_error_has(const bly_redis_reply *answer, const char *words) {
-    return server_is_error(answer) && strstr(bly_redis_reply_text(answer).data, words);
+bool server_error_has(const bly_redis_reply *reply, const char *words) {
+    return server_is_error(reply) && strstr(bly_redis_reply_text(reply).data, words);
 }
 
-/* What a server's error means, and what to do: after its own words, or instead of them. */
+/* Advice for a server's errors, printed after the server's message or instead of it. */
 static const struct {
     const char *words, *text;
     bool instead;
@@ -91,25 +92,25 @@ static const struct {
      "the server has no Bloomery module; load it first: MODULE LOAD /PATH/TO/bloomery.so, or "
      "loadmodule in its configuration",
      true},
-    {"NOAUTH", "; give the password: redis://:PASSWORD@HOST, or in REDISCLI_AUTH", false},
+    {"NOAUTH", "; pass the password as redis://:PASSWORD@HOST or in REDISCLI_AUTH", false},
     {"NOPERM", "; the server's ACL must allow the user this command and this key", false},
-    {"WRONGTYPE", "the key holds something that is no filter; name another", true},
-    {"exists", "the key holds a filter already; --replace replaces it", true},
+    {"WRONGTYPE", "the key exists and is not a filter of the module; use another key", true},
+    {"exists", "already exists; use --replace to replace it", true},
     {"not found", "there is no such key", true},
     {"READONLY", "the server is a replica; name its master", true},
-    {"LOADING", "; try again when it has loaded its data", false},
-    {"ASK ", "; the key is being moved to another server: try again in a while", false},
-    {"TRYAGAIN", "; the key is being moved to another server: try again in a while", false},
-    {"expected offset", "; somebody else sends a filter to this key at the same time", false},
-    {"expected total", "what has arrived so far is of another file; leave --resume out", true},
+    {"LOADING", "; try again when the server has loaded its data", false},
+    {"ASK ", "; the key is being moved to another server; try again later", false},
+    {"TRYAGAIN", "; the key is being moved to another server; try again later", false},
+    {"expected offset", "; another client is sending a filter to this key", false},
+    {"expected total", "the server has the beginning of another file; remove --resume", true},
 };
 
-int server_refused(const server_key *t, const bly_redis_reply *answer) {
-    if (!server_is_error(answer))
-        return message_error("%s: the server's answer makes no sense; is this a Bloomery module of "
-                             "another version?",
-                             t->name);
-    const char *text = bly_redis_reply_text(answer).data;
+int server_refused(const server_key *t, const bly_redis_reply *reply) {
+    if (!server_is_error(reply))
+        return message_error(
+            "%s: unexpected answer from the server; is its Bloomery module of another version?",
+            t->name);
+    const char *text = bly_redis_reply_text(reply).data;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (strstr(text, known[i].words))
             return known[i].instead

@@ -1,7 +1,7 @@
-/* server_filter.c - filters in strings of a plain server.
+/* server_filter.c - filters in strings on a server without the module.
  *
- * A key that cannot be opened as such a filter is looked at more closely, over a connection of its
- * own: what it holds instead is of more use to the user than that it is no filter.
+ * If a key cannot be opened as such a filter, it is inspected over a separate connection, so that
+ * the message can say what the key contains.
  */
 #include "filters/server_filter.h"
 
@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- where ----------------------------------------------------------------------------------- */
+/* ---- addresses ------------------------------------------------------------------------------- */
 
 bool remote_is_address(const char *word) {
     static const char *const begins[] = {"redis://", "rediss://", "unix://", "redis+unix://"};
@@ -27,9 +27,9 @@ bool remote_is_address(const char *word) {
     return false;
 }
 
-bool remote_to(remote *r, const char *address) {
+bool remote_parse(remote *r, const char *address) {
     r->filter = NULL;
-    r->offers_replica = false;
+    r->offers_replica = r->offers_gozero = false;
     return server_parse(&r->at, address);
 }
 
@@ -39,52 +39,52 @@ void remote_close(remote *r) {
     server_close(&r->at);
 }
 
-/* ---- what is there --------------------------------------------------------------------------- */
+/* ---- inspecting a key ------------------------------------------------------------------------ */
 
 static bool is_text(bly_bytes text, const char *wanted) {
     return text.size == strlen(wanted) && memcmp(text.data, wanted, text.size) == 0;
 }
 
-/* Of what is no string. */
-static bool look_at_type(server_key *t, remote_holds *out) {
+/* Distinguishes keys that are not strings. */
+static bool inspect_type(server_key *t, remote_content *out) {
     static const char *const filters[] = {"bloomery1", "MBbloom--", "MBbloomCF"};
     const bly_bytes args[] = {server_word("TYPE"), t->url.key};
-    bly_redis_reply *answer = server_command(t, args, 2, "");
-    if (!answer)
+    bly_redis_reply *reply = server_command(t, args, 2, "");
+    if (!reply)
         return false;
-    if (bly_redis_reply_type(answer) == BLY_REDIS_TEXT)
+    if (bly_redis_reply_type(reply) == BLY_REDIS_TEXT)
         *out = REMOTE_OTHER;
     for (size_t i = 0; i < sizeof filters / sizeof *filters; i++)
-        if (is_text(bly_redis_reply_text(answer), filters[i]))
+        if (is_text(bly_redis_reply_text(reply), filters[i]))
             *out = REMOTE_MODULE;
-    bly_redis_reply_free(answer);
+    bly_redis_reply_free(reply);
     return true;
 }
 
-bool remote_look(server_key *t, remote_holds *out) {
+bool remote_inspect(server_key *t, remote_content *out) {
     const bly_bytes args[] = {server_word("GETRANGE"), t->url.key, server_word("0"),
                               server_word("3")};
-    bly_redis_reply *answer = server_command(t, args, 4, "");
-    *out = REMOTE_UNTOLD;
-    if (!answer)
+    bly_redis_reply *reply = server_command(t, args, 4, "");
+    *out = REMOTE_UNKNOWN;
+    if (!reply)
         return false;
-    const bly_bytes text = bly_redis_reply_text(answer);
-    const bool no_string = server_error_has(answer, "WRONGTYPE");
-    if (bly_redis_reply_type(answer) == BLY_REDIS_TEXT)
+    const bly_bytes text = bly_redis_reply_text(reply);
+    const bool no_string = server_error_has(reply, "WRONGTYPE");
+    if (bly_redis_reply_type(reply) == BLY_REDIS_TEXT)
         *out = text.size == 0          ? REMOTE_NOTHING
                : is_text(text, "BLYR") ? REMOTE_FILTER
                                        : REMOTE_STRING;
-    bly_redis_reply_free(answer);
-    return !no_string || look_at_type(t, out);
+    bly_redis_reply_free(reply);
+    return !no_string || inspect_type(t, out);
 }
 
-/* The same over a connection of its own. */
-static remote_holds look_again(const remote *r) {
+/* The same over a separate connection. */
+static remote_content inspect_again(const remote *r) {
     const bly_redis_options options = {.struct_size = sizeof options, .follow_moved = true};
     server_key t = r->at;
-    remote_holds found = REMOTE_UNTOLD;
+    remote_content found = REMOTE_UNKNOWN;
     if (bly_redis_open(&t.url, &options, NULL, &t.server) == BLY_OK) {
-        (void)remote_look(&t, &found);
+        (void)remote_inspect(&t, &found);
         bly_redis_close(t.server);
     }
     return found;
@@ -92,33 +92,32 @@ static remote_holds look_again(const remote *r) {
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
-/* What the key holds instead says more than that it is no filter. */
-static bool tell_what_it_holds(const remote *r, bool gozero) {
-    switch (look_again(r)) {
+/* Reports what the key contains instead of a filter, if that is known. */
+static bool report_content(const remote *r, bool gozero) {
+    switch (inspect_again(r)) {
     case REMOTE_MODULE:
-        (void)message_error("%s: holds a filter of the server's module; ask the server itself "
-                            "(BLY.INFO, BLY.CHECK, BF.EXISTS), or make it a file with bloomery "
-                            "pull",
+        (void)message_error("%s: is a filter of the server's module; use the server's commands "
+                            "(BLY.INFO, BLY.CHECK, BF.EXISTS), or fetch it with bloomery pull",
                             r->at.name);
         return true;
     case REMOTE_STRING:
         if (gozero)
             return false;
-        (void)message_error("%s: holds a string that is no filter of Bloomery's. If it is one of "
-                            "go-zero's, which look like any other string, say how many bits it "
-                            "has: --gozero BITS",
-                            r->at.name);
+        (void)message_error("%s: is a string, but not a Bloomery filter; %s", r->at.name,
+                            r->offers_gozero
+                                ? "for a go-zero filter, pass its number of bits with --gozero BITS"
+                                : "use another key");
         return true;
     case REMOTE_OTHER:
-        (void)message_error("%s: holds something that is no filter; name another key", r->at.name);
+        (void)message_error("%s: is not a filter; use another key", r->at.name);
         return true;
     default:
         return false;
     }
 }
 
-/* The library's words. */
-static int say(const remote *r, bly_status status, const char *why) {
+/* Reports an error with the library's message. */
+static int report_error(const remote *r, bly_status status, const char *why) {
     const char *text = why && *why ? why : bly_strerror(status);
     const bool replica = r->offers_replica && strstr(text, " is a replica;");
     return message_error("%s: %s%s", r->at.name, text, replica ? ", or use --allow-replica" : "");
@@ -126,11 +125,11 @@ static int say(const remote *r, bly_status status, const char *why) {
 
 static bly_status refused(const remote *r, bly_status status, const bly_redis_reason *why,
                           bool gozero) {
-    const bool other = status == BLY_ECORRUPT || status == BLY_EREFUSED;
-    if (other && tell_what_it_holds(r, gozero))
+    const bool no_filter = status == BLY_ECORRUPT || status == BLY_EREFUSED;
+    if (no_filter && report_content(r, gozero))
         return BLY_ECORRUPT;
     if (status != BLY_OK)
-        (void)say(r, status, why->text);
+        (void)report_error(r, status, why->text);
     return status;
 }
 
@@ -138,8 +137,8 @@ bly_status remote_open(remote *r, const bly_hasher *key, const bly_redis_filter_
     bly_redis_reason why = {""};
     const bly_status status = bly_redis_filter_open(&r->at.url, key, options, &why, &r->filter);
     if (status == BLY_EKEY)
-        (void)message_error(key ? "%s: is keyed, and by another key than that of --key-file"
-                                : "%s: is keyed; give its key by --key-file",
+        (void)message_error(key ? "%s: is keyed with another key than that in --key-file"
+                                : "%s: is keyed; pass its key with --key-file",
                             r->at.name);
     return status == BLY_EKEY ? status : refused(r, status, &why, false);
 }
@@ -151,7 +150,7 @@ bly_status remote_open_gozero(remote *r, uint64_t bits, const bly_redis_filter_o
 }
 
 int remote_failed(const remote *r, bly_status status) {
-    return say(r, status, bly_redis_filter_error(r->filter));
+    return report_error(r, status, bly_redis_filter_error(r->filter));
 }
 
 static bly_status list_contains(void *ctx, const bly_bytes *keys, size_t n, uint8_t *found) {
@@ -174,19 +173,19 @@ bly_list_source remote_list(remote *r) {
 
 /* ---- sending --------------------------------------------------------------------------------- */
 
-bool remote_holds_kind(bly_kind kind) {
+bool remote_supports_kind(bly_kind kind) {
     return kind == BLY_SBBF || kind == BLY_SPLIT512;
 }
 
 bly_kind remote_kind(double rate) {
     const bly_kind kind = bly_plan_kind(rate);
-    return remote_holds_kind(kind) ? kind : BLY_SPLIT512;
+    return remote_supports_kind(kind) ? kind : BLY_SPLIT512;
 }
 
 int remote_refuse_kind(const char *name, bly_kind kind) {
-    return message_error("%s: %s %s filter needs the Bloomery module; without it a server can hold "
-                         "sbbf and split512 alone. Build it with --kind split512; or load the "
-                         "module (MODULE LOAD /PATH/TO/bloomery.so), and push the file",
+    return message_error("%s: %s %s filter needs the Bloomery module; without it, a server "
+                         "supports only sbbf and split512. Build it with --kind split512, or load "
+                         "the module (MODULE LOAD /PATH/TO/bloomery.so) and push the file",
                          name, kinds_article(kind), bly_kind_name(kind));
 }
 
@@ -194,7 +193,7 @@ bool remote_spec(uint64_t shards, uint64_t expire, bly_bitmap_spec *out) {
     if (shards > BLY_BITMAP_MAX_SHARDS)
         (void)message_error("--shards cannot be more than %d", BLY_BITMAP_MAX_SHARDS);
     else if (expire > UINT64_MAX / 1000)
-        (void)message_error("--expire is too long; leave it out");
+        (void)message_error("--expire is too long; remove it");
     else {
         *out = (bly_bitmap_spec){.struct_size = sizeof(bly_bitmap_spec),
                                  .shards = (uint32_t)shards,
@@ -204,24 +203,23 @@ bool remote_spec(uint64_t shards, uint64_t expire, bly_bitmap_spec *out) {
     return false;
 }
 
-bool remote_may_send(remote *r, bool replace, const char *instead) {
-    remote_holds found;
-    if ((!r->at.server && !server_connect(&r->at)) || !remote_look(&r->at, &found))
+bool remote_may_send(remote *r, bool replace, const char *option) {
+    remote_content found;
+    if ((!r->at.server && !server_connect(&r->at)) || !remote_inspect(&r->at, &found))
         return false;
     switch (found) {
     case REMOTE_FILTER:
         if (!replace)
-            (void)message_error("%s: holds a filter already; %s replaces it", r->at.name, instead);
+            (void)message_error("%s: already exists; use %s to replace it", r->at.name, option);
         return replace;
     case REMOTE_MODULE:
-        (void)message_error("%s: holds a filter of the server's module, which is not replaced by "
-                            "one without it; delete it first (DEL), or name another key",
+        (void)message_error("%s: is a filter of the server's module, which is not replaced; delete "
+                            "it first (DEL), or use another key",
                             r->at.name);
         return false;
     case REMOTE_STRING:
     case REMOTE_OTHER:
-        (void)message_error("%s: holds something that is no filter, and is not replaced; name "
-                            "another key",
+        (void)message_error("%s: is not a filter, so it is not replaced; use another key",
                             r->at.name);
         return false;
     default:
@@ -235,7 +233,7 @@ static bool show(void *ctx, uint64_t done, uint64_t total) {
 }
 
 bool remote_send(remote *r, const bly_filter *from, const bly_bitmap_spec *spec, bool replace,
-                 const char *instead) {
+                 const char *option) {
     bly_redis_reason why = {""};
     progress shown;
     interrupt_watch();
@@ -246,13 +244,13 @@ bool remote_send(remote *r, const bly_filter *from, const bly_bitmap_spec *spec,
                                                     &shown, &why, &r->filter);
     progress_end(&shown);
     if (status == BLY_EEXISTS)
-        (void)message_error("%s: holds a filter already; %s replaces it", r->at.name, instead);
+        (void)message_error("%s: already exists; use %s to replace it", r->at.name, option);
     else if (status == BLY_ETOOBIG && spec->shards)
-        (void)message_error("%s: cannot be cut into %u strings: %s; leave --shards out", r->at.name,
+        (void)message_error("%s: cannot be split into %u strings: %s; remove --shards", r->at.name,
                             (unsigned)spec->shards, why.text);
     else if (status == BLY_EKIND)
         (void)remote_refuse_kind(r->at.name, bly_filter_geometry(from).kind);
     else if (status != BLY_OK && !interrupt_seen())
-        (void)say(r, status, why.text);
+        (void)report_error(r, status, why.text);
     return status == BLY_OK;
 }

@@ -1,4 +1,4 @@
-/* server_filter.h - a filter on a plain Redis or Valkey, for a command.
+/* server_filter.h - filters on a Redis or Valkey server without the module.
  *
  * Every function here that fails has printed why, with the address and what to do about it.
  */
@@ -11,71 +11,70 @@
 #include <bloomery/redis/filter.h>
 
 typedef struct remote {
-    server_key
-        at; /* at.name is what it is called in messages; connected only where a command asks */
+    server_key at;            /* connected only if a command needs it */
     bly_redis_filter *filter; /* NULL: not open */
-    bool offers_replica;      /* messages name --allow-replica, which the command has */
+    bool offers_replica;      /* the command has --allow-replica, so messages may suggest it */
+    bool offers_gozero;       /* the same for --gozero */
 } remote;
 
-/* Whether a word is the address of a key and no file: redis://, rediss://, unix://, redis+unix://.
+/* Whether a name is the address of a key (redis://, rediss://, unix://, redis+unix://), not a file.
  */
 bool remote_is_address(const char *word);
 
-/* Understands the address, which must name a key; a password may come from REDISCLI_AUTH. Close it,
- * whatever comes. */
-bool remote_to(remote *r, const char *address);
+/* Parses the address: see server_parse. Close *r in any case. */
+bool remote_parse(remote *r, const char *address);
 void remote_close(remote *r);
 
 /* ---- opening ---------------------------------------------------------------------------------
- * All set r->filter, where they return BLY_OK. `options` may be NULL. */
+ * On BLY_OK, r->filter is set. `options` may be NULL. */
 
-/* One that is there; `key` (may be NULL) is for a keyed filter alone. What else the key of the
- * server may hold is looked at, and told: BLY_ECORRUPT. */
+/* Opens an existing filter. `key` is only for a keyed filter; it may be NULL. If the key on the
+ * server contains something else, reports what it is: BLY_ECORRUPT. */
 bly_status remote_open(remote *r, const bly_hasher *key, const bly_redis_filter_options *options);
-/* go-zero's, of so many bits. */
+/* Opens a go-zero filter of this many bits. */
 bly_status remote_open_gozero(remote *r, uint64_t bits, const bly_redis_filter_options *options);
 
 /* Reports why a call on r->filter failed. Returns CLI_ERROR. */
 int remote_failed(const remote *r, bly_status status);
 
-/* For what it says of itself: bly_list_recognise_source and the others. Nothing is reported. Not
- * for go-zero's, which say nothing. */
+/* For bly_list_recognise_source and the like. Reports nothing. Not for go-zero filters, which have
+ * no marks. */
 bly_list_source remote_list(remote *r);
 
 /* ---- sending ----------------------------------------------------------------------------------
  */
 
-/* The kinds that a plain server can hold. */
-bool remote_holds_kind(bly_kind kind);
-/* The one that suits a rate. */
+/* Whether a server without the module supports this kind. */
+bool remote_supports_kind(bly_kind kind);
+/* The supported kind that suits a rate. */
 bly_kind remote_kind(double rate);
-/* Reports that it cannot hold this one, of which `name` is the file or the address. Returns
- * CLI_ERROR. */
+/* Reports that the kind is not supported; `name` is the file or the address. Returns CLI_ERROR. */
 int remote_refuse_kind(const char *name, bly_kind kind);
 
-/* What --shards (0: as few as will do) and --expire (in seconds, 0: never) say. false: reported. */
+/* Makes a spec from --shards (0: as few as possible) and --expire (in seconds; 0: never). false:
+ * reported. */
 bool remote_spec(uint64_t shards, uint64_t expire, bly_bitmap_spec *out);
 
-/* A filter in memory becomes one on the server; it is opened then. `instead` is the option that
- * replaces one that is there, for the message, and `replace` whether it was given. Shows its
- * progress; after a signal it is false in silence. */
+/* Sends a filter in memory to the server, and opens it there. `replace`: an existing filter is
+ * replaced. `option` is the name of the option that allows this, for messages. Shows progress.
+ * After a signal, returns false and reports nothing. */
 bool remote_send(remote *r, const bly_filter *from, const bly_bitmap_spec *spec, bool replace,
-                 const char *instead);
+                 const char *option);
 
-/* What a key holds, as far as it can be told. */
-typedef enum remote_holds {
-    REMOTE_UNTOLD, /* the server does not say */
-    REMOTE_NOTHING,
-    REMOTE_FILTER, /* a filter on a plain server */
-    REMOTE_STRING, /* any other string, go-zero's filters included */
-    REMOTE_MODULE, /* a filter of a module */
-    REMOTE_OTHER   /* a list, a hash, ... */
-} remote_holds;
-/* `t` is connected. false: it is not any more. */
-bool remote_look(server_key *t, remote_holds *out);
+/* What a key on a server contains. */
+typedef enum remote_content {
+    REMOTE_UNKNOWN, /* the server gives no information */
+    REMOTE_NOTHING, /* the key does not exist */
+    REMOTE_FILTER,  /* a filter of this kind */
+    REMOTE_STRING,  /* any other string, also a go-zero filter */
+    REMOTE_MODULE,  /* a filter of a server module */
+    REMOTE_OTHER    /* a list, a hash, ... */
+} remote_content;
+/* `t` must be connected. false: the connection failed. */
+bool remote_inspect(server_key *t, remote_content *out);
 
-/* Whether a filter may be sent there: for the beginning of a command, before the work. What is no
- * filter on a plain server is never replaced. Connects, where it is not. */
-bool remote_may_send(remote *r, bool replace, const char *instead);
+/* Whether a filter may be sent to this key, for a check before the work begins. Connects if needed.
+ * Only filters of this kind are ever replaced. */
+bool remote_may_send(remote *r, bool replace, const char *option);
 
 #endif

@@ -1,4 +1,4 @@
-/* state_file.c - a filter that is loaded at the start of a run and saved as it changes. */
+/* state_file.c - loads a filter at the start of a run, and saves it: see state_file.h. */
 #include "filters/state_file.h"
 
 #include "filters/filter_file.h"
@@ -15,36 +15,36 @@ bool state_file_begun(const char *path) {
     return !S_ISREG(st.st_mode) || st.st_size > 0;
 }
 
-bool state_file_open(state_file *k, const char *path, const bly_hasher *key) {
-    *k = (state_file){.path = path, .autosave = autosave_start()};
+bool state_file_open(state_file *s, const char *path, const bly_hasher *key) {
+    *s = (state_file){.path = path, .autosave = autosave_start()};
     if (!path)
         return true;
-    if (!output_may_replace(path, true) || !lock_take(&k->lock, path, false))
+    if (!output_may_replace(path, true) || !lock_take(&s->lock, path, false))
         return false;
     if (!state_file_begun(path))
         return true;
-    k->filter = open_load(path, key, 0);
-    k->loaded = k->filter != NULL;
-    return k->loaded;
+    s->filter = open_load(path, key, 0);
+    s->loaded = s->filter != NULL;
+    return s->loaded;
 }
 
-bool state_file_save(state_file *k) {
-    if (!k->path)
+bool state_file_save(state_file *s) {
+    if (!s->path)
         return true;
-    autosave_begin(&k->autosave);
-    const bly_status status = bly_filter_save(k->filter, k->path);
-    autosave_end(&k->autosave);
+    autosave_begin(&s->autosave);
+    const bly_status status = bly_filter_save(s->filter, s->path);
+    autosave_end(&s->autosave);
     if (status != BLY_OK)
-        (void)message_status(k->path, status);
+        (void)message_status(s->path, status);
     return status == BLY_OK;
 }
 
-bool state_file_save_now_and_then(state_file *k) {
-    return !k->path || !autosave_due(&k->autosave) || state_file_save(k);
+bool state_file_save_now_and_then(state_file *s) {
+    return !s->path || !autosave_due(&s->autosave) || state_file_save(s);
 }
 
-void state_file_close(state_file *k) {
-    bly_filter_destroy(k->filter);
-    lock_release(&k->lock);
-    k->filter = NULL;
+void state_file_close(state_file *s) {
+    bly_filter_destroy(s->filter);
+    lock_release(&s->lock);
+    s->filter = NULL;
 }

@@ -1,7 +1,6 @@
-/* state_file.h - a filter that a file stores from one run to the next: what --state names, where
- * the state is a filter alone.
+/* state_file.h - a filter that is saved in the file of --state from one run to the next.
  *
- * One run at a time: a second one with the same state is refused.
+ * The file is locked: a second run with the same state is refused.
  */
 #ifndef BLOOMERY_CLI_STATE_FILE_H
 #define BLOOMERY_CLI_STATE_FILE_H
@@ -11,25 +10,25 @@
 #include <bloomery/bloomery.h>
 
 typedef struct state_file {
-    const char *path;   /* NULL: it is not kept */
-    bly_filter *filter; /* NULL: there is none yet, and the caller makes one */
-    bool loaded;        /* it was there before */
+    const char *path;   /* NULL: the filter is not saved */
+    bly_filter *filter; /* NULL: there is none yet, and the caller creates one */
+    bool loaded;        /* the filter was loaded from the file */
     lock lock;
     autosave autosave;
 } state_file;
 
-/* Takes up the filter where there is one. path and key may be NULL. On failure, which is reported,
- * *k is to be closed all the same. */
-bool state_file_open(state_file *k, const char *path, const bly_hasher *key);
+/* Locks the file, and loads the filter if there is one. path and key may be NULL. false: reported.
+ * Close *s in any case. */
+bool state_file_open(state_file *s, const char *path, const bly_hasher *key);
 
-/* Replaces the file; nothing if there is none. false: reported. */
-bool state_file_save(state_file *k);
-/* The same, if it is time. */
-bool state_file_save_now_and_then(state_file *k);
+/* Replaces the file; does nothing if path is NULL. false: reported. */
+bool state_file_save(state_file *s);
+/* The same, if the last time was long enough ago (io/autosave.h). */
+bool state_file_save_now_and_then(state_file *s);
 
-void state_file_close(state_file *k);
+void state_file_close(state_file *s);
 
-/* Whether a state has begun: an empty file, as mktemp makes it, is one that has yet to. */
+/* Whether there is a state at `path`. An empty file, as made by mktemp, is not one yet. */
 bool state_file_begun(const char *path);
 
 #endif

@@ -70,7 +70,7 @@ static void report(const transfer *t, bool sent) {
 /* Refuses what a server without the module cannot do. */
 static bool plain_can_store(const transfer *t) {
     const bly_kind kind = bly_filter_geometry(t->filter).kind;
-    if (!remote_holds_kind(kind))
+    if (!remote_supports_kind(kind))
         (void)remote_refuse_kind(t->path, kind);
     else if (!bly_filter_hasher(t->filter))
         (void)message_error(
@@ -147,7 +147,7 @@ int transfer_push(const transfer_options *v, const char *path, const char *addre
     bly_bitmap_spec spec;
     if (!set_chunk_size(&t) || !remote_spec(v->shards, v->expire, &spec))
         return CLI_ERROR;
-    const bool good = remote_to(&t.remote, address) && push_file(&t);
+    const bool good = remote_parse(&t.remote, address) && push_file(&t);
     if (good)
         report(&t, true);
     remote_close(&t.remote);
@@ -189,9 +189,9 @@ static bool pull_plain(transfer *t) {
 
 static bool pull_file(transfer *t) {
     if (!output_may_replace(t->path, t->v->replace) || !server_connect(&t->remote.at) ||
-        !remote_look(&t->remote.at, &t->holds))
+        !remote_inspect(&t->remote.at, &t->content))
         return false;
-    return t->holds == REMOTE_FILTER ? pull_plain(t) : module_pull(t);
+    return t->content == REMOTE_FILTER ? pull_plain(t) : module_pull(t);
 }
 
 int transfer_pull(const transfer_options *v, const char *address, const char *path) {
@@ -201,7 +201,7 @@ int transfer_pull(const transfer_options *v, const char *address, const char *pa
                              "it is used; give a file name");
     if (!set_chunk_size(&t))
         return CLI_ERROR;
-    const bool good = remote_to(&t.remote, address) && pull_file(&t);
+    const bool good = remote_parse(&t.remote, address) && pull_file(&t);
     if (good)
         report(&t, false);
     remote_close(&t.remote);
@@ -243,7 +243,7 @@ int transfer_drop(const transfer_options *v, const char *address) {
     if (!remote_is_address(address))
         return message_error("%s: is not the address of a server; use rm to delete a file",
                              address);
-    const bool good = remote_to(&r, address) && drop_filter(v, &r);
+    const bool good = remote_parse(&r, address) && drop_filter(v, &r);
     remote_close(&r);
     return good ? CLI_OK : CLI_ERROR;
 }

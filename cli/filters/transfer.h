@@ -28,7 +28,7 @@ typedef struct transfer {
     const char *path;
     remote remote;
     const bly_filter *filter; /* to be sent */
-    remote_holds holds;       /* the type of the value to be fetched */
+    remote_content content;   /* the type of the value to be fetched */
     uint32_t shards;          /* number of strings; 0: a filter of the module */
     size_t chunk_size;
     uint64_t total;   /* bytes of the filter */

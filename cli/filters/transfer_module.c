@@ -182,12 +182,12 @@ typedef enum fetch_result { FETCH_FAILED, FETCH_CHANGED, FETCH_OK } fetch_result
 /* Reports why nothing can be fetched from a server without the module. */
 static int report_no_module(const fetching *f) {
     const char *name = f->t->remote.at.name;
-    if (f->t->holds == REMOTE_NOTHING)
+    if (f->t->content == REMOTE_NOTHING)
         return message_error("%s: there is no such key", name);
-    if (f->t->holds == REMOTE_STRING)
+    if (f->t->content == REMOTE_STRING)
         return message_error(
             "%s: the string is no filter of Bloomery (filters of go-zero cannot be pulled)", name);
-    if (f->t->holds == REMOTE_OTHER)
+    if (f->t->content == REMOTE_OTHER)
         return message_error("%s: the key holds no filter; give another key", name);
     return message_error(
         "%s: the server has no Bloomery module, and does not allow GETRANGE, which filters without "

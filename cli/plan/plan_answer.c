@@ -146,7 +146,7 @@ void plan_fill_lines(plan_answer *p) {
     p->count = 0;
     for (bly_kind kind = bly_kind_next(BLY_KIND_NONE);
          kind != BLY_KIND_NONE && p->count < PLAN_KINDS; kind = bly_kind_next(kind)) {
-        if (p->on_server && !remote_holds_kind(kind))
+        if (p->on_server && !remote_supports_kind(kind))
             continue;
         plan_line *line = &p->lines[p->count++];
         *line = (plan_line){.kind = kind};

@@ -109,7 +109,7 @@ int plan_check_server(uint32_t flags, bly_kind kind, uint64_t shards) {
         return message_error("on a server without the module a filter cannot remove, count or "
                              "forget keys, and does not grow; remove --deletes, --grows, --static, "
                              "--window and --counts, or remove --plain and use the module");
-    if (kind && !remote_holds_kind(kind))
+    if (kind && !remote_supports_kind(kind))
         return remote_refuse_kind("--plain", kind);
     return remote_spec(shards, 0, &spec) ? CLI_OK : CLI_ERROR;
 }

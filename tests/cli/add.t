@@ -149,23 +149,23 @@ $ cp $DATA/../golden/v1/good/classic-full-crc64.bly full.bly; bloomery add full.
 # Keyed lists need their key.
 $ cp $DATA/../golden/v1/good/keyed-classic.bly keyed.bly; printf '000102030405060708090a0b0c0d0e0f\n' > right.key; printf '100102030405060708090a0b0c0d0e0f\n' > wrong.key; chmod 600 *.key
 $ bloomery add keyed.bly --key golden-key-3
-! bloomery add: keyed.bly: is keyed; give the key with the id 09ab680398f0e1ae by --key-file
+! bloomery add: keyed.bly: is keyed; pass key 09ab680398f0e1ae with --key-file
 ? 2
 $ bloomery add --key-file wrong.key keyed.bly --key golden-key-3
-! bloomery add: keyed.bly: needs another key: the one with the id 09ab680398f0e1ae, not 68977c85c458e015
+! bloomery add: keyed.bly: is keyed with key 09ab680398f0e1ae, but --key-file has key 68977c85c458e015
 ? 2
 $ bloomery add --key-file right.key keyed.bly --key golden-key-3
 ! bloomery add: keyed.bly: 0 of 1 new; it holds 50 keys, its capacity is 60
 $ bloomery add --key-file right.key keyed.bly --key golden-key-50
 ! bloomery add: keyed.bly: 1 of 1 new; it holds 51 keys, its capacity is 60
 $ bloomery add --key-file right.key list.bly --key x
-! bloomery add: list.bly: is not keyed; leave --key-file out
+! bloomery add: list.bly: is not keyed; remove --key-file
 ? 2
 $ bloomery add --key-file missing.key keyed.bly --key x
 ! bloomery add: missing.key: No such file or directory
 ? 2
 $ cp $DATA/../golden/v1/good/custom-bb2x512.bly custom.bly; bloomery add custom.bly --key x
-! bloomery add: custom.bly: only the program that made it can use it so: it has a hash function of its own
+! bloomery add: custom.bly: uses a custom hash function; only the program that made it can do this
 ? 2
 
 # What is no filter is refused, and an input that cannot be read changes nothing.

@@ -51,9 +51,9 @@ $ bloomery build -q -o - numbers >/dev/full
 ! bloomery build: standard output: No space left on device
 ? 2
 $ python3 -c 'import pty; pty.spawn(["bloomery", "build", "-o", "-", "numbers"])' | tr -d '\r'
-bloomery build: a filter is not for a terminal; -f writes it there all the same
+bloomery build: not writing a filter to a terminal; use -f to force
 $ bloomery build --json -o - numbers
-! bloomery build: --json and -o - both want standard output
+! bloomery build: --json and -o - both write to standard output; give only one
 ? 2
 
 # ---- what is in the way ---------------------------------------------------------------------------

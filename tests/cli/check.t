@@ -67,14 +67,14 @@ $ cat words | bloomery check f.bly fruit - | sort | uniq -c
 $ printf '1\tapple\tx\n2\tcar\tx\n3\n' >table
 $ bloomery check --field 2 f.bly table
 1	apple	x
-! bloomery check: 1 line has no field 2 of type line, so surely not in the list (--strict names it)
+! bloomery check: 1 line has no field 2 of type line, and so not in the list; use --strict to see it
 $ bloomery check --field 2 -v f.bly table
 2	car	x
 3
-! bloomery check: 1 line has no field 2 of type line, so surely not in the list (--strict names it)
+! bloomery check: 1 line has no field 2 of type line, and so not in the list; use --strict to see it
 $ tr '\t' ' ' <table | bloomery check --field 2 -t ' ' f.bly
 1 apple x
-! bloomery check: 1 line has no field 2 of type line, so surely not in the list (--strict names it)
+! bloomery check: 1 line has no field 2 of type line, and so not in the list; use --strict to see it
 $ bloomery check --field 2 --strict f.bly table
 1	apple	x
 ! bloomery check: table:3: there is no field 2: '3'
@@ -98,12 +98,12 @@ $ printf '%s\n' 192.0.2.0/24 | bloomery build -q --type ip -o ip.bly
 $ printf '%s\n' 192.0.2.1 nonsense '' 10.0.0.1/8 >addresses
 $ bloomery check ip.bly addresses
 192.0.2.1
-! bloomery check: 2 lines are not of type ip, so surely not in the list (--strict names them)
+! bloomery check: 2 lines are not of type ip, and so not in the list; use --strict to see them
 $ bloomery check -v ip.bly addresses
 nonsense
 \
 10.0.0.1/8
-! bloomery check: 2 lines are not of type ip, so surely not in the list (--strict names them)
+! bloomery check: 2 lines are not of type ip, and so not in the list; use --strict to see them
 $ bloomery check -q ip.bly addresses
 $ bloomery check --strict ip.bly addresses
 192.0.2.1
@@ -118,11 +118,11 @@ $ bloomery check --json ip.bly addresses
 {"file":"addresses","number":2,"line":"nonsense","match":false,"by":null,"malformed":"not an IP address"}
 {"file":"addresses","number":3,"line":"","match":false,"by":null}
 {"file":"addresses","number":4,"line":"10.0.0.1/8","match":false,"by":null,"malformed":"bits are set behind the prefix; the block is 10.0.0.0/8"}
-! bloomery check: 2 lines are not of type ip, so surely not in the list (--strict names them)
+! bloomery check: 2 lines are not of type ip, and so not in the list; use --strict to see them
 
 # ---- exit status 2 --------------------------------------------------------------------------------
 $ bloomery check
-! bloomery check: a list is needed: bloomery check LIST [FILE...]
+! bloomery check: no list given; usage: bloomery check LIST [FILE...]
 ? 2
 $ bloomery check missing.bly words
 ! bloomery check: missing.bly: No such file or directory
@@ -152,7 +152,7 @@ $ { cat f.bly; echo; } >long.bly && bloomery check long.bly words
 ! bloomery check: long.bly: is damaged: it has 129 bytes instead of 128; copy it again
 ? 2
 $ { head -c 20 f.bly; printf '\377'; tail -c +22 f.bly; } >header.bly && bloomery check header.bly words
-! bloomery check: header.bly: is damaged: its header is not sound; copy it or build it again
+! bloomery check: header.bly: is damaged: its header is invalid; copy it or build it again
 ? 2
 $ { head -c 70 f.bly; printf '\377\0\377'; tail -c +74 f.bly; } >body.bly
 $ bloomery check --verify body.bly words
@@ -179,19 +179,19 @@ $ bloomery check -c f.bly words >/dev/full
 ! bloomery check: standard output: No space left on device
 ? 2
 $ bloomery check f.bly words -k apple
-! bloomery check: --key and a FILE cannot both be given
+! bloomery check: --key and a FILE cannot be combined; give only one
 ? 2
 $ bloomery check --json -v f.bly words
-! bloomery check: --json prints every line with all about it; leave -v, -c, -n and -H out
+! bloomery check: --json prints every line with its number and file; remove -v, -c, -n and -H
 ? 2
 $ bloomery check -t , f.bly words
 ! bloomery check: --delimiter needs --field
 ? 2
 $ bloomery check --follow f.bly words
-! bloomery check: --follow reads standard input, so no FILE can be given; pipe into it
+! bloomery check: --follow reads standard input; remove FILE, and use a pipe
 ? 2
 $ bloomery check --follow f.bly -k apple
-! bloomery check: --key and --follow cannot both be given
+! bloomery check: --key and --follow cannot be combined: --follow reads standard input
 ? 2
 
 # ---- a list that is replaced while it is used -----------------------------------------------------
@@ -245,7 +245,7 @@ bloomery check: list.bly: is damaged: its checksum is wrong; copy it or build it
 bloomery check: warning: list.bly: the old list stays in use
 bloomery check: warning: list.bly: No such file or directory; the old list stays in use
 bloomery check: list.bly: was replaced; the new list is in use
-bloomery check: 1 line is not of type ip, so surely not in the list (--strict names it)
+bloomery check: 1 line is not of type ip, and so not in the list; use --strict to see it
 
 # Written over in place: a follower has its own copy, and takes the new list when it is whole.
 $ printf 'old\nboth\n' | bloomery build -q -f -o list.bly
@@ -287,7 +287,7 @@ $ bloomery check list.bly <pipe >answers 2>notes &
 > cat answers notes
 status 2
 old
-bloomery check: the list was shortened while it was in use; replace a list by rename, as build -f does
+bloomery check: the list was shortened while it was in use; replace lists by rename, as build -f does
 
 # A reader that goes away ends it, whatever is still to come.
 $ bloomery build -q -n 10 -o yes.bly <(echo y); for how in '' --json; do yes | bloomery check $how yes.bly | head -1; echo ${PIPESTATUS[1]}; done

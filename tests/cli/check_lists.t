@@ -12,48 +12,48 @@ ads.bly:x.ads.example
 ads.bly,evil.bly:shared.example
 evil.bly:evil.example
 drop.bly:192.0.2.7
-! bloomery check: 2 lines are not of type domain or ip, so surely in no list (--strict names them)
+! bloomery check: 2 lines are not of type domain or ip, and so not in any list; use --strict to see them
 $ bloomery check --list ads.bly --list=evil.bly -ldrop.bly <hosts | cmp - <(bloomery check -l ads.bly -l evil.bly -l drop.bly hosts 2>/dev/null)
-! bloomery check: 2 lines are not of type domain or ip, so surely in no list (--strict names them)
+! bloomery check: 2 lines are not of type domain or ip, and so not in any list; use --strict to see them
 $ bloomery check -nH -l evil.bly -l ads.bly hosts
 hosts:1:ads.bly:x.ads.example
 hosts:2:evil.bly,ads.bly:shared.example
 hosts:3:evil.bly:evil.example
-! bloomery check: 3 lines are not of type domain, so surely in no list (--strict names them)
+! bloomery check: 3 lines are not of type domain, and so not in any list; use --strict to see them
 $ bloomery check --list-names never -l ads.bly -l evil.bly hosts
 x.ads.example
 shared.example
 evil.example
-! bloomery check: 3 lines are not of type domain, so surely in no list (--strict names them)
+! bloomery check: 3 lines are not of type domain, and so not in any list; use --strict to see them
 $ bloomery check --list-names auto -l ads.bly hosts
 x.ads.example
 shared.example
-! bloomery check: 3 lines are not of type domain, so surely not in the list (--strict names them)
+! bloomery check: 3 lines are not of type domain, and so not in the list; use --strict to see them
 $ bloomery check --list-names always -l ads.bly hosts
 ads.bly:x.ads.example
 ads.bly:shared.example
-! bloomery check: 3 lines are not of type domain, so surely not in the list (--strict names them)
+! bloomery check: 3 lines are not of type domain, and so not in the list; use --strict to see them
 $ bloomery check --list-names always ads.bly hosts
 ads.bly:x.ads.example
 ads.bly:shared.example
-! bloomery check: 3 lines are not of type domain, so surely not in the list (--strict names them)
+! bloomery check: 3 lines are not of type domain, and so not in the list; use --strict to see them
 $ bloomery check -v -l ads.bly -l evil.bly -l drop.bly hosts
 good.example
 10.0.0.1/8
 \!!
 \
-! bloomery check: 2 lines are not of type domain or ip, so surely in no list (--strict names them)
+! bloomery check: 2 lines are not of type domain or ip, and so not in any list; use --strict to see them
 $ bloomery check -c -l ads.bly -l evil.bly -l drop.bly hosts
 4
-! bloomery check: 2 lines are not of type domain or ip, so surely in no list (--strict names them)
+! bloomery check: 2 lines are not of type domain or ip, and so not in any list; use --strict to see them
 $ bloomery check -vc -l ads.bly -l evil.bly -l drop.bly hosts
 4
-! bloomery check: 2 lines are not of type domain or ip, so surely in no list (--strict names them)
+! bloomery check: 2 lines are not of type domain or ip, and so not in any list; use --strict to see them
 $ bloomery check -c --list-names always -l ads.bly -l evil.bly -l drop.bly hosts
 ads.bly:2
 evil.bly:2
 drop.bly:1
-! bloomery check: 2 lines are not of type domain or ip, so surely in no list (--strict names them)
+! bloomery check: 2 lines are not of type domain or ip, and so not in any list; use --strict to see them
 $ bloomery check -l ads.bly -l drop.bly -k a.ads.example
 ads.bly:a.ads.example
 $ bloomery check -l ads.bly -l drop.bly -k 2001:db8::1
@@ -64,7 +64,7 @@ $ printf 'a.ads.example\0b\0' | bloomery check -0 -l ads.bly -l evil.bly | od -c
 $ printf '1 192.0.2.9\n2 ads.example\n3\n' | bloomery check --field 2 -t ' ' -l ads.bly -l drop.bly
 drop.bly:1 192.0.2.9
 ads.bly:2 ads.example
-! bloomery check: 1 line has no field 2 of type domain or ip, so surely in no list (--strict names it)
+! bloomery check: 1 line has no field 2 of type domain or ip, and so not in any list; use --strict to see it
 
 # ---- JSON -----------------------------------------------------------------------------------------
 $ bloomery check --json -l ads.bly -l evil.bly -l drop.bly hosts
@@ -76,14 +76,14 @@ $ bloomery check --json -l ads.bly -l evil.bly -l drop.bly hosts
 {"file":"hosts","number":6,"line":"10.0.0.1/8","match":false,"lists":[],"malformed":"malformed for every list; ads.bly: a URL or path, not a domain (type url takes URLs)"}
 {"file":"hosts","number":7,"line":"!!","match":false,"lists":[],"malformed":"malformed for every list; ads.bly: not a domain"}
 {"file":"hosts","number":8,"line":"","match":false,"lists":[]}
-! bloomery check: 2 lines are not of type domain or ip, so surely in no list (--strict names them)
+! bloomery check: 2 lines are not of type domain or ip, and so not in any list; use --strict to see them
 $ bloomery check --json -l ads.bly -k x.ads.example
 {"line":"x.ads.example","match":true,"lists":[{"list":"ads.bly","by":"ads.example"}]}
 $ bloomery check --json ads.bly -k x.ads.example
 {"line":"x.ads.example","match":true,"by":"ads.example"}
 $ bloomery check --json -l drop.bly -l drop.bly -k '!!'
 {"line":"!!","match":false,"lists":[],"malformed":"not an IP address"}
-! bloomery check: 1 line is not of type ip, so surely in no list (--strict names it)
+! bloomery check: 1 line is not of type ip, and so not in any list; use --strict to see it
 ? 1
 $ cp ads.bly "$(printf 'a\377.bly')" && bloomery check --json -l "$(printf 'a\377.bly')" -k ads.example
 {"line":"ads.example","match":true,"lists":[{"list":"a\ufffd.bly","list_base64":"Yf8uYmx5","by":"ads.example"}]}
@@ -111,16 +111,16 @@ ads.bly,keyed.bly:ads.example
 $ bloomery check --key-file key -l keyed.bly -l drop.bly -k secret.example
 keyed.bly:secret.example
 $ bloomery check -l ads.bly -l keyed.bly -k ads.example
-! bloomery check: keyed.bly: is keyed; give the key with the id 09ab680398f0e1ae by --key-file
+! bloomery check: keyed.bly: is keyed; pass key 09ab680398f0e1ae with --key-file
 ? 2
 $ bloomery check --key-file other -l ads.bly -l keyed.bly -k ads.example
-! bloomery check: keyed.bly: needs another key: the one with the id 09ab680398f0e1ae, not 68977c85c458e015
+! bloomery check: keyed.bly: is keyed with key 09ab680398f0e1ae, but --key-file has key 68977c85c458e015
 ? 2
 $ bloomery check --key-file key -l ads.bly -l evil.bly -k ads.example
-! bloomery check: none of the lists is keyed; leave out --key-file
+! bloomery check: no list is keyed; remove --key-file
 ? 2
 $ bloomery check --key-file key -l ads.bly -k ads.example
-! bloomery check: ads.bly: is not keyed; leave --key-file out
+! bloomery check: ads.bly: is not keyed; remove --key-file
 ? 2
 $ bloomery check --key-file key -l missing.bly -l keyed.bly -k ads.example
 ! bloomery check: missing.bly: No such file or directory
@@ -147,7 +147,7 @@ ads.bly:x.ads.example
 ads.bly:shared.example
 drop.bly:192.0.2.7
 ! bloomery check: missing: No such file or directory
-! bloomery check: 2 lines are not of type domain or ip, so surely in no list (--strict names them)
+! bloomery check: 2 lines are not of type domain or ip, and so not in any list; use --strict to see them
 ? 2
 
 # ---- what is refused ------------------------------------------------------------------------------
@@ -161,31 +161,31 @@ $ bloomery check -l ads.bly -l '' hosts
 ! bloomery check: --list cannot be '': it must be a file name
 ? 2
 $ bloomery check -v --list-names always -l ads.bly hosts
-! bloomery check: -v prints lines that are in no list; leave out --list-names
+! bloomery check: -v prints lines that are not in any list; remove --list-names
 ? 2
 $ bloomery check --json --list-names never -l ads.bly hosts
-! bloomery check: --json names the lists that -l gives; leave out --list-names
+! bloomery check: --json always names the lists of -l; remove --list-names
 ? 2
 $ bloomery check --list-names sometimes -l ads.bly hosts
 ! bloomery check: --list-names cannot be 'sometimes': it must be one of auto, always, never
 ? 2
 $ bloomery check -l ads.bly -l drop.bly -k x hosts
-! bloomery check: --key and a FILE cannot both be given
+! bloomery check: --key and a FILE cannot be combined; give only one
 ? 2
 $ bloomery check --follow -l ads.bly hosts
-! bloomery check: --follow reads standard input, so no FILE can be given; pipe into it
+! bloomery check: --follow reads standard input; remove FILE, and use a pipe
 ? 2
 $ bloomery check --allow-replica -l ads.bly -l drop.bly hosts
-! bloomery check: --allow-replica is for a list on a server: redis://HOST/KEY
+! bloomery check: --allow-replica needs a list on a server: redis://HOST/KEY
 ? 2
 $ bloomery check --on-error yes -l ads.bly -l drop.bly hosts
-! bloomery check: --on-error and --gozero are for a list on a server: redis://HOST/KEY
+! bloomery check: --on-error and --gozero need a list on a server: redis://HOST/KEY
 ? 2
 $ bloomery check --gozero 100 -l redis://127.0.0.1:1/k -l ads.bly hosts
-! bloomery check: --gozero gives the size of one filter; name one list
+! bloomery check: --gozero sets the size of one filter; name only one list
 ? 2
 $ bloomery check --verify -l redis://127.0.0.1:1/k -l ads.bly hosts
-! bloomery check: --verify reads the whole list first; one on a server changes meanwhile. Fetch it with bloomery pull, and verify that
+! bloomery check: --verify works only on files; fetch a list on a server with bloomery pull, and verify the copy
 ? 2
 
 # ---- a list that is replaced ----------------------------------------------------------------------

@@ -136,7 +136,7 @@ $ bloomery remove --type phone ip.bly --key 030123
 ! bloomery remove: ip.bly: is a list of type ip, in which keys of type phone would not be found; leave --type out, or use another list
 ? 2
 $ echo 000102030405060708090a0b0c0d0e0f > k; chmod 600 k; bloomery build -q --type email --kind cuckoo --key-file k -o keyed.bly <(echo a@b.example); bloomery remove keyed.bly -k a@b.example
-! bloomery remove: keyed.bly: is keyed; give the key with the id 09ab680398f0e1ae by --key-file
+! bloomery remove: keyed.bly: is keyed; pass key 09ab680398f0e1ae with --key-file
 ? 2
 $ bloomery remove --key-file k keyed.bly -k '<A@B.EXAMPLE>'
 ! bloomery remove: keyed.bly: 1 removed, 0 not there; it holds 0 keys
@@ -200,7 +200,7 @@ $ bloomery subtract -o x.bly a.bly b.bly
 ! bloomery subtract: warning: b.bly: 400 of its 600 keys are not in a.bly. Others may be there as false positives only, and then a different key was removed; subtract only lists whose keys are all in the first
 ! bloomery subtract: x.bly: 1 filter subtracted, 400 keys; false-positive rate per lookup 0.0186% (requested: 0.1%)
 $ bloomery subtract --json -o - a.bly gone.bly
-! bloomery subtract: --json and -o - both want standard output
+! bloomery subtract: --json and -o - both write to standard output; give only one
 ? 2
 $ bloomery subtract --json -f -o x.bly a.bly gone.bly gone2.bly | sed -E 's/(\.0*[1-9][0-9]{2})[0-9]+/\1/g'
 {"file":"x.bly","from":["a.bly","gone.bly","gone2.bly"],"kind":"cuckoo","size":524,"folded":false,"bytes":3456,"capacity":2000,"count":400,"marks":0,"estimated_keys":400,"rate_per_lookup_requested":0.001,"rate_per_lookup_current":0.000186,"approximate":false,"keeps_promise":true}
@@ -225,7 +225,7 @@ $ bloomery merge -o x9.bly t3.bly t3.bly t3.bly t3.bly t3.bly t3.bly t3.bly t3.b
 ? 2
 $ bloomery build -q --type email --kind cuckoo --key-file k -n 100 -o k1.bly <(printf 'a@b.example\nc@d.example\n'); bloomery build -q --type email --kind cuckoo --key-file k -n 100 -o k2.bly <(echo a@b.example)
 $ bloomery subtract -o k3.bly k1.bly k2.bly
-! bloomery subtract: k1.bly: is keyed; give the key with the id 09ab680398f0e1ae by --key-file
+! bloomery subtract: k1.bly: is keyed; pass key 09ab680398f0e1ae with --key-file
 ? 2
 $ bloomery subtract --key-file k -o k3.bly k1.bly k2.bly; bloomery info k3.bly | grep keys; bloomery check --key-file k k3.bly <(printf 'a@b.example\nC@D.example\n')
   kind       cuckoo: fingerprints in buckets; keys can be removed

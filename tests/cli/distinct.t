@@ -200,7 +200,7 @@ $ mkfifo feed; exec 9<> feed; echo x >&9; bloomery distinct -s a.bly < feed > /d
 
 # It is no list, and says so.
 $ bloomery check a.bly one
-! bloomery check: a.bly: is an hll filter, which tells how many different lines it was given, not which: bloomery info tells it, bloomery distinct --state goes on counting
+! bloomery check: a.bly: is an hll filter, which only counts different lines; use bloomery info to see the number, or bloomery distinct --state to continue counting
 ? 2
 $ bloomery dedup --state a.bly one
 ! bloomery dedup: a.bly: cannot be a state: it is an hll filter, which stores no lines (bloomery distinct counts with it); name another file
@@ -227,14 +227,14 @@ $ bloomery bench --kinds hll
 # A secret, where strangers choose the lines.
 $ echo 000102030405060708090a0b0c0d0e0f > key; chmod 600 key; bloomery distinct --key-file key -s keyed.bly low; bloomery distinct -s keyed.bly low
 596 distinct (586 to 600 with 95% certainty) of 600 lines, in 12.0 KiB of memory
-! bloomery distinct: keyed.bly: is keyed; give the key with the id 09ab680398f0e1ae by --key-file
+! bloomery distinct: keyed.bly: is keyed; pass key 09ab680398f0e1ae with --key-file
 ? 2
 $ bloomery distinct --key-file key -s keyed.bly low; bloomery distinct --key-file key --seed 3 low
 596 distinct (586 to 605 with 95% certainty) of 600 lines and earlier runs, in 12.0 KiB of memory
 ! bloomery distinct: --key-file and --seed cannot be combined: the secret key replaces the seed
 ? 2
 $ bloomery distinct --key-file key -s a.bly low
-! bloomery distinct: a.bly: is not keyed; leave --key-file out
+! bloomery distinct: a.bly: is not keyed; remove --key-file
 ? 2
 $ bloomery info keyed.bly | grep -v file
 keyed.bly

@@ -96,9 +96,9 @@ ls: cannot access 'all.bly': No such file or directory
 ! bloomery intersect: exact.fps: is a fingerprint file of dedup --exact or --confirm. These cannot be compared, because each has a different random seed; instead, run bloomery dedup with one such file on all the lines
 ? 2
 $ bloomery check exact.fps none; bloomery add exact.fps none; bloomery fold --by 2 -o all.bly exact.fps; bloomery dedup --state exact.fps none
-! bloomery check: exact.fps: holds fingerprints (of dedup --exact or --confirm), not a filter; use it with bloomery dedup, info or verify
-! bloomery add: exact.fps: holds fingerprints (of dedup --exact or --confirm), not a filter; use it with bloomery dedup, info or verify
-! bloomery fold: exact.fps: holds fingerprints (of dedup --exact or --confirm), not a filter; use it with bloomery dedup, info or verify
+! bloomery check: exact.fps: contains fingerprints (of dedup --exact or --confirm), not a filter; use it with bloomery dedup, info or verify
+! bloomery add: exact.fps: contains fingerprints (of dedup --exact or --confirm), not a filter; use it with bloomery dedup, info or verify
+! bloomery fold: exact.fps: contains fingerprints (of dedup --exact or --confirm), not a filter; use it with bloomery dedup, info or verify
 ! bloomery dedup: exact.fps: contains fingerprints; use it with --exact or --confirm
 ? 2
 

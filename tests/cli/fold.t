@@ -56,7 +56,7 @@ $ bloomery fold --json -f big.bly -o little.bly | sed -E 's/(\.0*[1-9][0-9]{2})[
 {"file":"little.bly","divisor":16,"size_before":244480,"size":15280,"bytes_before":30592,"bytes":1920,"capacity":1062,"rate_per_lookup_requested":0.001,"rate_per_lookup_before":1.0667e-14,"rate_per_lookup_current":0.000631,"within_requested_rate":true}
 $ bloomery fold -q big.bly -o - | cmp - little.bly
 $ bloomery fold --json big.bly -o -
-! bloomery fold: --json and -o - both want standard output
+! bloomery fold: --json and -o - both write to standard output; give only one
 ? 2
 
 # A keyed filter is folded without its key, but cannot promise another rate.

@@ -39,7 +39,7 @@ Examples:
   bloomery count --top 10 --field 1 -t ' ' access.log
   # Two lists of address blocks; false positives: 1 in a million lines
   bloomery build --type ip --comments -p 1e-6 -o drop.bly drop.txt edrop.txt
-  # The lines of a log whose first field is a listed address
+  # Print the lines of a log whose first field is a listed address
   bloomery check --field 1 -t ' ' drop.bly access.log
   # A hundred million keys, one wrong answer in a thousand
   bloomery plan -n 1e8 -p 0.1%

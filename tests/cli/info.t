@@ -246,7 +246,7 @@ $ bloomery info --header list.bly missing.bly . cut.bly header.bly empty.bly tex
 ! bloomery info: missing.bly: No such file or directory
 ! bloomery info: .: Is a directory
 ! bloomery info: cut.bly: is cut short: it has 100 of 4032 bytes; copy it again
-! bloomery info: header.bly: is damaged: its header is not sound; copy it or build it again
+! bloomery info: header.bly: is damaged: its header is invalid; copy it or build it again
 ! bloomery info: empty.bly: is empty, so not a Bloomery filter
 ! bloomery info: text.bly: is not a Bloomery filter
 ! bloomery info: list.bly.gz: is compressed; gunzip it first
@@ -266,7 +266,7 @@ flipped.bly
 $ cd $DATA/../golden/v1/bad; bloomery info kind-255.EKIND.bly version-2.EVERSION.bly hash-16.EHASHER.bly
 ! bloomery info: kind-255.EKIND.bly: is a kind of filter that this version does not know; use a newer bloomery
 ! bloomery info: version-2.EVERSION.bly: was written by a newer version; use a newer bloomery
-! bloomery info: hash-16.EHASHER.bly: its hash function is one that this version does not know; use a newer bloomery
+! bloomery info: hash-16.EHASHER.bly: uses a hash function that this version does not know; use a newer bloomery
 ? 2
 
 $ bloomery info

@@ -18,15 +18,15 @@ $ grep -c "$(printf '\1\2\3\4\5\6\7')" k.bly
 
 # ---- without it, or with another ------------------------------------------------------------------
 $ bloomery check k.bly numbers
-! bloomery check: k.bly: is keyed; give the key with the id 09ab680398f0e1ae by --key-file
+! bloomery check: k.bly: is keyed; pass key 09ab680398f0e1ae with --key-file
 ? 2
 $ printf '100102030405060708090a0b0c0d0e0f\n' >other; chmod 600 other
 $ bloomery check --key-file other k.bly numbers
-! bloomery check: k.bly: needs another key: the one with the id 09ab680398f0e1ae, not 68977c85c458e015
+! bloomery check: k.bly: is keyed with key 09ab680398f0e1ae, but --key-file has key 68977c85c458e015
 ? 2
 $ bloomery build -q -o plain.bly numbers
 $ bloomery check --key-file key plain.bly numbers
-! bloomery check: plain.bly: is not keyed; leave --key-file out
+! bloomery check: plain.bly: is not keyed; remove --key-file
 ? 2
 $ bloomery check --key-file missing k.bly numbers
 ! bloomery check: missing: No such file or directory

@@ -119,7 +119,7 @@ $ for i in $(seq 0 255); do echo 10.$i.0.0/16; echo 192.0.$i.1; done >ips; head 
   type       ip
 # From before headers recorded it, and too full for marks to be believed: it is not guessed.
 $ cp o.bly guess.bly; $DATA/unrecord.py guess.bly; bloomery check -c guess.bly p
-! bloomery check: guess.bly: its keys are of several types, or it is too full to tell; choose one by --type
+! bloomery check: guess.bly: has keys of several types, or is too full to recognise the type; choose one with --type
 ? 2
 $ bloomery check -c --type line guess.bly p
 8000
@@ -205,10 +205,10 @@ d
 \
 # One of another type is not.
 $ echo 192.0.2.9 | bloomery dedup --state ip.bly
-! bloomery dedup: ip.bly: is a list of type ip: its keys are not lines as they stand. bloomery check -v prints the lines that are not in it, and bloomery add adds to it; name another state
+! bloomery dedup: ip.bly: is a list of type ip, which cannot be used as a state; use another file. To print the lines that are not in the list, use bloomery check -v; to add lines to it, use bloomery add
 ? 2
 $ echo 192.0.2.9 | bloomery dedup --state old-ip.bly
-! bloomery dedup: old-ip.bly: is a list of type ip: its keys are not lines as they stand. bloomery check -v prints the lines that are not in it, and bloomery add adds to it; name another state
+! bloomery dedup: old-ip.bly: is a list of type ip, which cannot be used as a state; use another file. To print the lines that are not in the list, use bloomery check -v; to add lines to it, use bloomery add
 ? 2
 # What dedup --url has seen is found, and added to, in any spelling.
 $ echo 'HTTP://Example.com/a?utm_source=x' >url; bloomery dedup --url --state url.bly url; bloomery check url.bly -k http://EXAMPLE.com:80/a?utm_source=x; bloomery check url.bly -k http://example.com/a
@@ -227,11 +227,11 @@ $ printf 'no url\r\n\r\n' | bloomery dedup --url --state url.bly | od -An -c; pr
 # With other options check cannot know, and says so.
 $ echo 'A b' > fields; bloomery dedup --field 1 -t ' ' --state field.bly fields; bloomery check field.bly -k A
 A b
-! bloomery check: field.bly: its keys are parts of lines, or lines in small letters, made by the --field or --ignore-case of bloomery dedup or count; look them up with that command, or give --type line if your lines have that form
+! bloomery check: field.bly: was made by bloomery dedup or count with --field or --ignore-case, so its keys are fields or lines in lower case; look them up with that command, or use --type line if your lines have the same form
 ? 2
 $ bloomery check --type line field.bly -k A
 A
-! bloomery check: warning: field.bly: was made by bloomery dedup or count, with --field or --ignore-case; as line its lines may not be found
+! bloomery check: warning: field.bly: was made by bloomery dedup or count with --field or --ignore-case; with --type line, its lines may not be found
 $ bloomery add field.bly -k A
 ! bloomery add: field.bly: its keys are parts of lines, or lines in small letters, made by the --field or --ignore-case of bloomery dedup or count; only that command adds to it
 ? 2
@@ -242,23 +242,23 @@ $ bloomery count -q --exact --url --state counts.bly url >/dev/null; bloomery re
 0	HTTP://Example.com/a?utm_source=x
 ! bloomery remove: counts.bly: 1 removed, 0 not there; it holds 1 key
 $ bloomery check --type line url.bly -k A
-! bloomery check: warning: url.bly: was made by bloomery dedup --url; as line its lines may not be found
+! bloomery check: warning: url.bly: was made by bloomery dedup --url; with --type line, its lines may not be found
 ? 1
 # A state is used with the options that it was made with.
 $ bloomery dedup --state url.bly url
-! bloomery dedup: url.bly: was made with --url, and this run is without --url, --field and --ignore-case: their keys would not match; give the same options, or begin a new state
+! bloomery dedup: url.bly: was made with --url, but this run is without --url, --field and --ignore-case, so keys would not match; use the same options, or start a new state
 ? 2
 $ bloomery dedup -i --state new.bly unix
-! bloomery dedup: new.bly: was made without --url, --field and --ignore-case, and this run is with --field or --ignore-case: their keys would not match; give the same options, or begin a new state
+! bloomery dedup: new.bly: was made without --url, --field and --ignore-case, but this run is with --field or --ignore-case, so keys would not match; use the same options, or start a new state
 ? 2
 $ bloomery dedup --url --confirm confirm.fps unix
-! bloomery dedup: confirm.fps: was made without --url, --field and --ignore-case, and this run is with --url: their keys would not match; give the same options, or begin a new state
+! bloomery dedup: confirm.fps: was made without --url, --field and --ignore-case, but this run is with --url, so keys would not match; use the same options, or start a new state
 ? 2
 $ bloomery dedup --url --exact --state exact.fps unix
-! bloomery dedup: exact.fps: was made without --url, --field and --ignore-case, and this run is with --url: their keys would not match; give the same options, or begin a new state
+! bloomery dedup: exact.fps: was made without --url, --field and --ignore-case, but this run is with --url, so keys would not match; use the same options, or start a new state
 ? 2
 $ bloomery distinct -i --state seen.hll unix
-! bloomery distinct: seen.hll: was made without --url, --field and --ignore-case, and this run is with --field or --ignore-case: their keys would not match; give the same options, or begin a new state
+! bloomery distinct: seen.hll: was made without --url, --field and --ignore-case, but this run is with --field or --ignore-case, so keys would not match; use the same options, or start a new state
 ? 2
 # Blank lines are keys of a state.
 $ echo x | bloomery dedup -q --state blank.bly; printf '\n \n' | bloomery add blank.bly; printf '\n \nx\n' | bloomery dedup --state blank.bly
@@ -284,16 +284,16 @@ http://EXAMPLE.com/b
 $ cp crawl.bly old-crawl.bly; $DATA/unrecord.py old-crawl.bly; printf 'http://example.com/b?utm_source=z\nhttp://example.com/c\n' | bloomery check old-crawl.bly
 http://example.com/b?utm_source=z
 $ cp field.bly old-field.bly; $DATA/unrecord.py old-field.bly; bloomery check old-field.bly -k A
-! bloomery check: old-field.bly: its keys are parts of lines, or lines in small letters, made by the --field or --ignore-case of bloomery dedup or count; look them up with that command, or give --type line if your lines have that form
+! bloomery check: old-field.bly: was made by bloomery dedup or count with --field or --ignore-case, so its keys are fields or lines in lower case; look them up with that command, or use --type line if your lines have the same form
 ? 2
 $ bloomery check --type line old-field.bly -k A
 A
-! bloomery check: warning: old-field.bly: was made by bloomery dedup or count, with --field or --ignore-case; as line its lines may not be found
+! bloomery check: warning: old-field.bly: was made by bloomery dedup or count with --field or --ignore-case; with --type line, its lines may not be found
 $ bloomery add old-field.bly -k A
 ! bloomery add: old-field.bly: its keys are parts of lines, or lines in small letters, made by the --field or --ignore-case of bloomery dedup or count; only that command adds to it
 ? 2
 $ echo A | bloomery count -q --exact -i --state case.counts >/dev/null; $DATA/unrecord.py case.counts; bloomery check case.counts -k A
-! bloomery check: case.counts: its keys are parts of lines, or lines in small letters, made by the --field or --ignore-case of bloomery dedup or count; look them up with that command, or give --type line if your lines have that form
+! bloomery check: case.counts: was made by bloomery dedup or count with --field or --ignore-case, so its keys are fields or lines in lower case; look them up with that command, or use --type line if your lines have the same form
 ? 2
 $ bloomery dedup -q --url --state url.bly url; bloomery dedup --state url.bly url
 HTTP://Example.com/a?utm_source=x

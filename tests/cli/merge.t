@@ -27,7 +27,7 @@ $ bloomery merge -o - a.bly b.bly | tail -c +65 | sha256sum | cmp - bits
 $ bloomery merge --json -o json.bly a.bly b.bly | sed -E 's/(\.0*[1-9][0-9]{2})[0-9]+/\1/g'
 {"file":"json.bly","from":["a.bly","b.bly"],"kind":"split512","size":62,"folded":false,"bytes":3968,"capacity":2000,"count":1001,"marks":0,"estimated_keys":1001.234,"rate_per_lookup_requested":0.001,"rate_per_lookup_current":1.632e-05,"approximate":false,"keeps_promise":true}
 $ bloomery merge --json -o - a.bly b.bly
-! bloomery merge: --json and -o - both want standard output
+! bloomery merge: --json and -o - both write to standard output; give only one
 ? 2
 
 # The intersection keeps every common key, and says that it is approximate.

@@ -160,13 +160,13 @@ x.deep.down.test
 ! bloomery add: warning: d.bly: has keys of new widths: for a line it needs up to 2 lookups instead of 1, and the false-positive rate per line is up to 0.195%; build it again
 ? 1
 $ echo 000102030405060708090a0b0c0d0e0f > key; chmod 600 key; bloomery build -q --key-file key --kind ribbon -o secret.bly numbers; bloomery build --over secret.bly -o s.bly
-! bloomery build: secret.bly: is keyed; give the key with the id 09ab680398f0e1ae by --key-file
+! bloomery build: secret.bly: is keyed; pass key 09ab680398f0e1ae with --key-file
 ? 2
 $ bloomery build -q --key-file key --over secret.bly -o s.bly; bloomery remove --key-file key s.bly --key 7; bloomery check -c --key-file key s.bly numbers
 999
 ! bloomery remove: s.bly: 1 removed, 0 not there; it holds 999 keys
 $ bloomery build --key-file key --over fuse.bly -o x.bly
-! bloomery build: fuse.bly: is not keyed; leave --key-file out
+! bloomery build: fuse.bly: is not keyed; remove --key-file
 ? 2
 
 # What cannot be.

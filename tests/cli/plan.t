@@ -927,5 +927,5 @@ $ bloomery plan -n 1M --plain --window
 ! bloomery plan: on a server without the module a filter cannot remove, count or forget keys, and does not grow; remove --deletes, --grows, --static, --window and --counts, or remove --plain and use the module
 ? 2
 $ bloomery plan -n 1M --plain --kind cuckoo
-! bloomery plan: --plain: a cuckoo filter needs the Bloomery module; without it a server can hold sbbf and split512 alone. Build it with --kind split512; or load the module (MODULE LOAD /PATH/TO/bloomery.so), and push the file
+! bloomery plan: --plain: a cuckoo filter needs the Bloomery module; without it, a server supports only sbbf and split512. Build it with --kind split512, or load the module (MODULE LOAD /PATH/TO/bloomery.so) and push the file
 ? 2

@@ -170,7 +170,7 @@ def test_push():
     expect(max(sizes) == 4096 and sum(sizes) == len(body), "pieces of %s" % sizes)
     expect(all(len(words) == 4 for _, words in server.log), "REPLACE without --replace")
 
-    fails("--replace replaces it", "push", "a.bly", server.url("/list"))
+    fails("use --replace to replace it", "push", "a.bly", server.url("/list"))
     other = build("b.bly", 500)
     out, err = run("push", "-q", "--replace", "--json", "b.bly", server.url("/list"))
     expect(server.keys == {(0, b"list"): other} and err == "", "--replace: " + err)
@@ -210,14 +210,14 @@ def test_push_refuses():
 def test_server_errors():
     build("a.bly", 1000)
     for error, advice in (
-            ("WRONGTYPE Operation against a key holding the wrong kind", "name another"),
+            ("WRONGTYPE Operation against a key holding the wrong kind", "use another"),
             ("NOPERM this user has no permissions", "ACL"),
             ("READONLY You can't write against a read only replica.", "master"),
             ("LOADING Redis is loading the dataset in memory", "try again"),
             ("OOM command not allowed when used memory > 'maxmemory'.", "OOM command"),
             ("ERR the filter needs 64 bytes, more than max-filter-bytes", "max-filter-bytes"),
-            ("ERR expected offset 64", "somebody else"),
-            ("ERR expected total 64", "leave --resume out"),
+            ("ERR expected offset 64", "another client"),
+            ("ERR expected total 64", "remove --resume"),
             ("ASK 12 127.0.0.1:1", "being moved"),
             ("MOVED 12 ?:1", "MOVED"),
             ("MOVED 12 127.0.0.1", "MOVED")):
@@ -228,8 +228,8 @@ def test_server_errors():
     for nonsense in (3, "OK", [1, 2], b"data", [b"a", 1, b"x"], [1, 1, 1], [64, 1, b"x" * 2000]):
         server = Server()
         server.before = lambda name, words, nonsense=nonsense: nonsense
-        fails("makes no sense", "push", "a.bly", server.url("/k"))
-        fails("makes no sense", "pull", server.url("/k"), "x.bly", "--chunk-size", "1K")
+        fails("unexpected answer", "push", "a.bly", server.url("/k"))
+        fails("unexpected answer", "pull", server.url("/k"), "x.bly", "--chunk-size", "1K")
     expect(not os.path.exists("x.bly"), "a failed pull left a file")
 
 

@@ -100,11 +100,11 @@ $ ln -s gone dangling; for how in --state '--exact --state' --confirm '-f -o'; d
 # A state is good for one way to make keys of lines.
 $ printf 'http://a.test/#x\n' | bloomery dedup --url --state rule.bly; printf 'http://a.test/#x\n' | bloomery dedup --state rule.bly
 http://a.test/#x
-! bloomery dedup: rule.bly: was made with --url, and this run is without --url, --field and --ignore-case: their keys would not match; give the same options, or begin a new state
+! bloomery dedup: rule.bly: was made with --url, but this run is without --url, --field and --ignore-case, so keys would not match; use the same options, or start a new state
 ? 2
 $ printf 'http://a.test/#x\n' | bloomery dedup --url --exact --state rule.fps; printf 'http://a.test/#x\n' | bloomery dedup -i --url --exact --state rule.fps
 http://a.test/#x
-! bloomery dedup: rule.fps: was made with --url, and this run is with --field or --ignore-case: their keys would not match; give the same options, or begin a new state
+! bloomery dedup: rule.fps: was made with --url, but this run is with --field or --ignore-case, so keys would not match; use the same options, or start a new state
 ? 2
 
 # An empty file is a state that has yet to begin.

@@ -170,11 +170,11 @@ $ printf '%s\n' evil.example/login | bloomery build --type url -o bad.bly
 
 # ---- what the list says of itself ---------------------------------------------------------------
 $ bloomery check --type line d.bly asked
-! bloomery check: warning: d.bly: was built with --type domain; as line its lines may not be found
+! bloomery check: warning: d.bly: was built with --type domain; with --type line, its lines may not be found
 ? 1
 $ bloomery check --type domain ip.bly -k 192.0.2.1
-! bloomery check: warning: ip.bly: was built with --type ip; as domain its lines may not be found
-! bloomery check: 1 line is not of type domain, so surely not in the list (--strict names it)
+! bloomery check: warning: ip.bly: was built with --type ip; with --type domain, its lines may not be found
+! bloomery check: 1 line is not of type domain, and so not in the list; use --strict to see it
 ? 1
 # A filter without marks can be asked as any type; every length is tried.
 $ printf 'example.com\n' | bloomery build -o plain.bly
@@ -193,7 +193,7 @@ $ bloomery merge -q -o both.bly one.bly two.bly
 ? 2
 $ $DATA/unrecord.py one.bly two.bly; bloomery merge -q -o both.bly one.bly two.bly 2>/dev/null
 $ bloomery check both.bly -k www.example.com
-! bloomery check: both.bly: its keys are of several types, or it is too full to tell; choose one by --type
+! bloomery check: both.bly: has keys of several types, or is too full to recognise the type; choose one with --type
 ? 2
 $ bloomery check --type domain both.bly -k www.example.com
 www.example.com

@@ -208,7 +208,7 @@ $ for option in '' '--key-file=right.key'; do bloomery verify --measure --json $
 "with":"hashes"
 "with":"keys"
 $ bloomery verify --key-file wrong.key keyed-classic.bly
-! bloomery verify: keyed-classic.bly: needs another key: the one with the id 09ab680398f0e1ae, not 68977c85c458e015
+! bloomery verify: keyed-classic.bly: is keyed with key 09ab680398f0e1ae, but --key-file has key 68977c85c458e015
 ? 2
 $ bloomery verify --measure --json custom-bb2x512.bly | grep -o '"with":"[a-z]*"'
 "with":"hashes"
@@ -251,7 +251,7 @@ other.bly: good; false-positive rate 1.5e-07% per line and per lookup (requested
 ! bloomery verify: .: Is a directory
 ! bloomery verify: cut.bly: is cut short: it has 1000 of 2048 bytes; copy it again
 ! bloomery verify: flipped.bly: is damaged: its checksum is wrong; copy it or build it again
-! bloomery verify: header.bly: is damaged: its header is not sound; copy it or build it again
+! bloomery verify: header.bly: is damaged: its header is invalid; copy it or build it again
 ! bloomery verify: long.bly: is damaged: it has 2049 bytes instead of 2048; copy it again
 ! bloomery verify: short.bly: is cut short: 20 bytes, less than a header; copy it again
 ! bloomery verify: empty.bly: is empty, so not a Bloomery filter
@@ -282,5 +282,5 @@ $ bloomery verify --key-file missing.key other.bly
 ! bloomery verify: missing.key: No such file or directory
 ? 2
 $ bloomery verify --key-file right.key other.bly
-! bloomery verify: other.bly: is not keyed; leave --key-file out
+! bloomery verify: other.bly: is not keyed; remove --key-file
 ? 2

@@ -101,7 +101,7 @@ $ bloomery dedup --state plain.bly /dev/null; bloomery dedup --window 10 --state
 ! bloomery dedup: plain.bly: was created without --window, and forgets nothing; leave out --window, or name another file
 ? 2
 $ bloomery dedup --ignore-case --window 10 --state number.bly /dev/null
-! bloomery dedup: number.bly: was made without --url, --field and --ignore-case, and this run is with --field or --ignore-case: their keys would not match; give the same options, or begin a new state
+! bloomery dedup: number.bly: was made without --url, --field and --ignore-case, but this run is with --field or --ignore-case, so keys would not match; use the same options, or start a new state
 ? 2
 
 # Only --count leaves it as it was.
@@ -246,7 +246,7 @@ $ bloomery bench --kinds sbbf,stable
 ! bloomery bench: --kinds: kind stable was removed; use window instead
 ? 2
 $ printf 'x' | dd of=seen.bly bs=1 seek=20 conv=notrunc 2>/dev/null; bloomery info seen.bly
-! bloomery info: seen.bly: is damaged: its header is not sound; copy it or build it again
+! bloomery info: seen.bly: is damaged: its header is invalid; copy it or build it again
 ? 2
 
 # A state must be of a kind that dedup makes.

@@ -131,8 +131,8 @@ def test_refusals():
     build(server, "large.bly", 300000)
     with server.client() as c:
         c.must("SET", "text", "x")
-        refused(server, "no filter; name another", "push", "a.bly", address(server, "text"))
-        refused(server, "no filter; name another", "pull", address(server, "text"), "x.bly")
+        refused(server, "not a filter of the module; use another key", "push", "a.bly", address(server, "text"))
+        refused(server, "not a filter of the module; use another key", "pull", address(server, "text"), "x.bly")
         refused(server, "no such key", "pull", address(server, "none"), "x.bly")
         refused(server, "max-filter-memory", "push", "large.bly", address(server, "k"))
         eq(c.must("EXISTS", "k"), 0)

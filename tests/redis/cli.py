@@ -26,7 +26,7 @@ def test_drop():
         ok(gone["bytes"] > 20000, str(gone))
         eq(sorted(c.must("KEYS", "*")), [b"other", b"text"])
         refused(server, "no such", "drop", at)
-        refused(server, "no filter of Bloomery", "drop", address(server, "text"))
+        refused(server, "not a Bloomery filter; use another key", "drop", address(server, "text"))
         refused(server, "use rm", "drop", "list.bly")
         refused(server, "give an address", "drop")
         _, err = bloomery(server, "drop", address(server, "other"))
@@ -90,7 +90,7 @@ def test_build_replaces_on_demand():
     server = plain()
     at = address(server, "k")
     bloomery(server, "build", "-q", "-o", at, lines=b"old\n")
-    refused(server, "--force replaces it", "build", "-o", at, lines=b"new\n")
+    refused(server, "use --force to replace it", "build", "-o", at, lines=b"new\n")
     eq(bloomery(server, "check", at, lines=b"old\nnew\n")[0], "old\n")
     bloomery(server, "build", "-q", "-f", "--shards", "2", "-n", "1000", "-o", at, lines=b"new\n")
     eq(bloomery(server, "check", at, lines=b"old\nnew\n")[0], "new\n")
@@ -108,11 +108,11 @@ def test_build_refusals():
     server = plain()
     at = address(server, "k")
     for kind in ("cuckoo", "fuse", "bb2x512", "classic"):
-        refused(server, "sbbf and split512 alone", "build", "--kind", kind, "-o", at, lines=b"x\n")
+        refused(server, "only sbbf and split512", "build", "--kind", kind, "-o", at, lines=b"x\n")
     refused(server, "--smallest", "build", "--smallest", "-o", at, lines=b"x\n")
     refused(server, "-o redis://", "build", "--shards", "3", "-o", "file.bly", lines=b"x\n")
     refused(server, "4096", "build", "--shards", "5000", "-o", at, lines=b"x\n")
-    refused(server, "leave --shards out", "build", "--shards", "9", "-o", at, lines=b"x\n")
+    refused(server, "remove --shards", "build", "--shards", "9", "-o", at, lines=b"x\n")
     refused(server, "names no key", "build", "-o", f"redis://127.0.0.1:{server.port}", lines=b"x\n")
     bloomery(server, "build", "-q", "-o", "f.bly", lines=b"x\n")
     refused(server, "--over", "build", "--over", "f.bly", "-o", at)
@@ -204,7 +204,7 @@ def test_what_else_a_key_may_be():
         c.must("SET", "text", "x" * 200)
         c.must("HSET", "hash", "a", "b")
     for key, words in (("bf", "module"), ("bly", "BLY.INFO"), ("text", "--gozero"),
-                       ("hash", "no filter"), ("none", "no such key")):
+                       ("hash", "not a filter"), ("none", "no such key")):
         for command in (("info",), ("check", "-k", "x"), ("add", "-k", "x")):
             refused(server, words, command[0], address(server, key), *command[1:])
     refused(server, "is not replaced", "build", "-f", "-o", address(server, "bly"), lines=b"x\n")

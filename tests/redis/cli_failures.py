@@ -100,7 +100,7 @@ def test_on_error():
         out, err = bloomery(server, "check", "--on-error", choice, at, lines=b"a\nb\n",
                             status=0 if match else 1)
         eq(out, "a\nb\n" if match else "")
-        ok("no such key" in err and "no answer about 2 lines" in err, err)
+        ok("no such key" in err and "no answer for 2 lines" in err, err)
         answer = json.loads(bloomery(server, "check", "--json", "--on-error", choice, at, "-k", "a",
                                      status=0 if match else 1)[0])
         eq(answer, {"line": "a", "match": match, "by": None, "assumed": True})
@@ -110,7 +110,7 @@ def test_on_error():
     # What will not pass is an error all the same.
     with server.client() as c:
         c.must("RPUSH", "row", "x")
-    refused(server, "no filter", "check", "--on-error", "yes", address(server, "row"), "-k", "a")
+    refused(server, "not a filter", "check", "--on-error", "yes", address(server, "row"), "-k", "a")
     # It goes away, and comes back.
     bloomery(server, "build", "-q", "-o", at, lines=b"a\n")
     with server.client() as c, Clock() as clock:
@@ -126,7 +126,7 @@ def test_on_error():
             return "assumed" not in pipe.ask("a")
         wait_for(answered, timeout=20, step=0.02, what="an answer")
         ok(not pipe.ask("b")["match"])
-    ok("all lines are taken for lines that are in the list" in pipe.end(0))
+    ok("all lines are treated as in the list" in pipe.end(0))
 
 
 def test_one_of_several_lists_is_away():
@@ -141,7 +141,7 @@ def test_one_of_several_lists_is_away():
     refused(server, "no such key", "check", *lists, "-l", gone, lines=lines)
     out, err = bloomery(server, "check", *lists, "-l", gone, "--on-error", "no", lines=lines)
     eq(out, f"file.bly:192.0.2.1\n{at}:a.example.org\n")
-    ok(f"{gone}: no answer about 3 lines" in err and f"{at}: no" not in err, err)
+    ok(f"{gone}: no answer for 3 lines" in err and f"{at}: no" not in err, err)
     out, _ = bloomery(server, "check", *lists, "-l", gone, "--on-error", "yes", lines=lines)
     eq(out, f"file.bly,{gone}:192.0.2.1\n{at},{gone}:a.example.org\n{gone}:b.example\n")
     out, _ = bloomery(server, "check", "--json", *lists, "-l", gone, "--on-error", "yes", "-k", "192.0.2.1")
@@ -189,7 +189,7 @@ def test_replica():
     wait_sync(master, replica)
     ok(pipe.ask("new")["match"])
     ok("was replaced" in pipe.end(0))
-    refused(replica, "--allow-replica is for a list on a server", "check", "--allow-replica", "file.bly", lines=b"x\n")
+    refused(replica, "--allow-replica needs a list on a server", "check", "--allow-replica", "file.bly", lines=b"x\n")
     # Commands that change the filter have no such option.
     _, err = bloomery(replica, "add", at, "-k", "x", status=2)
     ok("is a replica" in err and "--allow-replica" not in err, err)

@@ -23,7 +23,7 @@ def test_push_and_pull():
         eq((sent["plain"], sent["shards"], sent["key"], sent["file"]), (True, shards, kind, "a.bly"))
         ok(0 < report(server, "info", at)["expires_ms"] <= 3600000)
         eq(bloomery(server, "check", "-c", at, lines=keys(30000))[0], "30000\n")
-        refused(server, "--replace replaces it", "push", "a.bly", at)
+        refused(server, "use --replace to replace it", "push", "a.bly", at)
         fetched = report(server, "pull", "-f", at, "b.bly")
         eq((fetched["plain"], fetched["shards"]), (True, shards))
         ok(contents(server, "a.bly") == contents(server, "b.bly"), f"{kind}: another came back")
@@ -70,7 +70,7 @@ def test_beside_the_module():
     refused(server, "add --plain", "push", "--expire", "1h", "a.bly", address(server, "k"))
     refused(server, "is not replaced", "push", "--plain", "--replace", "a.bly",
             address(server, "theirs"))
-    refused(server, "no filter", "push", "--replace", "a.bly", address(server, "ours"))
+    refused(server, "not a filter of the module", "push", "--replace", "a.bly", address(server, "ours"))
 
 
 def test_push_typed():
@@ -94,7 +94,7 @@ def test_output_of_others():
         bloomery(server, "build", "-q", "-n", "2000", "-o", name, lines=keys(600, first=first))
     bloomery(server, "merge", "-q", "-o", at, "a.bly", "b.bly")
     eq(bloomery(server, "check", "-c", at, lines=keys(1100))[0], "1100\n")
-    refused(server, "--force replaces it", "intersect", "-o", at, "a.bly", "b.bly")
+    refused(server, "use --force to replace it", "intersect", "-o", at, "a.bly", "b.bly")
     bloomery(server, "intersect", "-q", "-f", "-o", at, "a.bly", "b.bly")
     out, _ = bloomery(server, "check", "-c", at, lines=keys(1100))
     ok(100 <= int(out) < 150, out)

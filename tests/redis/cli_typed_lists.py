@@ -65,7 +65,7 @@ def test_types_are_recorded():
     subprocess.run([sys.executable, os.path.join(ROOT, "tests/cli/unrecord.py"),
                     server.path("lines.bly")], check=True)
     bloomery(server, "push", "-q", "lines.bly", old)
-    refused(server, "too full to tell", "check", old, lines=lines)
+    refused(server, "too full to recognise", "check", old, lines=lines)
     eq(bloomery(server, "check", "-c", "--type", "line", old, lines=lines)[0], "8000\n")
     # Far from full its marks are believed.
     bloomery(server, "build", "-q", "--type", "ip", "-n", "100", "-o", "ip.bly", lines=b"10.0.0.0/8\n")
@@ -98,7 +98,7 @@ def test_old_states_of_dedup():
     bloomery(server, "add", "-q", urls, lines=b"http://example.org:80/f\n")
     eq(bloomery(server, "dedup", "--redis", urls, "--url", lines=b"http://EXAMPLE.org/f\n")[0], "")
     field = push("field", "--field", "1", "-t", " ")
-    refused(server, "its keys are parts of lines", "check", field, "-k", "A")
+    refused(server, "its keys are fields or lines in lower case", "check", field, "-k", "A")
     refused(server, "its keys are parts of lines", "add", field, "-k", "A")
 
 
