@@ -13,14 +13,15 @@ static const cli_option options[] = {
     {.name = "once",
      .type = CLI_FLAG,
      .at = offsetof(edit_values, once),
-     .help = "Skip keys that the list seems to contain already. For kinds that store copies of "
-             "keys; the others never store a key twice. Do not remove keys from such a list: a "
-             "skipped key may be represented by another one."},
+     .help = "Skip keys that the list seems to contain already. This matters only for kinds that "
+             "store copies of keys; the others never store a key twice. Do not remove keys from "
+             "this list afterwards: a skipped key may have been a false positive, and removing the "
+             "other key would remove both."},
     OPTION_GOZERO(offsetof(edit_values, gozero)),
     OPTION_MEMORY(offsetof(edit_values, memory),
-                  "The most memory that a growing list may take in one step: 64M, 8G. By default "
-                  "64 times its own size, and at least 64M, so that a small file from an untrusted "
-                  "source cannot take all memory."),
+                  "The maximum memory that a growing list may allocate in one step (64M, 8G). The "
+                  "default is 64 times its size, and at least 64M, so that a small file from an "
+                  "untrusted source cannot take all memory."),
     EDIT_OPTIONS,
     {0},
 };
@@ -218,50 +219,55 @@ const cli_command command_add = {
     .name = "add",
     .operands = "LIST [FILE...]",
     .summary = "Add keys to a filter",
+    .brief = "Adds the lines of the FILEs, or of standard input, to LIST, a filter file or a "
+             "filter on a server, and prints how many were new. Lines are brought into the "
+             "canonical form of the list's type (addresses, phone numbers and others), as by "
+             "`bloomery build`.\n"
+             "\n"
+             "A list is created for a number of keys, its capacity. A Bloom filter accepts more "
+             "keys, but then its false-positive rate exceeds the requested one, and a warning "
+             "gives the rate.",
     .description =
-        "Adds the lines of the files, or of standard input, to a filter file. The lines are "
-        "brought into the form of the list's own type (addresses, phone numbers, ...), as "
-        "`bloomery build` did, and it is said how many were new. Where a list of lines does not "
-        "record whether a carriage return before the newline is part of its keys, a line that ends "
-        "in one is added with it and without it, if each key is there once, and a warning says "
-        "so.\n"
+        "Files compressed with gzip or zstd are decompressed. A filter file is replaced in one "
+        "step when all lines have been read. A process that has it open, or opens it meanwhile, "
+        "sees the old list or the new one. After any error (a malformed line, an unreadable file, "
+        "a full disk) the file is unchanged. If two programs add to the same file, one waits for "
+        "the other.\n"
         "\n"
-        "The list is replaced in one step when all lines have been read: whoever has it open, or "
-        "opens it meanwhile, sees the old list or the new one. If anything goes wrong (a "
-        "malformed line, an unreadable file, a full disk) it stays as it was. Two programs that "
-        "add to the same list wait for each other.\n"
+        "Scalable, growable-cuckoo and scalable-cuckoo filters grow beyond their capacity. Some "
+        "other kinds, such as cuckoo, can be full; this is an error, and nothing is added. Keys "
+        "cannot be added to fuse and ribbon filters: "
+        "build them again, or build an overlay over them (`bloomery build --over`).\n"
         "\n"
-        "A filter has room for the number of keys it was made for. A Bloom filter can take more, "
-        "but then it answers wrongly more often than was asked; a warning gives the rate. "
-        "Scalable, "
-        "growable-cuckoo and scalable-cuckoo ones grow instead; a cuckoo one that is full says so "
-        "and stays as it "
-        "was. Fuse and ribbon filters take nothing: build them again, or make a list over them, "
-        "which does, by `bloomery build --over`.\n"
+        "A list from which keys can be removed stores a copy of a key each time it is added, and "
+        "`bloomery remove` removes one copy. (An overlay is an exception: it stores each key "
+        "once.) A cuckoo list has space for at most eight copies of a key, and for fewer if many "
+        "keys have several. A line that occurs several times in the input is added once, unless "
+        "--copies is given.\n"
         "\n"
-        "A list from which keys can be removed holds a copy of a key for each time it was added, "
-        "and `bloomery remove` takes one out; an overlay is a set, and holds each once. In a "
-        "cuckoo list there is room for eight copies of one key at most, and for fewer where many "
-        "keys have several; in the others for any number. Lines that are the same in one input are "
-        "one key, unless --copies is given. But a key that seems to be in the list already is "
-        "stored once more, and counted: it may only look like another, and if it were left out, "
-        "removing that one would remove both. So do not add a key again unless you mean to remove "
-        "it as often, or use --once for a list from which nothing is removed.\n"
+        "A key that such a list seems to contain already is stored again, and counted. It may be a "
+        "false positive, and if it were skipped, removing the other key would remove both. So add "
+        "a key again only if you will remove it as often, or use --once for a list from which "
+        "nothing is removed.\n"
         "\n"
-        "LIST may also be the address of a filter on a Redis or Valkey server that has no module: "
-        "redis://HOST/KEY (`bloomery help push` tells more of addresses). Others may add to it at "
-        "the same time: of each key exactly one is told that it was new. The lines go over as they "
-        "are read, thousands at a time, and what has arrived stays, so an error half way leaves "
-        "those before it in the filter; adding them again does no harm. Only where a malformed "
-        "line is an error all lines are read first. What becomes of keys whose answer was lost on "
-        "the way is told apart.",
+        "Some lists of lines, such as those of other programs, do not record whether a carriage "
+        "return before the newline is part of a key. If such a list stores each key once, a line "
+        "that ends in a carriage return is added with it and without it. A warning is printed.\n"
+        "\n"
+        "LIST can also be the address of a filter on a Redis or Valkey server without the Bloomery "
+        "module: redis://HOST/KEY (`bloomery help push` describes addresses). If several clients "
+        "add the same key at the same time, exactly one of them counts it as new. Lines are sent "
+        "as they are read, thousands at a time. After an error, the lines already sent stay in the "
+        "filter, and adding them again does no harm. If a malformed line would be an error, all "
+        "lines are read before the first is sent. If an answer is lost, the lines are sent again, "
+        "and those that may have been new are counted separately.",
     .examples = "# Add the lines of a file\n"
                 "bloomery add blocked.bly new-entries.txt\n"
                 "# Add a single key\n"
                 "bloomery add blocked.bly --key 192.0.2.7\n"
-                "# Add file names, which may contain anything\n"
+                "# Add file names, which may contain newlines\n"
                 "find . -name '*.jpg' -print0 | bloomery add -0 seen.bly\n"
-                "# Add to a filter that a server holds and others use\n"
+                "# Add to a filter on a server, for all of its clients\n"
                 "bloomery add redis://cache.example/blocked new-entries.txt",
     .options = options,
     .most_used = {"key", "type", "comments"},

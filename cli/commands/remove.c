@@ -123,26 +123,28 @@ static int run(void *values, cli_operands operands) {
 const cli_command command_remove = {
     .name = "remove",
     .operands = "LIST.bly [FILE...]",
-    .summary = "Remove keys from a filter file, where its kind can",
+    .summary = "Remove keys from a filter file",
+    .brief = "Removes the lines of the FILEs, or of standard input, from a filter file, and prints "
+             "how many were removed. The kind of the filter must support removal; `bloomery plan "
+             "-n 1M --deletes` lists such kinds.\n"
+             "\n"
+             "Remove only keys that were added. If a key was never added but is a false positive, "
+             "another key is removed in its place, and will not be found any more. A warning gives "
+             "the expected number of such keys.",
     .description =
-        "Removes the lines of the files, or of standard input, from a filter file, and says how "
-        "many were there. The lines are brought into the form of the list's own type, as when they "
-        "were added, so any spelling of a key will do. The list is replaced in one step when all "
-        "lines have been read; if anything goes wrong it stays as it was.\n"
+        "Files compressed with gzip or zstd are decompressed. Lines are brought into the canonical "
+        "form of the list's type, as when they were added, so any spelling of a key works. The "
+        "file is replaced in one step when all lines have been read. After any error it is "
+        "unchanged.\n"
         "\n"
-        "Remove only what was added. Asked for a key that never was, a list says \"maybe\" at its "
-        "rate, and takes out what it found: another key, which is then missed. A warning says how "
-        "many that probably were. A key that was added several times must be removed as often; a "
-        "line that is there several times in one input counts once, as it does for `bloomery "
-        "add`, unless --copies is given.\n"
+        "A key that was added several times must be removed as often. A line that occurs several "
+        "times in the input counts once, as for `bloomery add`, unless --copies is given.\n"
         "\n"
-        "In a Bloom filter keys share bits: clearing those of one key would make the filter forget "
-        "others, which it must never do. So this works only for kinds made for it: "
-        "`bloomery plan -n 1M --deletes` lists them, and `bloomery build --kind` builds them. "
-        "Every "
-        "other kind can be given an overlay (`bloomery build --over`), a list that remembers what "
-        "was removed since. There a key that was never added does no "
-        "harm, and one that was added several times goes at once.",
+        "In a Bloom filter keys share bits, so clearing the bits of one key would remove others. "
+        "`bloomery build --kind` builds lists of kinds that support removal. Bloom, fuse and "
+        "ribbon filters can get an overlay (`bloomery build --over`), which records the removed "
+        "keys. Removing a key that was never added from an overlay does no harm, and a key that "
+        "was added several times is removed at once.",
     .examples = "# Remove a single key\n"
                 "bloomery remove blocked.bly --key 192.0.2.7\n"
                 "# Remove the lines of a file\n"
