@@ -197,7 +197,7 @@ $ seq 201 300 | bloomery build -q --kind cuckoo -n 2000 -o gone2.bly; bloomery s
 0
 400
 $ bloomery subtract -o x.bly a.bly b.bly
-! bloomery subtract: warning: b.bly: 400 of its 600 keys are not in a.bly. Others may be there as false positives only, and then a different key was removed; subtract only lists whose keys are all in the first
+! bloomery subtract: warning: b.bly: 400 of its 600 keys are not in a.bly. Others may only be false positives there, and then a different key was removed; subtract only lists whose keys are all in the first
 ! bloomery subtract: x.bly: 1 filter subtracted, 400 keys; false-positive rate per lookup 0.0186% (requested: 0.1%)
 $ bloomery subtract --json -o - a.bly gone.bly
 ! bloomery subtract: --json and -o - both want standard output
@@ -221,7 +221,7 @@ $ bloomery merge -f -o s.bly t1.bly t2.bly t3.bly t1.bly t2.bly t3.bly; bloomery
   capacity   1,000 keys and 24 marks, 13.8 bits per key
 ! bloomery merge: s.bly: 6 filters merged, 54 keys and 24 marks that record its type; false-positive rate per lookup 0.00307% (requested: 0.1%)
 $ bloomery merge -o x9.bly t3.bly t3.bly t3.bly t3.bly t3.bly t3.bly t3.bly t3.bly t3.bly
-! bloomery merge: t3.bly: does not fit into the result, although the files have only 120 keys together. A key that is in several of them is stored as often, and there is space for at most eight copies of a key, or for fewer if many keys have several; build one list from the keys of all files
+! bloomery merge: t3.bly: does not fit into the result, although the files have only 120 keys together. A key that is in several files is stored several times, and there is space for at most eight copies of a key, or for fewer if many keys have several; build one list from the keys of all files
 ? 2
 $ bloomery build -q --type email --kind cuckoo --key-file k -n 100 -o k1.bly <(printf 'a@b.example\nc@d.example\n'); bloomery build -q --type email --kind cuckoo --key-file k -n 100 -o k2.bly <(echo a@b.example)
 $ bloomery subtract -o k3.bly k1.bly k2.bly
@@ -294,7 +294,7 @@ $ seq 100 > hundred; bloomery build -q --kind cuckoo -n 10000 -o copies.bly hund
 ! bloomery add: copies.bly: no space for one of these keys (copies in the list: 6), although the list is only 6% full: all copies of a key must be in the same two buckets, which fill up soon if many keys have several copies; remove copies, or use --once; nothing was added
 ? 2
 $ bloomery build -q --kind cuckoo -n 10000 -o ones.bly hundred; bloomery merge -o x7.bly ones.bly ones.bly ones.bly ones.bly ones.bly ones.bly ones.bly
-! bloomery merge: ones.bly: does not fit into the result, although the files have only 700 keys together. A key that is in several of them is stored as often, and there is space for at most eight copies of a key, or for fewer if many keys have several; build one list from the keys of all files
+! bloomery merge: ones.bly: does not fit into the result, although the files have only 700 keys together. A key that is in several files is stored several times, and there is space for at most eight copies of a key, or for fewer if many keys have several; build one list from the keys of all files
 ? 2
 
 # The marks of a type are no keys, and no room for any.

@@ -163,16 +163,16 @@ a
 # States that record how keys were made from lines do not go together with files that do not: not
 # even the carriage return is the same.
 $ printf 'a\n' | bloomery dedup -q -n 1000 --seed 7 --state o.state >/dev/null; $DATA/unrecord.py o.state; printf 'b\r\n' | bloomery dedup -q --state o.state >/dev/null 2>&1; printf 'c\r\n' | bloomery dedup -q -n 1000 --seed 7 --state n.state >/dev/null; bloomery merge -o m.state o.state n.state
-! bloomery merge: o.state: does not record how its keys were made from lines, but n.state does. A line that ends in a carriage return may have a different key in each, and would not be found in the result. Make o.state again from its lines, or combine it only with files that do not record it either
+! bloomery merge: o.state: does not record how its keys were made from lines, but n.state does. A line that ends in a carriage return may have a different key in each, and would not be found in the result. Build o.state again from its lines, or combine it only with files that do not record it either
 ? 2
 $ bloomery merge -o m.state n.state o.state
-! bloomery merge: o.state: does not record how its keys were made from lines, but n.state does. A line that ends in a carriage return may have a different key in each, and would not be found in the result. Make o.state again from its lines, or combine it only with files that do not record it either
+! bloomery merge: o.state: does not record how its keys were made from lines, but n.state does. A line that ends in a carriage return may have a different key in each, and would not be found in the result. Build o.state again from its lines, or combine it only with files that do not record it either
 ? 2
 $ bloomery intersect -o m.state n.state o.state
-! bloomery intersect: o.state: does not record how its keys were made from lines, but n.state does. A line that ends in a carriage return may have a different key in each, and would not be found in the result. Make o.state again from its lines, or combine it only with files that do not record it either
+! bloomery intersect: o.state: does not record how its keys were made from lines, but n.state does. A line that ends in a carriage return may have a different key in each, and would not be found in the result. Build o.state again from its lines, or combine it only with files that do not record it either
 ? 2
 $ bloomery count -q --exact --seed 7 --state n.counts unix >/dev/null; cp n.counts o.counts; $DATA/unrecord.py o.counts; bloomery subtract -o m.counts n.counts o.counts
-! bloomery subtract: o.counts: does not record how its keys were made from lines, but n.counts does. A line that ends in a carriage return may have a different key in each, and would not be found in the result. Make o.counts again from its lines, or combine it only with files that do not record it either
+! bloomery subtract: o.counts: does not record how its keys were made from lines, but n.counts does. A line that ends in a carriage return may have a different key in each, and would not be found in the result. Build o.counts again from its lines, or combine it only with files that do not record it either
 ? 2
 $ bloomery intersect --estimate n.state o.state | head -1
 n.state  2
@@ -187,10 +187,10 @@ $ for i in 1 2; do echo 'A b' | bloomery dedup -q -n 1000 --seed 7 --field $i -t
 4
 A b
 $ bloomery merge -o m.fields field1.state field2.state
-! bloomery merge: field2.state: was made with a different --field, --delimiter, --url or --ignore-case than field1.state, so a line has a different key in each; only states made with the same options can be merged
+! bloomery merge: field2.state: was created with a different --field, --delimiter, --url or --ignore-case than field1.state, so a line has a different key in each; only states created with the same options can be merged
 ? 2
 $ bloomery merge -o m.fields case.state field2.state
-! bloomery merge: field2.state: was made with a different --field, --delimiter, --url or --ignore-case than case.state, so a line has a different key in each; only states made with the same options can be merged
+! bloomery merge: field2.state: was created with a different --field, --delimiter, --url or --ignore-case than case.state, so a line has a different key in each; only states created with the same options can be merged
 ? 2
 $ bloomery merge -q -o m.fields field1.state more1.state; printf 'A\na\n' | bloomery dedup --field 1 -t ' ' --state m.fields
 
