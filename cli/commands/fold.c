@@ -31,7 +31,7 @@ static const cli_option options[] = {
     OPTION_RATE(
         offsetof(values, rate),
         "Keep the false-positive rate per lookup at or below RATE, instead of the rate that was "
-        "requested for the filter. RATE becomes the requested rate of the result."),
+        "requested for the filter. If the filter is folded, RATE becomes its requested rate."),
     OPTION_FORCE_FILTER(offsetof(values, force)),
     OPTION_JSON(offsetof(values, json), "Print a report as a JSON object."),
     {0},
