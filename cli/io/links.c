@@ -59,7 +59,7 @@ static bool take_line(links *l, bly_bytes line, links_batch *take, void *ctx) {
 }
 
 bool links_take(links *l, const bly_bytes *lines, size_t n, links_batch *take, void *ctx) {
-    if (l->whole)
+    if (l->pass_lines)
         return take(ctx, lines, n);
     for (size_t i = 0; i < n; i++)
         if (!take_line(l, lines[i], take, ctx))

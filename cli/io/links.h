@@ -6,7 +6,7 @@
 #include <bloomery/list.h>
 
 typedef struct links {
-    bool whole; /* no extraction: the lines themselves are passed on */
+    bool pass_lines; /* no extraction: the lines themselves are passed on */
     bly_bytes found[INPUT_BATCH];
     size_t count;
     bly_url_buffer scratch;

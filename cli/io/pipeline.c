@@ -30,7 +30,7 @@ bool pipeline_open(pipeline *p, const pipeline_options *o, cli_operands files) {
     const char separator = null ? '\0' : '\n';
     memset(p, 0, sizeof *p);
     p->rule = o->keys ? key_options_rule(o->keys) : (key_rule){.exact = null};
-    p->links.whole = !(o->keys && o->keys->extract);
+    p->links.pass_lines = !(o->keys && o->keys->extract);
     p->in.separator = separator;
     progress_begin(&p->progress, o->prints);
     p->in.longest = o->max_record;
@@ -110,7 +110,7 @@ bool pipeline_run(pipeline *p, pipeline_take *take, void *ctx) {
 }
 
 bool pipeline_takes_links(const pipeline *p) {
-    return !p->links.whole;
+    return !p->links.pass_lines;
 }
 
 void pipeline_note_signal(void) {
