@@ -172,7 +172,7 @@ typedef struct parser {
     const cli_option *own;
     void *values;
     cli_common *common;
-    int argc, at; /* at: the argument being looked at */
+    int argc, at; /* at: index of the current argument */
     char **argv;
     const cli_option *given[64]; /* options with a value, so far */
     size_t given_count;
@@ -255,7 +255,7 @@ static bool suggest_option(parser *p, const char *name, suggestion *found) {
 }
 
 /* word: the argument, or the unknown letter of an argument with several. */
-static bool unknown(parser *p, const char *argument, const char *word) {
+static bool report_unknown(parser *p, const char *argument, const char *word) {
     suggestion found;
     void *field;
     const char *name = argument + (argument[1] == '-' ? 2 : 1);
@@ -269,8 +269,8 @@ static bool unknown(parser *p, const char *argument, const char *word) {
     return false;
 }
 
-/* The value in the next argument. */
-static bool following(parser *p, const cli_option *option, const char **out) {
+/* Takes the value from the next argument. */
+static bool next_argument(parser *p, const cli_option *option, const char **out) {
     if (p->at + 1 >= p->argc) {
         (void)message_error("--%s needs a value: --%s %s", option->name, option->name,
                             option->metavar);
@@ -286,7 +286,7 @@ static bool take_long(parser *p, char *argument) {
     void *field = NULL;
     const cli_option *option = find(p, name, length, 0, &field);
     if (!option)
-        return unknown(p, argument, argument);
+        return report_unknown(p, argument, argument);
     if (field == &p->common->help)
         p->common->full_help = true;
     if (option->type == CLI_FLAG && equals) {
@@ -297,7 +297,7 @@ static bool take_long(parser *p, char *argument) {
         text = equals + 1;
     else if (option->without)
         text = option->without;
-    else if (option->type != CLI_FLAG && !following(p, option, &text))
+    else if (option->type != CLI_FLAG && !next_argument(p, option, &text))
         return false;
     return accept(p, option, text, field);
 }
@@ -309,7 +309,7 @@ static bool take_letters(parser *p, char *argument) {
         const char name[] = {'-', *letter, '\0'};
         const cli_option *option = find(p, NULL, 0, *letter, &field);
         if (!option)
-            return unknown(p, argument, name);
+            return report_unknown(p, argument, name);
         if (option->type == CLI_FLAG) {
             *(bool *)field = true;
             continue;
@@ -318,7 +318,7 @@ static bool take_letters(parser *p, char *argument) {
             text = letter[1] == '=' && letter[2] ? letter + 2 : letter + 1;
         else if (option->without)
             text = option->without;
-        else if (!following(p, option, &text))
+        else if (!next_argument(p, option, &text))
             return false;
         return accept(p, option, text, field);
     }

@@ -47,10 +47,9 @@ typedef struct cli_option {
     size_t at;           /* offset of the field in the command's values */
     const char *metavar; /* "N", "FILE", "RATE"; NULL for a flag */
     const char *choices; /* CLI_CHOICE: "ip|phone|email" */
-    const char *without; /* not NULL: the value may be left out (and, when given, must follow an
-                            '='); this is what it then is */
+    const char *without; /* not NULL: the value if none is given; a given one must follow '=' */
     cli_group group;
-    const char *help; /* a sentence or two, wrapped by whoever prints it */
+    const char *help; /* a few sentences, wrapped when printed; -h shows the first */
 } cli_option;
 
 typedef struct cli_operands {

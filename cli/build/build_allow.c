@@ -1,5 +1,5 @@
-/* build_allow.c - lines that must not match: read once, and looked up both in the keys and in the
- * filter. */
+/* build_allow.c - reads the lines that must not match once, and looks them up in the keys and in
+ * the filter. */
 #include "build/build_allow.h"
 
 #include "io/list_lines.h"
@@ -9,22 +9,22 @@
 #include <string.h>
 
 enum {
-    NAMED = 10,    /* lines named, before they are only counted */
-    PATIENCE = 20, /* searches through all keys, before a hash is proof enough */
+    MAX_NAMED = 10,    /* more lines are only counted */
+    MAX_SEARCHES = 20, /* searches through all keys; after that, an equal hash is enough */
 };
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-typedef struct place {
+typedef struct line_info {
     uint64_t number;
     unsigned level;
-} place;
+} line_info;
 
 static bool put_line(void *ctx, uint64_t number, bly_bytes line, const bly_list_key *key) {
     build_allow *a = ctx;
-    const place p = {number, key->level};
+    const line_info info = {number, key->level};
     a->count++;
-    return byte_strings_put(&a->lines, (bly_bytes){&p, sizeof p}) &&
+    return byte_strings_put(&a->lines, (bly_bytes){&info, sizeof info}) &&
            byte_strings_put(&a->lines, line) && byte_strings_put(&a->lines, key->bytes);
 }
 
@@ -44,19 +44,19 @@ void build_allow_free(build_allow *a) {
 
 /* ---- looking up ------------------------------------------------------------------------------ */
 
-/* The next line, and the keys by which it may be in a list. */
+/* The next line, and the entries of a list that would match it. */
 static bool next_line(const build_allow *a, const bly_list_levels *levels, size_t *at,
                       uint64_t *number, bly_bytes *line, bly_list_entries *tries) {
-    bly_bytes where;
-    place p;
+    bly_bytes stored;
+    line_info info;
     bly_list_key key = {.blank = false};
-    if (!byte_strings_next(&a->lines, at, &where))
+    if (!byte_strings_next(&a->lines, at, &stored))
         return false;
     (void)byte_strings_next(&a->lines, at, line);
     (void)byte_strings_next(&a->lines, at, &key.bytes);
-    memcpy(&p, where.data, sizeof p);
-    *number = p.number;
-    key.level = p.level;
+    memcpy(&info, stored.data, sizeof info);
+    *number = info.number;
+    key.level = info.level;
     bly_list_widen(a->type, &key, levels, tries);
     return true;
 }
@@ -71,17 +71,16 @@ static void name(const build_allow *a, uint64_t number, bly_bytes line, bly_byte
                         other ? ")" : "");
 }
 
-/* The first of the tries that is really a key of the list; tries->count: none. The hash alone is
- * nearly always proof. *patience is how often the key itself may still be searched, which reads all
- * keys. */
+/* The index of the first try that is a key of the list; tries->count: none. An equal hash is nearly
+ * always proof. *searches_left limits the searches for the key itself, which read all keys. */
 static size_t find(const bly_list_entries *tries, const bly_hasher *hasher,
-                   const gathered_keys *keys, unsigned *patience) {
+                   const gathered_keys *keys, unsigned *searches_left) {
     size_t i = 0;
     for (; i < tries->count; i++) {
         bly_bytes key = tries->keys[i];
-        if (!gathered_keys_have(keys, bly_hash_key(hasher, key.data, key.size)))
+        if (!gathered_keys_contain_hash(keys, bly_hash_key(hasher, key.data, key.size)))
             continue;
-        if (*patience == 0 || (--*patience, gathered_keys_hold(keys, key)))
+        if (*searches_left == 0 || (--*searches_left, gathered_keys_contain(keys, key)))
             break;
     }
     return i;
@@ -91,21 +90,22 @@ uint64_t build_allow_in_list(const build_allow *a, const bly_list_levels *levels
                              const bly_hasher *hasher, const gathered_keys *keys) {
     char more[NUMBER_TEXT];
     uint64_t number, found = 0;
-    unsigned patience = PATIENCE;
+    unsigned searches_left = MAX_SEARCHES;
     bly_list_entries tries;
     bly_bytes line;
     for (size_t at = 0; next_line(a, levels, &at, &number, &line, &tries);) {
-        size_t i = find(&tries, hasher, keys, &patience);
-        if (i < tries.count && found++ < NAMED)
+        size_t i = find(&tries, hasher, keys, &searches_left);
+        if (i < tries.count && found++ < MAX_NAMED)
             name(a, number, line, tries.keys[i]);
     }
-    if (found > NAMED)
+    if (found > MAX_NAMED)
         (void)message_error("%s: %s more lines are in the list", a->path,
-                            number_grouped(found - NAMED, more));
+                            number_grouped(found - MAX_NAMED, more));
     return found;
 }
 
-uint64_t build_allow_ask(const build_allow *a, const bly_list_levels *levels, const bly_filter *f) {
+uint64_t build_allow_count_matches(const build_allow *a, const bly_list_levels *levels,
+                                   const bly_filter *f) {
     uint64_t number, matches = 0;
     bly_list_entries tries;
     bly_bytes line;

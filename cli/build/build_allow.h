@@ -8,7 +8,7 @@
 typedef struct build_allow {
     const char *path;
     bly_list_type type;
-    byte_strings lines; /* of each line its place, its text and its key */
+    byte_strings lines; /* for each line: its number and level, its text, its key */
     uint64_t count;
 } build_allow;
 
@@ -20,7 +20,8 @@ uint64_t build_allow_in_list(const build_allow *a, const bly_list_levels *levels
                              const bly_hasher *hasher, const gathered_keys *keys);
 
 /* The number of lines that the filter matches. */
-uint64_t build_allow_ask(const build_allow *a, const bly_list_levels *levels, const bly_filter *f);
+uint64_t build_allow_count_matches(const build_allow *a, const bly_list_levels *levels,
+                                   const bly_filter *f);
 
 void build_allow_free(build_allow *a);
 

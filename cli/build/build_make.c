@@ -15,14 +15,16 @@
 
 #include <math.h>
 
-enum { MAX_SEEDS = 32, MAX_HALVINGS = 8 };
-/* With more false positives than this under the first seed, other seeds are not worth a try: e^-12
- * each. */
-enum { HOPELESS = 12 };
+enum {
+    MAX_TRIES = 32,
+    MAX_TRIES_KEYED = 8,
+    MAX_FIRST_MATCHES = 12 /* With more false positives under the first seed, no other is tried: the
+                              probability that a seed has none is below e^-12. */
+};
 
 /* ---- one filter ------------------------------------------------------------------------------ */
 
-static void say_why_not(const build_making *m, bly_kind kind, double rate, bly_status status) {
+static void report_failure(const build_making *m, bly_kind kind, double rate, bly_status status) {
     char keys[NUMBER_TEXT];
     if (status == BLY_EWEAKHASH)
         (void)message_error("%s has too few bits for so many keys at this rate; choose another "
@@ -62,17 +64,17 @@ static bly_filter *make_filter(const build_making *m) {
     bly_filter *f;
     const bly_status status = bly_list_fill(&contents, &spec, &f);
     if (status != BLY_OK)
-        say_why_not(m, m->kind ? m->kind : bly_plan_kind(rate), rate, status);
+        report_failure(m, m->kind ? m->kind : bly_plan_kind(rate), rate, status);
     return f;
 }
 
 /* ---- without false positives ----------------------------------------------------------------- */
 
-/* The number of lines that match, by the levels that `check` would recognise in the filter. */
+/* The number of lines that `bloomery check` would match with this filter. */
 static uint64_t chance_matches(const build_making *m) {
     bly_list_levels levels;
     (void)bly_list_recognise(m->filter, &levels);
-    return build_allow_ask(m->allow, &levels, m->filter);
+    return build_allow_count_matches(m->allow, &levels, m->filter);
 }
 
 static bool give_up(const build_making *m, uint64_t matches) {
@@ -104,7 +106,7 @@ static bool vary(build_making *m) {
 }
 
 bool build_make(build_making *m) {
-    const unsigned most = m->keyed ? MAX_HALVINGS : MAX_SEEDS;
+    const unsigned most = m->keyed ? MAX_TRIES_KEYED : MAX_TRIES;
     for (m->tries = 1;; m->tries++) {
         m->filter = make_filter(m);
         if (!m->filter)
@@ -114,7 +116,7 @@ bool build_make(build_making *m) {
             return true;
         bly_filter_destroy(m->filter);
         m->filter = NULL;
-        bool hopeless = m->tries == 1 && !m->keyed && matches > HOPELESS;
+        bool hopeless = m->tries == 1 && !m->keyed && matches > MAX_FIRST_MATCHES;
         if (m->tries == most || hopeless)
             return give_up(m, matches);
         if (!vary(m))

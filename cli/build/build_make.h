@@ -8,7 +8,7 @@
 
 typedef struct build_making {
     const char *path;         /* the name of the filter in messages */
-    bly_kind kind;            /* BLY_KIND_NONE: the layout that suits the rate */
+    bly_kind kind;            /* BLY_KIND_NONE: the one that suits the rate */
     uint64_t room;            /* the capacity; 0: the number of keys in the input */
     const build_allow *allow; /* lines that must not match; NULL: none */
     bly_list_type type;

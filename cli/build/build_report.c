@@ -49,14 +49,14 @@ void build_report_stats(const bly_filter *f) {
 
 /* With a fixed capacity (-n) the rate may be worse than requested; see build_make.c. */
 static void warn_of_rate(const build_making *m) {
-    char now[NUMBER_TEXT], asked[NUMBER_TEXT];
+    char now[NUMBER_TEXT], requested[NUMBER_TEXT];
     bly_filter_info s = {.struct_size = sizeof s};
     bly_filter_get_info(m->filter, &s);
     if (kinds_share_cells(s.kind) && s.current_fpr > HEALTH_MARGIN * s.requested_fpr)
         message_warn("%s: false-positive rate per lookup is %s (requested: %s), because its keys "
                      "are unevenly distributed; give a larger -n",
                      m->path, number_percent(s.current_fpr, now),
-                     number_percent(s.requested_fpr, asked));
+                     number_percent(s.requested_fpr, requested));
 }
 
 void build_report_list(const bly_filter *f, const char *name, uint64_t bytes, double rate,

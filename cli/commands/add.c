@@ -1,4 +1,4 @@
-/* bloomery add - more keys for a filter file, or for a filter on a server. */
+/* bloomery add: adds keys to a filter, in a file or on a server. */
 #include "common_options.h"
 #include "filters/edit.h"
 #include "filters/health.h"
@@ -13,79 +13,80 @@ static const cli_option options[] = {
     {.name = "once",
      .type = CLI_FLAG,
      .at = offsetof(edit_values, once),
-     .help = "Skip keys that the list seems to contain already. For kinds that store copies of "
-             "keys; the others never store a key twice. Do not remove keys from such a list: a "
-             "skipped key may be represented by another one."},
+     .help = "Skip keys that the list seems to contain already. This matters only for kinds that "
+             "store copies of keys; the others never store a key twice. Do not remove keys from "
+             "this list afterwards: a skipped key may have been a false positive, and removing the "
+             "other key would remove both."},
     OPTION_GOZERO(offsetof(edit_values, gozero)),
     OPTION_MEMORY(offsetof(edit_values, memory),
-                  "The most memory that a growing list may take in one step: 64M, 8G. By default "
-                  "64 times its own size, and at least 64M, so that a small file from an untrusted "
-                  "source cannot take all memory."),
+                  "The maximum memory that a growing list may allocate in one step (64M, 8G). The "
+                  "default is 64 times its size, and at least 64M, so that a small file from an "
+                  "untrusted source cannot take all memory."),
     EDIT_OPTIONS,
     {0},
 };
 
 static int refuse(const char *path, bly_kind kind) {
+    const char *article = kinds_article(kind), *name = bly_kind_name(kind);
     if (kinds_can(kind, BLY_FORGETS))
-        return message_error("%s: is %s %s filter, which forgets keys, and no list%s", path,
-                             kinds_article(kind), bly_kind_name(kind),
-                             "; bloomery dedup --window --state adds to one");
+        return message_error("%s: not a list, but %s %s filter, which forgets keys; add lines with "
+                             "bloomery dedup --window --state",
+                             path, article, name);
     if (kinds_can(kind, BLY_CARDINALITY_ONLY))
-        return message_error("%s: is %s %s filter, which counts keys, and no list; bloomery "
-                             "distinct --state adds to it",
-                             path, kinds_article(kind), bly_kind_name(kind));
-    return message_error("%s: nothing can be added to %s %s filter; build it again with the new "
-                         "keys, or make a list over it, which can: bloomery build --over %s -o "
-                         "NEW.bly",
-                         path, kinds_article(kind), bly_kind_name(kind), path);
+        return message_error("%s: not a list, but %s %s filter, which only counts keys; add lines "
+                             "with bloomery distinct --state",
+                             path, article, name);
+    return message_error("%s: keys cannot be added to %s %s filter; build it again with the new "
+                         "keys, or build an overlay over it, which accepts keys: bloomery build "
+                         "--over %s -o NEW.bly",
+                         path, article, name, path);
 }
 
-/* --once: those that are surely not there. */
-static void leave_out_present(edit *e) {
+/* --once. */
+static void skip_present(edit *e) {
     gathered_keys *k = &e->gathered;
-    size_t kept = 0;
+    size_t absent = 0;
     for (size_t i = 0; i < k->count; i++)
         if (!bly_filter_contains_hash(handle_filter(&e->list), k->hashes[i]))
-            k->hashes[kept++] = k->hashes[i];
-    k->count = kept;
+            k->hashes[absent++] = k->hashes[i];
+    k->count = absent;
 }
 
 static bly_status apply(edit *e) {
     if (e->values->once)
-        leave_out_present(e);
+        skip_present(e);
     return bly_list_add_scattered(handle_changeable(&e->list), e->gathered.hashes,
                                   e->gathered.count, &e->done, &e->failed);
 }
 
-/* No place, though there would be for as many different keys. */
+/* A key does not fit, although as many different keys would. */
 static int fail_for_copies(const edit *e, const bly_filter_info *s) {
     const unsigned copies = (unsigned)bly_filter_copies_hash(handle_filter(&e->list), e->failed);
     if (copies >= BLY_MAX_COPIES)
-        return message_error("%s: takes no more copies of one of these keys: it has been added "
-                             "eight times, which is the most; remove it, or use --once; the list "
-                             "is left as it was",
+        return message_error("%s: one of these keys already has eight copies, the maximum; remove "
+                             "copies, or use --once; nothing was added",
                              e->list.name);
-    return message_error("%s: has no place for one of these keys, of which it holds %u cop%s, "
-                         "though only %.0f%% of its places are taken: all copies of a key must be "
-                         "in the same two buckets, and where many keys have several they are soon "
-                         "full; remove copies, or use --once; the list is left as it was",
-                         e->list.name, copies, copies == 1 ? "y" : "ies", 100 * s->fill);
+    return message_error("%s: no space for one of these keys (copies in the list: %u), although "
+                         "the list is only %.0f%% full: all copies of a key must be in the same "
+                         "two buckets, which fill up soon if many keys have several copies; remove "
+                         "copies, or use --once; nothing was added",
+                         e->list.name, copies, 100 * s->fill);
 }
 
-/* The file asks for more than a list of its size should. */
+/* The size that the file requests for its next level or table exceeds the limit. */
 static int fail_to_grow(const edit *e) {
     if (e->values->memory)
-        return message_error("%s: has to grow by more than --memory allows; give a larger "
-                             "--memory; the list is left as it was",
+        return message_error("%s: needs to grow by more than --memory allows; give a larger "
+                             "--memory; nothing was added",
                              e->list.name);
-    return message_error("%s: is full, and would grow by more than 64 times its size and 64 MiB, "
-                         "as its file says; if you trust the file, use --memory SIZE; the list is "
-                         "left as it was",
-                         e->list.name);
+    return message_error(
+        "%s: full, and its file requests growth by more than 64 times its size "
+        "and more than 64 MiB; if you trust the file, give --memory SIZE; nothing was added",
+        e->list.name);
 }
 
 static int fail(const edit *e) {
-    char count[NUMBER_TEXT], room[NUMBER_TEXT], many[NUMBER_TEXT + 24] = "the new key";
+    char count[NUMBER_TEXT], room[NUMBER_TEXT], what[NUMBER_TEXT + 32] = "the new key does not fit";
     bly_filter_info s = {.struct_size = sizeof s};
     if (e->status == BLY_EGROWTH)
         return fail_to_grow(e);
@@ -93,39 +94,38 @@ static int fail(const edit *e) {
         return message_status(e->list.name, e->status);
     bly_filter_get_info(handle_filter(&e->list), &s);
     if (s.kind == BLY_OVERLAY)
-        return message_error("%s: has no room for more changes; build the list again; it is left "
-                             "as it was",
+        return message_error("%s: no space for more changes; build the list again; nothing was "
+                             "added",
                              e->list.name);
     if (kinds_limit_copies(s.kind) && s.count < bly_filter_max_keys(handle_filter(&e->list)))
         return fail_for_copies(e, &s);
     const uint64_t marks = bly_list_marks_in(handle_filter(&e->list));
     (void)number_grouped(s.capacity > marks ? s.capacity - marks : 0, room);
     if (e->keys > 1)
-        (void)snprintf(many, sizeof many, "all of the %s new ones", number_grouped(e->keys, count));
-    return message_error("%s: is full: it was made for %s keys, and has no place for %s besides "
-                         "those it holds%s; build it again with a larger -n%s; the list is left "
-                         "as it was",
-                         e->list.name, room, many,
-                         kinds_grow(s.kind) ? ", and it has doubled as often as it may" : "",
+        (void)snprintf(what, sizeof what, "not all of the %s keys fit",
+                       number_grouped(e->keys, count));
+    return message_error("%s: full: it was created for %s keys%s, and %s; build it again with a "
+                         "larger -n%s; nothing was added",
+                         e->list.name, room,
+                         kinds_grow(s.kind) ? " and cannot grow any further" : "", what,
                          s.kind == BLY_CUCKOO ? ", or as growable-cuckoo" : "");
 }
 
-/* Of a list of copies: what became of the keys that were not new. */
+/* For lists that store copies: what was done with the keys that were not new. */
 static char *copies_text(const edit *e, char out[160]) {
-    char there[NUMBER_TEXT], repeated[NUMBER_TEXT];
+    char present[NUMBER_TEXT], repeated[NUMBER_TEXT];
     const uint64_t stored = e->gathered.count - e->done;
-    const uint64_t left_out = e->keys - e->repeated - e->gathered.count;
+    const uint64_t skipped = e->keys - e->repeated - e->gathered.count;
     size_t used = 0;
     out[0] = '\0';
     if (e->copies && e->repeated)
         used = (size_t)snprintf(out, 160, ", %s repeated", number_grouped(e->repeated, repeated));
-    if (e->copies && left_out)
-        used += (size_t)snprintf(out + used, 160 - used, ", %s seemed to be there and left out",
-                                 number_grouped(left_out, there));
+    if (e->copies && skipped)
+        used += (size_t)snprintf(out + used, 160 - used, ", %s apparently present and skipped",
+                                 number_grouped(skipped, present));
     if (e->copies && stored)
-        (void)snprintf(out + used, 160 - used,
-                       ", %s seemed to be there: another copy stored of each",
-                       number_grouped(stored, there));
+        (void)snprintf(out + used, 160 - used, ", %s apparently present and stored again",
+                       number_grouped(stored, present));
     return out;
 }
 
@@ -159,20 +159,18 @@ static void report_json(const edit *e, const bly_filter_info *s, uint64_t marks)
     json_end(&j);
 }
 
-static void report_words(const edit *e, const bly_filter_info *s, uint64_t marks) {
+static void report_text(const edit *e, const bly_filter_info *s, uint64_t marks) {
     char keys[NUMBER_TEXT], fresh[NUMBER_TEXT], count[NUMBER_TEXT], room[NUMBER_TEXT];
     char rate[NUMBER_TEXT], marked[64] = "", copies[160];
     const uint64_t own = s->count > marks ? s->count - marks : 0;
     if (marks)
-        (void)snprintf(marked, sizeof marked, " and %llu marks of its type",
-                       (unsigned long long)marks);
+        (void)snprintf(marked, sizeof marked, " and %llu type marks", (unsigned long long)marks);
     (void)number_grouped(e->done, fresh);
     (void)number_grouped(e->keys, keys);
     if (e->list.capabilities & HANDLE_DESCRIBES)
-        message_note("%s: %s of %s new%s; it holds %s key%s%s, its capacity is %s%s", e->list.name,
-                     fresh, keys, copies_text(e, copies), number_grouped(own, count),
-                     own == 1 ? "" : "s", marked, number_grouped(s->capacity, room),
-                     marks ? " with them" : "");
+        message_note("%s: %s of %s new%s; now %s key%s%s (capacity: %s)", e->list.name, fresh, keys,
+                     copies_text(e, copies), number_grouped(own, count), own == 1 ? "" : "s",
+                     marked, number_grouped(s->capacity, room));
     else
         message_note("%s: %s of %s new; false-positive rate per lookup is now %s", e->list.name,
                      fresh, keys, number_percent(s->current_fpr, rate));
@@ -186,7 +184,7 @@ static void warn(const edit *e, const bly_filter_info *s) {
         edit_warn_of_levels(e->list.name, e->as.type, &e->before, &e->levels, s);
     const bool worse = health_past_capacity(s) && s->current_fpr > s->requested_fpr;
     if (!health_warn(e->list.name, s) && worse)
-        message_warn("%s: is past its capacity: %s", e->list.name, health_text(s, text));
+        message_warn("%s: above its capacity: %s", e->list.name, health_text(s, text));
 }
 
 static int report(edit *e) {
@@ -198,10 +196,10 @@ static int report(edit *e) {
     if (e->values->json)
         report_json(e, &facts.info, marks);
     else
-        report_words(e, &facts.info, marks);
+        report_text(e, &facts.info, marks);
     if (e->unsure)
-        message_note("%s: of %s more it is not known whether they were new: an answer was lost, "
-                     "and they were sent again",
+        message_note("%s: %s more were sent again after a lost answer; they are in the filter, but "
+                     "it is unknown whether they were new",
                      e->list.name, number_grouped(e->unsure, unsure));
     warn(e, &facts.info);
     return CLI_OK;
@@ -211,10 +209,9 @@ static int run(void *values, cli_operands operands) {
     static const edit_command adding = {HANDLE_ADDS, refuse, apply, fail, report};
     const edit_values *v = values;
     if (operands.count == 0)
-        return message_error("name the list: bloomery add LIST.bly [FILE...]");
+        return message_error("no list given; for example: bloomery add LIST.bly FILE");
     if (v->once && v->copies)
-        return message_error("--once leaves out what is there, and --copies stores it again: give "
-                             "one");
+        return message_error("--once and --copies cannot be combined; give only one");
     return edit_run(&adding, v, operands);
 }
 
@@ -222,50 +219,55 @@ const cli_command command_add = {
     .name = "add",
     .operands = "LIST [FILE...]",
     .summary = "Add keys to a filter",
+    .brief = "Adds the lines of the FILEs, or of standard input, to LIST, a filter file or a "
+             "filter on a server, and prints how many were new. Lines are brought into the "
+             "canonical form of the list's type (addresses, phone numbers and others), as by "
+             "`bloomery build`.\n"
+             "\n"
+             "A list is created for a number of keys, its capacity. A Bloom filter accepts more "
+             "keys, but then its false-positive rate exceeds the requested one, and a warning "
+             "gives the rate.",
     .description =
-        "Adds the lines of the files, or of standard input, to a filter file. The lines are "
-        "brought into the form of the list's own type (addresses, phone numbers, ...), as "
-        "`bloomery build` did, and it is said how many were new. Where a list of lines does not "
-        "record whether a carriage return before the newline is part of its keys, a line that ends "
-        "in one is added with it and without it, if each key is there once, and a warning says "
-        "so.\n"
+        "Files compressed with gzip or zstd are decompressed. A filter file is replaced in one "
+        "step when all lines have been read. A process that has it open, or opens it meanwhile, "
+        "sees the old list or the new one. After any error (a malformed line, an unreadable file, "
+        "a full disk) the file is unchanged. If two programs add to the same file, one waits for "
+        "the other.\n"
         "\n"
-        "The list is replaced in one step when all lines have been read: whoever has it open, or "
-        "opens it meanwhile, sees the old list or the new one. If anything goes wrong (a "
-        "malformed line, an unreadable file, a full disk) it stays as it was. Two programs that "
-        "add to the same list wait for each other.\n"
+        "Scalable, growable-cuckoo and scalable-cuckoo filters grow beyond their capacity. Some "
+        "other kinds, such as cuckoo, can be full; this is an error, and nothing is added. Keys "
+        "cannot be added to fuse and ribbon filters: "
+        "build them again, or build an overlay over them (`bloomery build --over`).\n"
         "\n"
-        "A filter has room for the number of keys it was made for. A Bloom filter can take more, "
-        "but then it answers wrongly more often than was asked; a warning gives the rate. "
-        "Scalable, "
-        "growable-cuckoo and scalable-cuckoo ones grow instead; a cuckoo one that is full says so "
-        "and stays as it "
-        "was. Fuse and ribbon filters take nothing: build them again, or make a list over them, "
-        "which does, by `bloomery build --over`.\n"
+        "A list from which keys can be removed stores a copy of a key each time it is added, and "
+        "`bloomery remove` removes one copy. (An overlay is an exception: it stores each key "
+        "once.) A cuckoo list has space for at most eight copies of a key, and for fewer if many "
+        "keys have several. A line that occurs several times in the input is added once, unless "
+        "--copies is given.\n"
         "\n"
-        "A list from which keys can be removed holds a copy of a key for each time it was added, "
-        "and `bloomery remove` takes one out; an overlay is a set, and holds each once. In a "
-        "cuckoo list there is room for eight copies of one key at most, and for fewer where many "
-        "keys have several; in the others for any number. Lines that are the same in one input are "
-        "one key, unless --copies is given. But a key that seems to be in the list already is "
-        "stored once more, and counted: it may only look like another, and if it were left out, "
-        "removing that one would remove both. So do not add a key again unless you mean to remove "
-        "it as often, or use --once for a list from which nothing is removed.\n"
+        "A key that such a list seems to contain already is stored again, and counted. It may be a "
+        "false positive, and if it were skipped, removing the other key would remove both. So add "
+        "a key again only if you will remove it as often, or use --once for a list from which "
+        "nothing is removed.\n"
         "\n"
-        "LIST may also be the address of a filter on a Redis or Valkey server that has no module: "
-        "redis://HOST/KEY (`bloomery help push` tells more of addresses). Others may add to it at "
-        "the same time: of each key exactly one is told that it was new. The lines go over as they "
-        "are read, thousands at a time, and what has arrived stays, so an error half way leaves "
-        "those before it in the filter; adding them again does no harm. Only where a malformed "
-        "line is an error all lines are read first. What becomes of keys whose answer was lost on "
-        "the way is told apart.",
+        "Some lists of lines, such as those of other programs, do not record whether a carriage "
+        "return before the newline is part of a key. If such a list stores each key once, a line "
+        "that ends in a carriage return is added with it and without it. A warning is printed.\n"
+        "\n"
+        "LIST can also be the address of a filter on a Redis or Valkey server without the Bloomery "
+        "module: redis://HOST/KEY (`bloomery help push` describes addresses). If several clients "
+        "add the same key at the same time, exactly one of them counts it as new. Lines are sent "
+        "as they are read, thousands at a time. After an error, the lines already sent stay in the "
+        "filter, and adding them again does no harm. If a malformed line would be an error, all "
+        "lines are read before the first is sent. If an answer is lost, the lines are sent again, "
+        "and those that may have been new are counted separately.",
     .examples = "# Add the lines of a file\n"
                 "bloomery add blocked.bly new-entries.txt\n"
                 "# Add a single key\n"
                 "bloomery add blocked.bly --key 192.0.2.7\n"
-                "# Add file names, which may contain anything\n"
+                "# Add file names, which may contain newlines\n"
                 "find . -name '*.jpg' -print0 | bloomery add -0 seen.bly\n"
-                "# Add to a filter that a server holds and others use\n"
+                "# Add to a filter on a server, for all of its clients\n"
                 "bloomery add redis://cache.example/blocked new-entries.txt",
     .options = options,
     .most_used = {"key", "type", "comments"},

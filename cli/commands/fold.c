@@ -1,4 +1,4 @@
-/* fold.c - bloomery fold: makes a filter smaller, exactly as if it had been built at that size. */
+/* bloomery fold: makes a filter smaller, exactly as if it had been built at that size. */
 #include "cli.h"
 #include "common_options.h"
 #include "filters/filter_file.h"
@@ -31,13 +31,13 @@ static const cli_option options[] = {
     OPTION_RATE(
         offsetof(values, rate),
         "Keep the false-positive rate per lookup at or below RATE, instead of the rate that was "
-        "requested for the filter. RATE becomes the requested rate of the result."),
+        "requested for the filter. If the filter is folded, RATE becomes its requested rate."),
     OPTION_FORCE_FILTER(offsetof(values, force)),
     OPTION_JSON(offsetof(values, json), "Print a report as a JSON object."),
     {0},
 };
 
-/* The rate that the keys in it would have in a filter `divisor` times smaller. */
+/* The false-positive rate of f after it was folded by `divisor`. */
 static double rate_after(const bly_filter *f, uint64_t divisor) {
     bly_filter_info s = {.struct_size = sizeof s};
     bly_geometry g = bly_filter_geometry(f);
@@ -49,7 +49,7 @@ static double rate_after(const bly_filter *f, uint64_t divisor) {
     return bly_plan_fpr(&g, (uint64_t)ceil(s.estimated_keys), hasher ? hasher->bits : 128);
 }
 
-/* NULL, or why a filter of this shape cannot be made `divisor` times smaller. */
+/* NULL, or why a filter of this shape cannot be folded by `divisor`. */
 static const char *obstacle(const bly_geometry *g, uint64_t divisor) {
     bly_geometry small = *g;
     if (g->size % divisor != 0)
@@ -59,8 +59,9 @@ static const char *obstacle(const bly_geometry *g, uint64_t divisor) {
                                             : "which would leave a size that its kind cannot have";
 }
 
-static void say_cannot(const char *path, const bly_geometry *g, uint64_t divisor, const char *why) {
-    const uint64_t max_divisor = 1000; /* more is of no use */
+static void report_obstacle(const char *path, const bly_geometry *g, uint64_t divisor,
+                            const char *why) {
+    const uint64_t max_divisor = 1000; /* larger factors are useless */
     char size[KINDS_SIZE], instead[64] = "build it with --foldable";
     for (uint64_t d = 2; d <= max_divisor; d++)
         if (!obstacle(g, d)) {
@@ -81,15 +82,15 @@ static uint64_t choose(const values *v, const char *path, const bly_filter *f) {
                             bly_kind_name(g.kind), kinds_that_can(BLY_CAN_FOLD, kinds));
         return 0;
     }
-    const uint64_t wanted = v->by ? v->by : 2;
-    const char *why = obstacle(&g, wanted);
+    const uint64_t divisor = v->by ? v->by : 2;
+    const char *why = obstacle(&g, divisor);
     if (why) {
-        say_cannot(path, &g, wanted, why);
+        report_obstacle(path, &g, divisor, why);
         return 0;
     }
     if (v->by) {
         if (v->by == 1)
-            message_note("%s: copied unchanged, as --by 1 asks for", path);
+            message_note("%s: copied unchanged, because of --by 1", path);
         return v->by;
     }
     bly_filter_get_info(f, &s);
@@ -132,8 +133,9 @@ static void report(const values *v, const char *name, const bly_filter *from,
     (void)health_warn(name, b);
 }
 
-/* Records another requested rate in the filter, and the capacity that goes with it: unites an empty
- * filter that was created so with it. That takes its hash function, so a keyed one cannot. */
+/* Records a new requested rate, and the capacity that follows from it: creates an empty filter with
+ * that rate, and adds *f to it by a union. This needs the hash function, so a keyed filter, which
+ * is opened without its key, is not changed. */
 static bly_status record_rate(bly_filter **f, double rate) {
     const bly_hasher *hasher = bly_filter_hasher(*f);
     bly_spec spec = bly_spec_for(BLY_KIND_NONE, 0, rate);
@@ -165,8 +167,9 @@ static int fold(const values *v, const char *path, const bly_filter *f, destinat
     if (status != BLY_OK)
         return message_status(path, status);
     if (v->rate > 0 && divisor > 1 && record_rate(&small, v->rate) != BLY_OK)
-        message_warn("%s: --rate could not be recorded in it; its requested rate stays as it was",
-                     to->name);
+        message_warn(
+            "%s: --rate could not be recorded, so the requested rate of the file is unchanged",
+            to->name);
     bly_filter_info after;
     const bool saved = set_output_save(small, to, "fold it by a smaller factor", &after);
     if (saved)

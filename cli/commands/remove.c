@@ -1,4 +1,4 @@
-/* bloomery remove - fewer keys for a filter file, where its kind can. */
+/* bloomery remove: removes keys from a filter file. */
 #include "filters/edit.h"
 #include "filters/kind_words.h"
 #include "text/json.h"
@@ -15,15 +15,16 @@ static int refuse(const char *path, bly_kind kind) {
     const uint32_t can = bly_kind_capabilities(kind);
     const char *why = can & BLY_CAN_BUILD          ? "it was built from all its keys at once"
                       : can & BLY_FORGETS          ? "it forgets them by itself"
-                      : can & BLY_CARDINALITY_ONLY ? "it tells how many there are, not which"
+                      : can & BLY_CARDINALITY_ONLY ? "it only counts keys"
                       : can & BLY_CAN_COUNT        ? "its counts are estimates"
-                                                   : "keys share its bits, so others would go too";
+                                            : "keys share bits, so other keys would be removed too";
     (void)kinds_that_can(BLY_CAN_REMOVE, kinds);
     if (can & (BLY_FORGETS | BLY_CARDINALITY_ONLY | BLY_CAN_COUNT))
-        return message_error("%s: keys cannot be removed from %s %s filter: %s; %s can", path,
-                             kinds_article(kind), bly_kind_name(kind), why, kinds);
-    return message_error("%s: keys cannot be removed from %s %s filter: %s; make a list over it, "
-                         "from which they can: bloomery build --over %s -o NEW.bly",
+        return message_error(
+            "%s: keys cannot be removed from %s %s filter: %s; kinds that support removal: %s",
+            path, kinds_article(kind), bly_kind_name(kind), why, kinds);
+    return message_error("%s: keys cannot be removed from %s %s filter: %s; build an overlay "
+                         "over it, which supports removal: bloomery build --over %s -o NEW.bly",
                          path, kinds_article(kind), bly_kind_name(kind), why, path);
 }
 
@@ -40,27 +41,28 @@ static bly_status apply(edit *e) {
 
 static int fail(const edit *e) {
     if (e->status == BLY_EFULL)
-        return message_error("%s: has no room for more changes; build the list again; it is left "
-                             "as it was",
+        return message_error("%s: no space for more changes; build the list again; nothing was "
+                             "removed",
                              e->list.name);
     return message_status(e->list.name, e->status);
 }
 
-/* Cells that a key shares with others: none where it has a slot of its own. */
+/* The number of cells that hold a key: one slot, or several counters shared with other keys. */
 static unsigned cells_of(const bly_filter *f) {
     const bly_geometry g = bly_filter_geometry(f);
     return kinds_hold_slots(g.kind) ? 1 : g.hashes;
 }
 
-/* Of the keys that were never added some looked present, and took another's copy with them: as many
- * to each that did not as the rate says, and no more than were taken out. */
+/* The expected number of keys that were removed by mistake. Keys that were never added are false
+ * positives at the current rate. Removing such a key removes a copy of another key. The number is
+ * estimated from the keys that were not found, and cannot exceed the number removed. */
 static double expected_harm(const edit *e, uint64_t absent) {
     bly_filter_info s = {.struct_size = sizeof s};
-    if (!e->copies) /* an overlay remembers the key itself as removed */
+    if (!e->copies) /* an overlay records the removed key itself */
         return 0;
     bly_filter_get_info(handle_filter(&e->list), &s);
     const double others = (double)absent * s.current_fpr / (1 - fmin(s.current_fpr, 0.999));
-    /* Of counters, each of a stranger's is another key's, which the lowering of one may lose. */
+    /* Each counter of a false positive may belong to a different key, which is then lost. */
     return fmin(others, (double)e->done) * cells_of(handle_filter(&e->list));
 }
 
@@ -79,7 +81,7 @@ static void report_json(const edit *e, uint64_t absent, uint64_t left) {
 }
 
 static int report(edit *e) {
-    char gone[NUMBER_TEXT], not_there[NUMBER_TEXT], count[NUMBER_TEXT], again[NUMBER_TEXT];
+    char removed[NUMBER_TEXT], text[NUMBER_TEXT], count[NUMBER_TEXT], again[NUMBER_TEXT];
     char repeated[NUMBER_TEXT + 16] = "";
     const uint64_t absent = e->gathered.count - e->done,
                    marks = bly_list_marks_in(handle_filter(&e->list));
@@ -91,55 +93,58 @@ static int report(edit *e) {
     if (e->values->json)
         report_json(e, absent, left);
     else
-        message_note("%s: %s removed, %s not there%s; it holds %s key%s", e->list.name,
-                     number_grouped(e->done, gone), number_grouped(absent, not_there), repeated,
+        message_note("%s: %s removed, %s not found%s; now %s key%s", e->list.name,
+                     number_grouped(e->done, removed), number_grouped(absent, text), repeated,
                      number_grouped(own, count), own == 1 ? "" : "s");
     const double harm = expected_harm(e, absent);
     if (harm >= 0.01)
-        message_warn(
-            "%s: %s of these keys were never added: with them %s%.*f other keys were taken "
-            "out, and will be missed; remove only what was added",
-            e->list.name, number_grouped(absent, not_there),
-            cells_of(handle_filter(&e->list)) > 1 ? "up to " : "about ", harm < 10 ? 2 : 0, harm);
+        message_warn("%s: %s of these keys were never added. Others were probably false positives: "
+                     "removing them has removed %s%.*f other keys, which will not be found any "
+                     "more; remove only keys that were added",
+                     e->list.name, number_grouped(absent, text),
+                     cells_of(handle_filter(&e->list)) > 1 ? "up to " : "about ", harm < 10 ? 2 : 0,
+                     harm);
     bly_filter_info s = {.struct_size = sizeof s};
     bly_filter_get_info(handle_filter(&e->list), &s);
     if (s.stuck)
-        message_warn("%s: %s of its counters have reached their limit and are not lowered again: "
-                     "keys that came so often stay, whatever is removed",
-                     e->list.name, number_grouped(s.stuck, not_there));
+        message_warn("%s: counters at their limit: %s; these are never decremented, so keys that "
+                     "were added that often stay in the list",
+                     e->list.name, number_grouped(s.stuck, text));
     return e->done ? CLI_OK : CLI_NONE;
 }
 
 static int run(void *values, cli_operands operands) {
     static const edit_command removing = {HANDLE_REMOVES, refuse, apply, fail, report};
     if (operands.count == 0)
-        return message_error("name the list: bloomery remove LIST.bly [FILE...]");
+        return message_error("no list given; for example: bloomery remove LIST.bly FILE");
     return edit_run(&removing, values, operands);
 }
 
 const cli_command command_remove = {
     .name = "remove",
     .operands = "LIST.bly [FILE...]",
-    .summary = "Remove keys from a filter file, where its kind can",
+    .summary = "Remove keys from a filter file",
+    .brief = "Removes the lines of the FILEs, or of standard input, from a filter file, and prints "
+             "how many were removed. The kind of the filter must support removal; `bloomery plan "
+             "-n 1M --deletes` lists such kinds.\n"
+             "\n"
+             "Remove only keys that were added. If a key was never added but is a false positive, "
+             "another key is removed in its place, and will not be found any more. A warning gives "
+             "the expected number of such keys.",
     .description =
-        "Removes the lines of the files, or of standard input, from a filter file, and says how "
-        "many were there. The lines are brought into the form of the list's own type, as when they "
-        "were added, so any spelling of a key will do. The list is replaced in one step when all "
-        "lines have been read; if anything goes wrong it stays as it was.\n"
+        "Files compressed with gzip or zstd are decompressed. Lines are brought into the canonical "
+        "form of the list's type, as when they were added, so any spelling of a key works. The "
+        "file is replaced in one step when all lines have been read. After any error it is "
+        "unchanged.\n"
         "\n"
-        "Remove only what was added. Asked for a key that never was, a list says \"maybe\" at its "
-        "rate, and takes out what it found: another key, which is then missed. A warning says how "
-        "many that probably were. A key that was added several times must be removed as often; a "
-        "line that is there several times in one input counts once, as it does for `bloomery "
-        "add`, unless --copies is given.\n"
+        "A key that was added several times must be removed as often. A line that occurs several "
+        "times in the input counts once, as for `bloomery add`, unless --copies is given.\n"
         "\n"
-        "In a Bloom filter keys share bits: clearing those of one key would make the filter forget "
-        "others, which it must never do. So this works only for kinds made for it: "
-        "`bloomery plan -n 1M --deletes` lists them, and `bloomery build --kind` builds them. "
-        "Every "
-        "other kind can be given an overlay (`bloomery build --over`), a list that remembers what "
-        "was removed since. There a key that was never added does no "
-        "harm, and one that was added several times goes at once.",
+        "In a Bloom filter keys share bits, so clearing the bits of one key would remove others. "
+        "`bloomery build --kind` builds lists of kinds that support removal. Bloom, fuse and "
+        "ribbon filters can get an overlay (`bloomery build --over`), which records the removed "
+        "keys. Removing a key that was never added from an overlay does no harm, and a key that "
+        "was added several times is removed at once.",
     .examples = "# Remove a single key\n"
                 "bloomery remove blocked.bly --key 192.0.2.7\n"
                 "# Remove the lines of a file\n"

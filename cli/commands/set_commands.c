@@ -1,6 +1,6 @@
-/* set_commands.c - bloomery merge, intersect and subtract: filters combined into one.
+/* set_commands.c - bloomery merge, intersect and subtract: combine filters into one.
  *
- * The operands and options differ; the work is that of filters/set_operation.c.
+ * Only the operands and options are here; filters/set_operation.c does the work.
  */
 #include "common_options.h"
 #include "filters/set_operation.h"

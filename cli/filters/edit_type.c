@@ -1,7 +1,7 @@
-/* edit_type.c - which keys a list that is changed gets from a line.
+/* edit_type.c - decides how keys are made from lines for the list that is changed.
  *
- * A list says of itself what its keys are: by its header, or by marks. States of early versions,
- * and lists of other programs, do not; a line may then have to be added in several forms.
+ * A list records this in its header or in marks. States of early versions, and lists of other
+ * programs, do not record it. Then a line may have to be added in several forms.
  */
 #include "filters/edit.h"
 #include "filters/health.h"
@@ -14,56 +14,57 @@
 
 static bool refuse_type(const edit_list *list, bly_list_type type) {
     if (list->own == BLY_LIST_OTHER)
-        (void)message_error("%s: its keys are parts of lines, or lines in small letters, made by "
-                            "the --field or --ignore-case of bloomery dedup or count; only that "
-                            "command adds to it",
-                            list->path);
+        (void)message_error(
+            "%s: its keys were made from lines with the --field or --ignore-case of "
+            "bloomery dedup or count; only that command can change it",
+            list->path);
     else if (type == BLY_LIST_NONE)
-        (void)message_error("%s: has keys of several types, or too many to tell; say which these "
-                            "are by --type",
+        (void)message_error("%s: has keys of several types, or too many keys to recognise their "
+                            "type; give the type of these lines with --type",
                             list->path);
     else if (bly_list_is_typed(list->own) || bly_list_is_lines(list->own))
         (void)message_error("%s: is a list of type %s, in which keys of type %s would not be "
-                            "found; leave --type out, or use another list",
+                            "found; remove --type, or name another list",
                             list->path, line_type_words(list->own), line_type_words(type));
     else
-        (void)message_error("%s: was made by bloomery %s; keys of type %s would not be found in "
-                            "it; leave --type out, or use another list",
+        (void)message_error("%s: is a state of bloomery %s, in which keys of type %s would not be "
+                            "found; remove --type, or name another list",
                             list->path, line_type_words(list->own), line_type_words(type));
     return false;
 }
 
-/* A list that records nothing, and has no marks, may hold keys of any type that another program has
- * put there. A type is recorded only where it cannot make a wrong sense of keys that are there
- * already. */
-bool edit_settle_type(const edit_list *list, bly_list_type asked, edit_type *out) {
+/* A list without a recorded type and without marks may have keys of any type, added by another
+ * program. So a type is recorded only if no existing key could contradict it. */
+bool edit_settle_type(const edit_list *list, bly_list_type requested, edit_type *out) {
     const bly_list_type own = list->own;
-    const bool same_lines = bly_list_is_lines(own) && asked == BLY_LIST_LINE;
-    const bly_list_type type = asked == BLY_LIST_NONE || same_lines ? own : asked;
-    const bool unsaid = !list->recorded &&
-                        (own == BLY_LIST_LINE || (own == BLY_LIST_NONE && asked == BLY_LIST_LINE));
+    const bool same_lines = bly_list_is_lines(own) && requested == BLY_LIST_LINE;
+    const bly_list_type type = requested == BLY_LIST_NONE || same_lines ? own : requested;
+    const bool unrecorded =
+        !list->recorded &&
+        (own == BLY_LIST_LINE || (own == BLY_LIST_NONE && requested == BLY_LIST_LINE));
     const bool open = list->empty && bly_list_is_lines(own);
     *out = (edit_type){.type = type,
                        .marked = bly_list_is_typed(own) && own == type,
-                       .mark = !unsaid || open,
+                       .mark = !unrecorded || open,
                        .blanks = type > BLY_LIST_LINE || rule_marks_any(&list->marks),
-                       .unsaid = unsaid && !open && type == BLY_LIST_LINE};
+                       .unrecorded = unrecorded && !open && type == BLY_LIST_LINE};
     if (type == BLY_LIST_NONE || type == BLY_LIST_OTHER)
         return refuse_type(list, type);
-    if (own != BLY_LIST_NONE && own != type && !unsaid && !open)
+    if (own != BLY_LIST_NONE && own != type && !unrecorded && !open)
         return refuse_type(list, type);
     if (!out->mark && type != BLY_LIST_LINE)
-        message_warn("%s: does not say what it holds, and has keys already; to find these, check "
-                     "must be given --type %s",
-                     list->path, line_type_words(type));
+        message_warn(
+            "%s: does not record the type of its keys, and already has some; look up these "
+            "lines with bloomery check --type %s",
+            list->path, line_type_words(type));
     return true;
 }
 
-/* ---- lists that do not say how keys are made from lines ---------------------------------------
+/* ---- lists that do not record how keys are made from lines ------------------------------------
  */
 
 edit_forms edit_forms_of(const edit_list *list, const edit_type *as, bool set, bool exact) {
-    const bool urls = as->unsaid && set;
+    const bool urls = as->unrecorded && set;
     return (edit_forms){.path = list->path,
                         .set = set,
                         .urls = {urls && list->marks.url, urls && list->marks.crawl},
@@ -76,13 +77,13 @@ static void warn_of_return(edit_forms *f) {
     f->warned = true;
     if (f->set)
         message_warn("%s: does not record whether a carriage return at the end of a line is part "
-                     "of its key: a line that ends in one is added in both forms, with it and "
-                     "without it; a new list leaves it out",
+                     "of its key, so a line that ends in one is added with it and without it; a "
+                     "new list ignores it",
                      f->path);
     else
         message_warn("%s: does not record whether a carriage return at the end of a line is part "
-                     "of its key: here it is not, and where the list was made by bloomery count "
-                     "it was; convert the line ends, or begin a new list",
+                     "of its key. It is ignored here, but old states of bloomery count include it; "
+                     "convert the line ends, or start a new list",
                      f->path);
 }
 
@@ -116,7 +117,7 @@ void edit_warn_of_levels(const char *path, bly_list_type type, const bly_list_le
     const unsigned before = bly_list_max_lookups(type, known);
     const unsigned now = bly_list_max_lookups(type, &all);
     if (now > before && now * s->current_fpr > HEALTH_MARGIN * before * s->requested_fpr)
-        message_warn("%s: has keys of new widths: for a line it needs up to %u lookups instead of "
-                     "%u, and the false-positive rate per line is up to %s; build it again",
+        message_warn("%s: a line now needs up to %u lookups instead of %u, so the false-positive "
+                     "rate per line is up to %s; build the list again",
                      path, now, before, number_percent(now * s->current_fpr, rate));
 }

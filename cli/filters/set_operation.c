@@ -1,8 +1,9 @@
-/* set_operation.c - compares the headers of filter files, folds the files to a common size where
- * that is needed, combines them and reports.
+/* set_operation.c - compares the headers of filter files, folds the files to a common size if
+ * necessary, combines them, and prints a report.
  *
- * What the library's operation on two filters cannot know is settled here: how the keys were made
- * from lines (the recorded rule), and the marks, keys that say what type a list has.
+ * The library combines two filters without knowing what their keys mean. So this file also compares
+ * how the keys were made from lines (the recorded rule), and corrects the marks, which are keys
+ * that record the type of a list.
  */
 #include "filters/set_operation.h"
 
@@ -28,13 +29,13 @@ typedef struct inputs {
     char **paths;
     size_t count;
     bly_file_info first;   /* header of the first file */
-    bly_list_info list;    /* of the result so far, once the first file has been read */
+    bly_list_info list;    /* of the result so far; valid after the first file was read */
     const char *state;     /* a file that records the rule of a state, or NULL */
     const char *old;       /* a file with keys that records no rule, or NULL */
     const bly_hasher *key; /* of keyed filters; NULL: not given */
     uint64_t common;       /* the greatest common divisor of the sizes */
     uint64_t largest;      /* the largest size */
-    uint64_t keys;         /* of the file that has most keys */
+    uint64_t keys;         /* the largest number of keys in a file */
 } inputs;
 
 /* "B: differs from A in its WHAT (THIS, not THAT); ..." */
@@ -70,8 +71,8 @@ static char *seed_text(const bly_file_info *info, char out[NUMBER_TEXT]) {
     return out;
 }
 
-/* Whether both record the same rule, or one of them none. Lines, and lines of which some may be
- * blank, go together. */
+/* Whether both record the same rule, or one of them records none. The two rules for lines, with and
+ * without blank lines, count as the same. */
 static bool same_rule(bly_key_rule a, bly_key_rule b) {
     return a == b || a == BLY_KEYS_UNRECORDED || b == BLY_KEYS_UNRECORDED ||
            (bly_list_is_lines(bly_list_type_of_rule(a)) &&
@@ -79,8 +80,7 @@ static bool same_rule(bly_key_rule a, bly_key_rule b) {
 }
 
 /* A state that records how keys were made from lines, and a file that does not, may have different
- * keys for the same line. An estimate of what they share may be off by such lines, but is
- * allowed. */
+ * keys for the same line. An estimate of their overlap is still allowed: it is only less exact. */
 static bool same_lines(inputs *p, const char *path, const bly_file_info *info) {
     const bly_list_type type = bly_list_type_of_rule(info->key_rule);
     if (type > BLY_LIST_LINE)
@@ -92,12 +92,13 @@ static bool same_lines(inputs *p, const char *path, const bly_file_info *info) {
     (void)message_error(
         "%s: does not record how its keys were made from lines, but %s does. A line that ends in a "
         "carriage return may have a different key in each, and would not be found in the result. "
-        "Make %s again from its lines, or combine it only with files that do not record it either",
+        "Build %s again from its lines, or combine it only with files that do not record it either",
         p->old, p->state, p->old);
     return false;
 }
 
-/* Compares everything but the size, which folding may change, and what growing changes. */
+/* Compares everything except the size, which folding can change, and the shape of kinds that grow.
+ */
 static bool alike(const inputs *p, const char *path, const bly_file_info *b) {
     const bly_file_info *a = &p->first;
     char is[NUMBER_TEXT], was[NUMBER_TEXT], now[KINDS_SHAPE], then[KINDS_SHAPE];
@@ -111,7 +112,7 @@ static bool alike(const inputs *p, const char *path, const bly_file_info *b) {
     if (!same_rule(a->key_rule, b->key_rule))
         return differs(p, path, "type of keys", line_type_words(bly_list_type_of_rule(b->key_rule)),
                        line_type_words(bly_list_type_of_rule(a->key_rule)));
-    if (kinds_grow(a->geometry.kind)) { /* the header has the present shape, not the first one */
+    if (kinds_grow(a->geometry.kind)) { /* the header has the current shape, not the initial one */
         if (a->fpr != b->fpr)
             return differs(p, path, "requested false-positive rate", number_percent(b->fpr, is),
                            number_percent(a->fpr, was));
@@ -158,7 +159,7 @@ static int refuse_sizes(const inputs *p, const char *path, const bly_file_info *
                          path, p->paths[0], is, was, small, number_percent(fpr, rate));
 }
 
-/* Reports why filters of this kind cannot be combined, which the library knows. */
+/* Reports the library's reason why filters of this kind cannot be combined. */
 static bool refuse_kind(const inputs *p) {
     opened o;
     char kinds[KINDS_LIST];
@@ -212,9 +213,9 @@ static bool read_headers(inputs *p, const set_operation *op, bool fold, cli_oper
     return true;
 }
 
-/* ---- reading them ---------------------------------------------------------------------------- */
+/* ---- reading the files ----------------------------------------------------------------------- */
 
-/* By how much this filter must be folded; 1: not at all. */
+/* The factor by which the filter must be folded; 1: not at all. */
 static uint64_t fold_by(const inputs *p, const bly_filter *f) {
     const bly_geometry g = bly_filter_geometry(f);
     return kinds_grow(g.kind) ? 1 : g.size / p->common;
@@ -235,7 +236,7 @@ static bly_filter *folded(const inputs *p, const char *path, const bly_filter *f
     return small;
 }
 
-/* Subtracting adds the marks again, which takes the secret key of a keyed filter. */
+/* Subtracting adds the marks again, for which a keyed filter needs its secret key. */
 static uint32_t without_key(const inputs *p) {
     return p->op->operation == BLY_OP_SUBTRACT ? 0 : BLY_OPEN_WITHOUT_KEY;
 }
@@ -253,14 +254,14 @@ static bool open_input(const inputs *p, size_t i, opened *o) {
     return small != NULL;
 }
 
-/* Loads the first file, folded to the common size, into memory that can be changed. */
+/* Loads the first file, folded to the common size, so that it can be changed. */
 static bly_filter *load_first(const inputs *p) {
     opened o;
     if (kinds_grow(p->first.geometry.kind) || p->first.geometry.size == p->common)
         return open_load(p->paths[0], p->key, without_key(p));
     if (!open_input(p, 0, &o))
         return NULL;
-    if (!o.loaded) { /* not folded: its size is another than in its header a moment ago */
+    if (!o.loaded) { /* it was not folded, so its size has changed since its header was read */
         (void)message_error("%s: was replaced while it was being read; try again", p->paths[0]);
         open_close(&o);
         return NULL;
@@ -285,9 +286,9 @@ static void compare_types(const inputs *p, bly_list_type b, const char *path) {
                      path, line_type_words(b), p->paths[0], line_type_words(a));
 }
 
-/* Corrects the rule that the result records. Where the rules of both differ the library records
- * none, and that is right if one of them records none and may have other keys. But the marks of
- * that one may show the type; and rules that differ only in blank lines go together. */
+/* Corrects the rule that the result records. The library records no rule if the two rules differ.
+ * That is right if one file records none, unless its marks show that it has the same type. Two
+ * recorded rules differ only in blank lines, so the result records the one that includes them. */
 static bly_status record_rule(const inputs *p, bly_filter *f, bly_list_type type,
                               bly_key_rule before, bly_key_rule other) {
     const bool recorded = before != BLY_KEYS_UNRECORDED && other != BLY_KEYS_UNRECORDED;
@@ -300,15 +301,15 @@ static bly_status record_rule(const inputs *p, bly_filter *f, bly_list_type type
                : BLY_OK;
 }
 
-/* In a kind that stores copies, the marks that both have are there twice after a union, and none is
- * left after a subtraction. There must be one of each. */
+/* There must be one of each mark. In a kind that stores copies, the marks that both filters have
+ * are stored twice after a union, and are gone after a subtraction. */
 static bly_status correct_marks(inputs *p, bly_filter *f, const bly_list_info *other) {
     const bly_list_levels both = bly_list_levels_common(&p->list.levels, &other->levels);
     if (other->type != p->list.type || !kinds_hold_copies(p->first.geometry.kind))
         return BLY_OK;
     if (p->op->operation == BLY_OP_SUBTRACT)
         return bly_list_add_marks(f, other->type, &both);
-    /* To remove a mark that is a false positive would remove another key. */
+    /* Removing a mark that is a false positive would remove another key. */
     if (p->op->operation != BLY_OP_UNION || examine(f).chance_levels)
         return BLY_OK;
     bly_status status = bly_list_remove_marks(f, other->type, &both);
@@ -316,7 +317,7 @@ static bly_status correct_marks(inputs *p, bly_filter *f, const bly_list_info *o
     return status;
 }
 
-/* The capacity would suffice for so many different keys; if they are not more, copies are why. */
+/* If the number of keys is within the capacity, copies of the same key are the reason. */
 static int refuse_full(const inputs *p, size_t i, const bly_filter *into, uint64_t more) {
     char keys[NUMBER_TEXT], room[NUMBER_TEXT];
     const uint64_t all = bly_filter_count(into) + more, most = bly_filter_max_keys(into);
@@ -332,7 +333,7 @@ static int refuse_full(const inputs *p, size_t i, const bly_filter *into, uint64
             p->paths[i]);
     return message_error(
         "%s: does not fit into the result, although the files have only %s keys "
-        "together. A key that is in several of them is stored as often, and there "
+        "together. A key that is in several files is stored several times, and there "
         "is space for at most eight copies of a key, or for fewer if many keys have "
         "several; build one list from the keys of all files",
         p->paths[i], keys);
@@ -347,20 +348,20 @@ static int refuse_mismatch(const inputs *p, size_t i, bly_status status, const c
 }
 
 /* Subtracting ignores keys that it does not find. */
-static void warn_of_absent(const inputs *p, size_t i, uint64_t asked, uint64_t gone) {
+static void warn_of_absent(const inputs *p, size_t i, uint64_t keys, uint64_t removed) {
     char some[NUMBER_TEXT], all[NUMBER_TEXT];
-    if (p->op->operation == BLY_OP_SUBTRACT && gone < asked)
-        message_warn("%s: %s of its %s keys are not in %s. Others may be there as false positives "
-                     "only, and then a different key was removed; subtract only lists whose keys "
+    if (p->op->operation == BLY_OP_SUBTRACT && removed < keys)
+        message_warn("%s: %s of its %s keys are not in %s. Others may only be false positives "
+                     "there, and then a different key was removed; subtract only lists whose keys "
                      "are all in the first",
-                     p->paths[i], number_grouped(asked - gone, some), number_grouped(asked, all),
+                     p->paths[i], number_grouped(keys - removed, some), number_grouped(keys, all),
                      p->paths[0]);
 }
 
 static bool refuse_options(const inputs *p, const char *path) {
-    (void)message_error("%s: was made with a different --field, --delimiter, --url or "
+    (void)message_error("%s: was created with a different --field, --delimiter, --url or "
                         "--ignore-case than %s, so a line has a different key in each; only states "
-                        "made with the same options can be %s",
+                        "created with the same options can be %s",
                         path, p->paths[0], p->op->done);
     return false;
 }
@@ -370,7 +371,7 @@ static bool combine_file(inputs *p, size_t i, bly_filter *into) {
     if (!open_input(p, i, &o))
         return false;
     const bly_list_info list = examine(o.filter);
-    const uint64_t before = bly_filter_count(into), asked = bly_filter_count(o.filter);
+    const uint64_t before = bly_filter_count(into), keys = bly_filter_count(o.filter);
     const bly_key_rule rule = bly_filter_key_rule(into), other = bly_filter_key_rule(o.filter);
     if (rule == BLY_KEYS_OTHER && other == rule && rule_marks_differ(into, o.filter)) {
         open_close(&o);
@@ -387,11 +388,11 @@ static bool combine_file(inputs *p, size_t i, bly_filter *into) {
     if (status == BLY_OK)
         status = correct_marks(p, into, &list);
     if (status == BLY_EFULL)
-        (void)refuse_full(p, i, into, asked);
+        (void)refuse_full(p, i, into, keys);
     else if (status != BLY_OK)
         (void)refuse_mismatch(p, i, status, why);
     else
-        warn_of_absent(p, i, asked, before > after ? before - after : 0);
+        warn_of_absent(p, i, keys, before > after ? before - after : 0);
     return status == BLY_OK;
 }
 
@@ -415,8 +416,8 @@ static void report_json(const inputs *p, const char *name, const bly_filter_info
     json_end(&j);
 }
 
-/* How many different keys there are. A kind that only counts has the number of occurrences instead;
- * its counters give an estimate. */
+/* The number of different keys. For kinds that only count, `count` is the number of occurrences, so
+ * the estimate from their counters is used. */
 static uint64_t different_keys(const bly_filter_info *s) {
     const bool counts = kinds_can(s->kind, BLY_CAN_COUNT) && !kinds_hold_copies(s->kind);
     return counts && s->estimated_keys < 0x1p63 ? (uint64_t)llround(s->estimated_keys) : s->count;
@@ -424,7 +425,7 @@ static uint64_t different_keys(const bly_filter_info *s) {
 
 static void report(const inputs *p, const char *name, bool as_json, const bly_filter_info *s,
                    uint64_t marks) {
-    char keys[NUMBER_TEXT], now[NUMBER_TEXT], asked[NUMBER_TEXT], marked[64] = "";
+    char keys[NUMBER_TEXT], now[NUMBER_TEXT], requested[NUMBER_TEXT], marked[64] = "";
     const size_t files = p->op->operation == BLY_OP_SUBTRACT ? p->count - 1 : p->count;
     const uint64_t own = different_keys(s) > marks ? different_keys(s) - marks : 0;
     if (marks)
@@ -433,14 +434,14 @@ static void report(const inputs *p, const char *name, bool as_json, const bly_fi
     if (as_json)
         report_json(p, name, s, marks);
     else
-        message_note("%s: %zu filter%s %s, %s%s key%s%s%s; %s %s (requested: %s)", name, files,
-                     files == 1 ? "" : "s", p->op->done,
-                     kinds_can(s->kind, BLY_CAN_REMOVE) ? "" : "about ", number_grouped(own, keys),
-                     own == 1 ? "" : "s", marked,
-                     s->approximate ? " (approximate: a few of them may not be in all files)" : "",
-                     kinds_can(s->kind, BLY_CARDINALITY_ONLY) ? "standard error"
-                                                              : "false-positive rate per lookup",
-                     number_percent(s->current_fpr, now), number_percent(s->requested_fpr, asked));
+        message_note(
+            "%s: %zu filter%s %s, %s%s key%s%s%s; %s %s (requested: %s)", name, files,
+            files == 1 ? "" : "s", p->op->done, kinds_can(s->kind, BLY_CAN_REMOVE) ? "" : "about ",
+            number_grouped(own, keys), own == 1 ? "" : "s", marked,
+            s->approximate ? " (approximate: a few of them may not be in all files)" : "",
+            kinds_can(s->kind, BLY_CARDINALITY_ONLY) ? "standard error"
+                                                     : "false-positive rate per lookup",
+            number_percent(s->current_fpr, now), number_percent(s->requested_fpr, requested));
     (void)health_warn(name, s);
 }
 

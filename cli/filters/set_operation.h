@@ -1,9 +1,9 @@
-/* set_operation.h - several filter files combined into one: merge, intersect and subtract; and what
- * these have in common with fold, which makes one file of another.
+/* set_operation.h - combines filter files into one, for merge, intersect and subtract; and saves
+ * the result, for fold too.
  *
- * The files must have been built alike. That is seen from their headers, before any bits are read,
- * and a message names what differs. Different sizes can be folded to their greatest common divisor,
- * on request.
+ * The files must have been built with the same options. Their headers are compared before any bits
+ * are read, and a message names the difference. If requested, different sizes are folded to their
+ * greatest common divisor.
  */
 #ifndef BLOOMERY_CLI_SET_OPERATION_H
 #define BLOOMERY_CLI_SET_OPERATION_H
@@ -13,7 +13,7 @@
 
 typedef struct set_operation {
     const char *done; /* "merged" */
-    uint32_t needs;   /* what the kind must be able to do: BLY_CAN_UNION ... */
+    uint32_t needs;   /* the capability that the kind needs: BLY_CAN_UNION ... */
     bly_operation operation;
     bly_status (*combine)(bly_filter *into, const bly_filter *with);
 } set_operation;
@@ -21,18 +21,18 @@ typedef struct set_operation {
 typedef struct set_options {
     const char *out;
     bool force, fold, json;
-    bool estimate;        /* of intersect */
-    const char *key_file; /* of subtract */
+    bool estimate;        /* intersect only */
+    const char *key_file; /* subtract only */
 } set_options;
 
-/* Combines the files into o->out, reports, and returns an exit status. */
+/* Combines the files into o->out, prints a report, and returns an exit status. */
 int set_operation_run(const set_operation *op, const set_options *o, cli_operands files);
 
-/* Prints how many keys two files have, alone and together; writes nothing. */
+/* Prints estimates of the keys of two files, and of those in both and in either; writes nothing. */
 int set_operation_estimate(const set_options *o, cli_operands files);
 
-/* Saves f and fills *info, unless f matches more than half of all keys; `advice` is what to do
- * then. false: reported. */
+/* Saves f and fills *info. Refuses if f matches more than half of all keys; `advice` says what to
+ * do then. false: reported. */
 bool set_output_save(const bly_filter *f, destination *to, const char *advice,
                      bly_filter_info *info);
 

@@ -3,7 +3,7 @@
 
 #include "text/progress.h"
 
-static const double every = 1, share = 20;
+static const double min_seconds = 1, min_factor = 20;
 
 autosave autosave_start(void) {
     const double now = progress_clock();
@@ -20,5 +20,5 @@ void autosave_end(autosave *p) {
 
 bool autosave_due(const autosave *p) {
     const double since = progress_clock() - p->ended;
-    return since >= every && since >= share * (p->ended - p->begun);
+    return since >= min_seconds && since >= min_factor * (p->ended - p->begun);
 }

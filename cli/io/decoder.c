@@ -1,7 +1,7 @@
-/* decoder.c - the compressed formats, each with what this build has to decode it.
+/* decoder.c - the compressed formats, and how this build decodes them.
  *
- * gzip and zstd are decoded where their libraries are there. xz and bzip2 are only recognised, so
- * that nobody takes them for text.
+ * gzip and zstd are decoded if this build has their libraries. xz and bzip2 are only recognised, so
+ * that they are refused and not read as text.
  */
 #include "io/decoder.h"
 
@@ -16,8 +16,8 @@
 
 typedef struct gzip_state {
     z_stream stream;
-    bool whole;   /* between two members */
-    bool damaged; /* found so, after the bytes returned last */
+    bool complete; /* between two members */
+    bool damaged;  /* after the last bytes that were returned */
 } gzip_state;
 
 enum { GZIP_ONLY = 16 + MAX_WBITS };
@@ -32,7 +32,7 @@ static void *open_gzip(uint64_t most) {
     return s;
 }
 
-/* After a member there may be another, or zeros that fill up a block of a tape. */
+/* After a member there may be another one, or zero padding. */
 static bool skip_zeros(bly_bytes *in) {
     const uint8_t *at = in->data;
     while (in->size > 0 && *at == 0)
@@ -45,12 +45,12 @@ static ptrdiff_t run_gzip(void *at, bly_bytes *in, char *out, size_t room) {
     gzip_state *s = at;
     if (s->damaged)
         return -1;
-    if (s->whole) {
+    if (s->complete) {
         if (!skip_zeros(in))
             return 0;
         if (inflateReset(&s->stream) != Z_OK)
             return -1;
-        s->whole = false;
+        s->complete = false;
     }
     uInt size = in->size < UINT_MAX ? (uInt)in->size : UINT_MAX;
     uInt space = room < UINT_MAX ? (uInt)room : UINT_MAX;
@@ -63,17 +63,17 @@ static ptrdiff_t run_gzip(void *at, bly_bytes *in, char *out, size_t room) {
     in->size -= size - s->stream.avail_in;
     ptrdiff_t made = (ptrdiff_t)(space - s->stream.avail_out);
     s->damaged = result != Z_OK && result != Z_STREAM_END && result != Z_BUF_ERROR;
-    s->whole = result == Z_STREAM_END;
+    s->complete = result == Z_STREAM_END;
     return s->damaged && made == 0 ? -1 : made;
 }
 
-static const char *trouble_gzip(const void *at) {
+static const char *problem_gzip(const void *at) {
     (void)at;
     return "is damaged";
 }
 
-static bool whole_gzip(const void *at) {
-    return ((const gzip_state *)at)->whole;
+static bool complete_gzip(const void *at) {
+    return ((const gzip_state *)at)->complete;
 }
 
 static void close_gzip(void *at) {
@@ -83,11 +83,11 @@ static void close_gzip(void *at) {
 }
 
 #else
-#define open_gzip    NULL
-#define run_gzip     NULL
-#define trouble_gzip NULL
-#define whole_gzip   NULL
-#define close_gzip   NULL
+#define open_gzip     NULL
+#define run_gzip      NULL
+#define problem_gzip  NULL
+#define complete_gzip NULL
+#define close_gzip    NULL
 #endif
 
 static const decoder gzip = {
@@ -97,8 +97,8 @@ static const decoder gzip = {
     .magic_size = 2,
     .open = open_gzip,
     .run = run_gzip,
-    .trouble = trouble_gzip,
-    .whole = whole_gzip,
+    .problem = problem_gzip,
+    .complete = complete_gzip,
     .close = close_gzip,
 };
 
@@ -113,8 +113,8 @@ enum { SMALLEST_WINDOW = 10, LARGEST_WINDOW = 30 };
 
 typedef struct zstd_state {
     ZSTD_DStream *stream;
-    bool whole;   /* between two frames */
-    bool damaged; /* found so, after the bytes returned last */
+    bool complete; /* between two frames */
+    bool damaged;  /* after the last bytes that were returned */
     bool too_large;
 } zstd_state;
 
@@ -142,7 +142,7 @@ static ptrdiff_t run_zstd(void *at, bly_bytes *in, char *out, size_t room) {
     zstd_state *s = at;
     if (s->damaged)
         return -1;
-    if (in->size == 0 && s->whole) /* asked once more, it would expect another frame */
+    if (in->size == 0 && s->complete) /* another call would expect another frame */
         return 0;
     ZSTD_inBuffer from = {in->data, in->size, 0};
     ZSTD_outBuffer to = {out, room, 0};
@@ -151,20 +151,20 @@ static ptrdiff_t run_zstd(void *at, bly_bytes *in, char *out, size_t room) {
     s->too_large = ZSTD_getErrorCode(left) == ZSTD_error_frameParameter_windowTooLarge;
     if (s->damaged && to.pos == 0)
         return -1;
-    s->whole = left == 0;
+    s->complete = left == 0;
     in->data = (const char *)in->data + from.pos;
     in->size -= from.pos;
     return (ptrdiff_t)to.pos;
 }
 
-static const char *trouble_zstd(const void *at) {
+static const char *problem_zstd(const void *at) {
     return ((const zstd_state *)at)->too_large
                ? "needs more memory than is allowed here; decompress it with zstd -dc --long=31"
                : "is damaged";
 }
 
-static bool whole_zstd(const void *at) {
-    return ((const zstd_state *)at)->whole;
+static bool complete_zstd(const void *at) {
+    return ((const zstd_state *)at)->complete;
 }
 
 static void close_zstd(void *at) {
@@ -174,11 +174,11 @@ static void close_zstd(void *at) {
 }
 
 #else
-#define open_zstd    NULL
-#define run_zstd     NULL
-#define trouble_zstd NULL
-#define whole_zstd   NULL
-#define close_zstd   NULL
+#define open_zstd     NULL
+#define run_zstd      NULL
+#define problem_zstd  NULL
+#define complete_zstd NULL
+#define close_zstd    NULL
 #endif
 
 static const decoder zstd = {
@@ -188,12 +188,12 @@ static const decoder zstd = {
     .magic_size = 4,
     .open = open_zstd,
     .run = run_zstd,
-    .trouble = trouble_zstd,
-    .whole = whole_zstd,
+    .problem = problem_zstd,
+    .complete = complete_zstd,
     .close = close_zstd,
 };
 
-/* ---- those that are only recognised ---------------------------------------------------------- */
+/* ---- formats that are only recognised -------------------------------------------------------- */
 
 static const decoder xz = {
     .name = "xz",

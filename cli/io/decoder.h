@@ -17,9 +17,9 @@ typedef struct decoder {
      * possibly 0, or -1 if the data is damaged, but only after all bytes before the damage. */
     ptrdiff_t (*run)(void *state, bly_bytes *in, char *out, size_t room);
     /* After -1: what is wrong, as in "the gzip data is damaged". */
-    const char *(*trouble)(const void *state);
+    const char *(*problem)(const void *state);
     /* Whether the data is complete here. */
-    bool (*whole)(const void *state);
+    bool (*complete)(const void *state);
     void (*close)(void *state);
 } decoder;
 

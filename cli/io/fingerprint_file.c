@@ -17,15 +17,15 @@
 
 enum {
     PAGE_BYTES = 4096,
-    SLOT_BITS = 9,     /* 2^9 = PAGES_SLOTS */
-    MAX_BITS = 40,     /* of the number of pages */
-    COMFORTABLE = 384, /* fingerprints per page on average; so few that no page overflows by chance,
+    SLOT_BITS = 9,   /* 2^9 = PAGES_SLOTS */
+    MAX_BITS = 40,   /* of the number of pages */
+    MEAN_LOAD = 384, /* fingerprints per page on average; so few that no page overflows by chance,
                           however many pages there are */
-    SPARE_BITS = 2,    /* so many bits more than COMFORTABLE needs a file may have */
-    WINDOW = 64,       /* pages read or written at once */
-    NEAR = 4,          /* pages this close are read and written together with those between them */
-    PROBE = 32,        /* slots read at once in a lookup */
-    OPEN_TRIES = 100   /* attempts to open a file that is repeatedly replaced */
+    SPARE_BITS = 2,  /* the bits that a file may have beyond those that MEAN_LOAD needs */
+    WINDOW = 64,     /* pages read or written at once */
+    NEAR = 4,        /* pages this close are read and written together with those between them */
+    PROBE = 32,      /* slots read at once in a lookup */
+    OPEN_TRIES = 100 /* attempts to open a file that is repeatedly replaced */
 };
 
 uint64_t pages_bytes(void) {
@@ -440,10 +440,10 @@ bly_status pages_has(const pages *p, uint64_t fingerprint, bool *found) {
 
 /* ---- rewriting the file ---------------------------------------------------------------------- */
 
-/* The smallest number of bits for so many fingerprints. */
+/* The smallest number of bits for `count` fingerprints. */
 static unsigned bits_for(uint64_t count) {
     unsigned bits = 0;
-    while (bits < MAX_BITS && count >> bits > COMFORTABLE)
+    while (bits < MAX_BITS && count >> bits > MEAN_LOAD)
         bits++;
     return bits;
 }
@@ -484,7 +484,7 @@ static outcome write_pages(draft *d) {
 
 /* Writes a new file and renames it over the old one. It is locked before it gets the name, so that
  * no other process can lock it in between. */
-static outcome write_anew(pages *p, draft *d) {
+static outcome rewrite(pages *p, draft *d) {
     outcome result = FAILED;
     d->count = d->shape.zero;
     if (!output_open(&d->to, p->path, true))
@@ -520,7 +520,7 @@ bool pages_replace(pages *p, pages_shape shape, uint64_t count, pages_fill fill,
     if (d.shape.bits < least)
         d.shape.bits = least;
     for (; d.shape.bits <= most && d.shape.bits <= MAX_BITS; d.shape.bits++) {
-        outcome result = write_anew(p, &d);
+        outcome result = rewrite(p, &d);
         if (result != CROWDED)
             return result == DONE;
     }

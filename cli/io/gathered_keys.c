@@ -1,4 +1,4 @@
-/* gathered_keys.c - an array of hashes, and the keys themselves where they are needed again. */
+/* gathered_keys.c - an array of hashes, and the keys themselves if they are needed again. */
 #include "io/gathered_keys.h"
 
 #include <bloomery/host/lists.h>
@@ -22,7 +22,7 @@ size_t gathered_keys_settle(gathered_keys *k) {
 
 /* ---- adding ---------------------------------------------------------------------------------- */
 
-/* Room for `more` things of `size` bytes, of which `used` are there. */
+/* Makes room for `more` elements of `size` bytes after the first `used`. */
 static bool grow(void **data, size_t *room, size_t used, size_t more, size_t size) {
     if (more <= *room - used)
         return true;
@@ -71,15 +71,15 @@ bool gathered_keys_add(gathered_keys *k, bly_bytes key, bly_hash hash) {
     if (!grow(&hashes, &k->room, k->count, 1, sizeof hash))
         return false;
     k->hashes = hashes;
-    if (k->keep && !byte_strings_put(&k->kept, key))
+    if (k->keep && !byte_strings_put(&k->keys, key))
         return false;
     k->hashes[k->count++] = hash;
     return true;
 }
 
-/* ---- asking ---------------------------------------------------------------------------------- */
+/* ---- lookups --------------------------------------------------------------------------------- */
 
-bool gathered_keys_have(const gathered_keys *k, bly_hash hash) {
+bool gathered_keys_contain_hash(const gathered_keys *k, bly_hash hash) {
     size_t low = 0, high = k->count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
@@ -91,9 +91,9 @@ bool gathered_keys_have(const gathered_keys *k, bly_hash hash) {
     return low < k->count && same(k->hashes[low], hash);
 }
 
-bool gathered_keys_hold(const gathered_keys *k, bly_bytes key) {
+bool gathered_keys_contain(const gathered_keys *k, bly_bytes key) {
     size_t at = 0;
-    for (bly_bytes other; byte_strings_next(&k->kept, &at, &other);)
+    for (bly_bytes other; byte_strings_next(&k->keys, &at, &other);)
         if (other.size == key.size && memcmp(other.data, key.data, key.size) == 0)
             return true;
     return false;
@@ -102,13 +102,13 @@ bool gathered_keys_hold(const gathered_keys *k, bly_bytes key) {
 void gathered_keys_rehash(gathered_keys *k, const bly_hasher *hasher) {
     size_t at = 0;
     k->count = 0; /* there was room for all of them before repeats were dropped */
-    for (bly_bytes key; byte_strings_next(&k->kept, &at, &key);)
+    for (bly_bytes key; byte_strings_next(&k->keys, &at, &key);)
         k->hashes[k->count++] = bly_hash_key(hasher, key.data, key.size);
     (void)gathered_keys_settle(k);
 }
 
 void gathered_keys_free(gathered_keys *k) {
     free(k->hashes);
-    byte_strings_free(&k->kept);
+    byte_strings_free(&k->keys);
     *k = (gathered_keys){.keep = k->keep, .copies = k->copies};
 }

@@ -19,12 +19,12 @@ void byte_strings_free(byte_strings *b);
 
 /* Must be zeroed at first, except `keep` and `copies`. */
 typedef struct gathered_keys {
-    bool keep;   /* keep the keys too, for gathered_keys_rehash and gathered_keys_hold */
-    bool copies; /* keep repeated keys */
+    bool keep;   /* keep the keys too, for gathered_keys_rehash and gathered_keys_contain */
+    bool copies; /* keep the hashes of repeated keys */
     bly_hash *hashes;
     size_t count, room;
-    size_t distinct; /* after settling: how many of them are different */
-    byte_strings kept;
+    size_t distinct;   /* after settling: how many of them are different */
+    byte_strings keys; /* if `keep` */
 } gathered_keys;
 
 /* false: out of memory. A key is shorter than 2^32 bytes. */
@@ -33,9 +33,10 @@ bool gathered_keys_add(gathered_keys *k, bly_bytes key, bly_hash hash);
 /* Sorts the hashes and, unless copies are wanted, drops repeats. Returns the number of repeats. */
 size_t gathered_keys_settle(gathered_keys *k);
 
-/* After settling: whether there is a key with this hash; and whether it is this key. */
-bool gathered_keys_have(const gathered_keys *k, bly_hash hash);
-bool gathered_keys_hold(const gathered_keys *k, bly_bytes key);
+/* After settling: whether a gathered key has this hash. */
+bool gathered_keys_contain_hash(const gathered_keys *k, bly_hash hash);
+/* With `keep`: whether this key was gathered. Searches all keys. */
+bool gathered_keys_contain(const gathered_keys *k, bly_bytes key);
 
 /* Hashes all keys again with another hasher, and settles them. */
 void gathered_keys_rehash(gathered_keys *k, const bly_hasher *hasher);

@@ -1,4 +1,4 @@
-/* input.c - one buffer, filled by one file after the other and cut into records. */
+/* input.c - reads files one after another into one buffer, and cuts it into records. */
 #include "io/input.h"
 
 #include "io/interrupt.h"
@@ -12,9 +12,9 @@
  * processor's second-level cache. */
 enum { BLOCK = 1 << 18 };
 
-/* Records that are shorter than this, in the mean, are found eight bytes at a time. */
-enum { BRIEF = 24 };
-static const size_t longest_default = (size_t)1 << 30;
+/* If records are shorter than this on average, their ends are searched eight bytes at a time. */
+enum { SHORT_RECORD = 24 };
+static const size_t default_longest = (size_t)1 << 30;
 
 static char *standard_input[] = {(char[]){"-"}};
 
@@ -24,7 +24,7 @@ static uint64_t total_length(char **paths, size_t count) {
     for (size_t i = 0; i < count; i++) {
         bool known = strcmp(paths[i], "-") == 0 ? fstat(0, &st) == 0 : stat(paths[i], &st) == 0;
         if (!known)
-            continue; /* it will be reported, and left out */
+            continue; /* it will be reported and skipped */
         if (!S_ISREG(st.st_mode))
             return 0;
         total += (uint64_t)st.st_size;
@@ -35,7 +35,7 @@ static uint64_t total_length(char **paths, size_t count) {
 bool input_open(input *in, char **paths, size_t count, char separator, size_t longest) {
     *in = (input){.paths = count ? paths : standard_input, .path_count = count ? count : 1};
     in->separator = separator;
-    in->longest = longest ? longest : longest_default;
+    in->longest = longest ? longest : default_longest;
     in->bytes_total = total_length(in->paths, in->path_count);
     in->room = BLOCK;
     in->buffer = malloc(in->room);
@@ -45,9 +45,9 @@ bool input_open(input *in, char **paths, size_t count, char separator, size_t lo
 }
 
 void input_close(input *in) {
-    source_close(in->now);
+    source_close(in->current);
     free(in->buffer);
-    in->now = NULL;
+    in->current = NULL;
     in->buffer = NULL;
 }
 
@@ -57,27 +57,27 @@ static bool open_next(input *in) {
     while (in->next_path < in->path_count && !interrupt_seen()) {
         const char *path = in->paths[in->next_path++];
         in->path = strcmp(path, "-") == 0 ? "standard input" : path;
-        in->now = source_open(path);
+        in->current = source_open(path);
         in->begin = in->scanned = in->end = 0;
         in->number = 1;
         in->count = 0;
         in->ended = in->skipping = false;
-        if (in->now)
+        if (in->current)
             return true;
         in->failed = true;
     }
     return false;
 }
 
-static void close_now(input *in) {
-    in->bytes_read += source_position(in->now);
-    source_close(in->now);
-    in->now = NULL;
+static void close_current(input *in) {
+    in->bytes_read += source_position(in->current);
+    source_close(in->current);
+    in->current = NULL;
 }
 
 /* ---- records --------------------------------------------------------------------------------- */
 
-/* Eight bytes, the first of them the lowest. */
+/* Loads eight bytes, the first one as the lowest. */
 static uint64_t load(const char *at) {
     const unsigned char *b = (const unsigned char *)at;
     return (uint64_t)b[0] | (uint64_t)b[1] << 8 | (uint64_t)b[2] << 16 | (uint64_t)b[3] << 24 |
@@ -85,15 +85,15 @@ static uint64_t load(const char *at) {
            (uint64_t)b[7] << 56;
 }
 
-/* The high bit of every byte that is 0. */
+/* Returns the high bit of every byte that is 0. */
 static uint64_t zero_bytes(uint64_t word) {
     const uint64_t low = UINT64_C(0x7F7F7F7F7F7F7F7F);
     return ~(((word & low) + low) | word | low);
 }
 
-/* Records found eight bytes at a time, while there are as many and there is room for eight records:
- * where they are short, a call of memchr for each takes longer than finding its end. *from and
- * *look move behind them; returns how many. */
+/* Cuts records while eight more bytes are in the buffer and eight more records fit. If records are
+ * short, calling memchr for each takes longer than finding its end this way. Advances *from and
+ * *look, and returns the number of records. */
 static size_t take_short(input *in, const char **from, const char **look, const char *stop) {
     const uint64_t separators = UINT64_C(0x0101010101010101) * (unsigned char)in->separator;
     size_t count = 0;
@@ -106,24 +106,24 @@ static size_t take_short(input *in, const char **from, const char **look, const 
     return count;
 }
 
-/* All whole records of the buffer, as many as a batch holds. */
+/* Cuts the complete records in the buffer, at most one batch. */
 static void take_records(input *in) {
     const char *from = in->buffer + in->begin, *look = in->buffer + in->scanned;
     const char *stop = in->buffer + in->end, *found;
-    size_t count = in->brief ? take_short(in, &from, &look, stop) : 0;
+    size_t count = in->short_records ? take_short(in, &from, &look, stop) : 0;
     while (count < INPUT_BATCH && (found = memchr(look, in->separator, (size_t)(stop - look)))) {
         in->records[count++] = (bly_bytes){from, (size_t)(found - from)};
         from = look = found + 1;
     }
     if (count > 0)
-        in->brief = (size_t)(from - in->buffer) - in->begin < BRIEF * count;
+        in->short_records = (size_t)(from - in->buffer) - in->begin < SHORT_RECORD * count;
     in->begin = (size_t)(from - in->buffer);
     in->scanned = count < INPUT_BATCH ? in->end : in->begin;
     in->count = count;
     in->records_read += count;
 }
 
-/* Room for more behind what is there, with one byte to spare for a separator. */
+/* Makes room after the unread bytes, including one byte for a final separator. */
 static bool make_room(input *in) {
     size_t have = in->end - in->begin;
     if (in->begin > 0) {
@@ -152,7 +152,7 @@ static bool make_room(input *in) {
     return true;
 }
 
-/* Of a record that is too long, to its end. */
+/* Skips to the end of a record that is too long. */
 static void skip(input *in) {
     const char *found = memchr(in->buffer, in->separator, in->end);
     in->skipping = !found && !in->ended;
@@ -165,18 +165,18 @@ static void skip(input *in) {
 static bool read_more(input *in) {
     if (!make_room(in))
         return false;
-    if (in->idle && source_would_wait(in->now) && !in->idle(in->idle_ctx))
+    if (in->idle && source_would_wait(in->current) && !in->idle(in->idle_ctx))
         return false;
-    ptrdiff_t n = source_read(in->now, in->buffer + in->end, in->room - 1 - in->end);
+    ptrdiff_t n = source_read(in->current, in->buffer + in->end, in->room - 1 - in->end);
     if (n < 0)
         return false;
     in->end += (size_t)n;
     in->ended = n == 0;
     if (in->skipping)
         skip(in);
-    if (in->ended && interrupt_seen()) /* half a line is no line */
+    if (in->ended && interrupt_seen()) /* an incomplete line is not passed on */
         in->end = in->scanned = in->begin;
-    else if (in->ended && in->begin < in->end) /* the last line lacks its end */
+    else if (in->ended && in->begin < in->end) /* the last line has no separator */
         in->buffer[in->end++] = in->separator;
     return true;
 }
@@ -185,32 +185,32 @@ bool input_next(input *in) {
     in->number += in->count;
     in->count = 0;
     for (;;) {
-        if (!in->now && !open_next(in))
+        if (!in->current && !open_next(in))
             return false;
         take_records(in);
         if (in->count > 0)
             return true;
         if (in->ended) {
-            close_now(in);
+            close_current(in);
         } else if (!read_more(in)) {
             in->failed = true;
-            close_now(in);
+            close_current(in);
         }
     }
 }
 
-/* ---- what is known --------------------------------------------------------------------------- */
+/* ---- totals ---------------------------------------------------------------------------------- */
 
 bool input_failed(const input *in) {
     return in->failed;
 }
 
 uint64_t input_position(const input *in) {
-    return in->bytes_read + (in->now ? source_position(in->now) : 0);
+    return in->bytes_read + (in->current ? source_position(in->current) : 0);
 }
 
 uint64_t input_estimate(const input *in) {
-    if (!in->bytes_total || !in->now || source_compressed(in->now) || !in->count)
+    if (!in->bytes_total || !in->current || source_compressed(in->current) || !in->count)
         return 0;
     size_t bytes = 0;
     for (size_t i = 0; i < in->count; i++)

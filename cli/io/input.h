@@ -14,23 +14,23 @@ typedef struct input {
     size_t path_count, next_path;
     char separator;   /* '\n' or '\0' */
     size_t longest;   /* a longer record is an error and is skipped */
-    source *now;      /* NULL between files */
-    const char *path; /* of `now`, for messages */
+    source *current;  /* NULL between files */
+    const char *path; /* of `current`, for messages */
     char *buffer;
     size_t room, begin, scanned, end; /* begin..end is unread; begin..scanned has no separator */
     bly_bytes records[INPUT_BATCH];   /* the batch: without their separators */
     size_t count;
     uint64_t number;         /* of records[0] in its file, counted from 1 */
     uint64_t records_read;   /* in all files, this batch included */
-    uint64_t bytes_read;     /* of all files before `now`, as they lie */
-    uint64_t bytes_total;    /* of all, where they are regular files; else 0 */
+    uint64_t bytes_read;     /* of all files before `current`, as stored */
+    uint64_t bytes_total;    /* of all files, if they are regular; else 0 */
     bool (*idle)(void *ctx); /* may be set: called before a read that has to wait, so that the
                                 results so far can be shown; false ends the reading */
     void *idle_ctx;
     bool failed;
-    bool brief;    /* the records of the last batch were short */
-    bool skipping; /* in a record that is too long */
-    bool ended;    /* the current source is exhausted */
+    bool short_records; /* those of the last batch were short on average */
+    bool skipping;      /* in a record that is too long */
+    bool ended;         /* the current source is exhausted */
 } input;
 
 /* No paths: standard input. `longest` 0 means a gigabyte. false: no memory, reported. */

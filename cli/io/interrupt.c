@@ -1,4 +1,4 @@
-/* interrupt.c - handlers that only set marks. */
+/* interrupt.c - signal handlers that only set flags. */
 #include "io/interrupt.h"
 
 #include <signal.h>
@@ -8,7 +8,7 @@
 static volatile sig_atomic_t seen, reader_gone;
 static const int watched[] = {SIGINT, SIGTERM, SIGHUP};
 
-static void mark(int signal_number) {
+static void set_flag(int signal_number) {
     if (!seen)
         seen = signal_number;
     if (signal_number == SIGPIPE)
@@ -18,10 +18,10 @@ static void mark(int signal_number) {
 void interrupt_watch(void) {
     struct sigaction action, old;
     if (seen)
-        return; /* one has come: the next is not to be held up again */
+        return; /* one was received; the next one must end the process */
     memset(&action, 0, sizeof action);
-    action.sa_handler = mark;            /* no SA_RESTART: a read that waits must return */
-    action.sa_flags = (int)SA_RESETHAND; /* a second one ends it at once */
+    action.sa_handler = set_flag;        /* no SA_RESTART: a waiting read must return */
+    action.sa_flags = (int)SA_RESETHAND; /* a second signal ends the process */
     (void)sigemptyset(&action.sa_mask);
     for (size_t i = 0; i < sizeof watched / sizeof *watched; i++)
         if (sigaction(watched[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
@@ -31,7 +31,7 @@ void interrupt_watch(void) {
 void interrupt_watch_pipe(void) {
     struct sigaction action;
     memset(&action, 0, sizeof action);
-    action.sa_handler = mark;
+    action.sa_handler = set_flag;
     (void)sigemptyset(&action.sa_mask);
     (void)sigaction(SIGPIPE, &action, NULL);
 }

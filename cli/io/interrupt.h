@@ -8,12 +8,12 @@
 void interrupt_watch(void); /* from now on the first of the three only sets a flag; the second one
                                ends the process */
 
-/* From now on SIGPIPE only sets a flag, however often it is sent, and the write fails: what was
- * begun can be undone. */
+/* From now on SIGPIPE only sets a flag, however often it is sent, and the write fails, so that the
+ * process can clean up. */
 void interrupt_watch_pipe(void);
 
 bool interrupt_seen(void);        /* any of the four signals */
-bool interrupt_reader_gone(void); /* SIGPIPE; nobody is there to be told of it */
-void interrupt_finish(void); /* if there was one: end the process by it, as without a handler */
+bool interrupt_reader_gone(void); /* SIGPIPE; then errors of the output are not reported */
+void interrupt_finish(void);      /* ends the process by the signal, if there was one */
 
 #endif

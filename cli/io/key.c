@@ -1,4 +1,4 @@
-/* key.c - lines become keys by a rule; the options that make the rule. */
+/* key.c - makes keys from lines by a rule, and the rule from options. */
 #include "io/key.h"
 
 #include "text/message.h"
@@ -16,10 +16,10 @@ bool key_is_part(const key_rule *rule) {
     return !rule->ignore_case && !rule->url;
 }
 
-/* The record, without a carriage return that is not part of it. */
+/* The record; without a carriage return at its end, unless it is part of the key. */
 static bly_bytes text_of(key_rule *rule, bly_bytes record) {
     const bly_bytes text = bly_list_without_return(record);
-    rule->met |= rule->exact && text.size < record.size;
+    rule->met_return |= rule->exact && text.size < record.size;
     return rule->exact ? record : text;
 }
 
@@ -37,9 +37,9 @@ const bly_bytes *key_texts(key_rule *rule, const bly_bytes *records, size_t n, b
 
 void key_rule_free(key_rule *rule) {
     bly_url_buffer_free(&rule->canonical);
-    free(rule->small);
-    rule->small = NULL;
-    rule->small_room = 0;
+    free(rule->lower);
+    rule->lower = NULL;
+    rule->lower_room = 0;
 }
 
 static bool nth_field(bly_bytes record, uint64_t n, char delimiter, bly_bytes *out) {
@@ -52,26 +52,26 @@ static bool nth_field(bly_bytes record, uint64_t n, char delimiter, bly_bytes *o
     return true;
 }
 
-static bool to_small(key_rule *rule, bly_bytes *key) {
-    if (key->size > rule->small_room) {
+static bool to_lower(key_rule *rule, bly_bytes *key) {
+    if (key->size > rule->lower_room) {
         const size_t room = key->size + key->size / 2;
-        char *small = realloc(rule->small, room);
-        if (!small)
+        char *lower = realloc(rule->lower, room);
+        if (!lower)
             return false;
-        rule->small = small;
-        rule->small_room = room;
+        rule->lower = lower;
+        rule->lower_room = room;
     }
     const char *from = key->data;
     for (size_t i = 0; i < key->size; i++)
-        rule->small[i] = (char)(from[i] >= 'A' && from[i] <= 'Z' ? from[i] | 0x20 : from[i]);
-    key->data = rule->small;
+        rule->lower[i] = (char)(from[i] >= 'A' && from[i] <= 'Z' ? from[i] | 0x20 : from[i]);
+    key->data = rule->lower;
     return true;
 }
 
 static void warn_of_host(key_rule *rule) {
     if (!rule->warned)
         message_warn("this build of bloomery lacks libidn2, so it compares lines with a non-ASCII "
-                     "host name as they are; write such hosts in ASCII (xn--...)");
+                     "host name unchanged; write such hosts in ASCII (xn--...)");
     rule->warned = true;
 }
 
@@ -85,7 +85,7 @@ bool key_of(key_rule *rule, bly_bytes record, bly_bytes *key) {
     if (status == BLY_EUNSUPPORTED)
         warn_of_host(rule);
     rule->not_urls += status == BLY_EINVAL || status == BLY_EUNSUPPORTED;
-    bool good = status != BLY_ENOMEM && (!rule->ignore_case || to_small(rule, key));
+    bool good = status != BLY_ENOMEM && (!rule->ignore_case || to_lower(rule, key));
     if (!good)
         (void)message_error("out of memory");
     return good;
@@ -150,7 +150,7 @@ key_rule key_options_rule(const key_options *o) {
                       .level = o->url ? (bly_url_level)(o->url - 1) : BLY_URL_STANDARD};
 }
 
-/* A link is as good as a line that has just that link. */
+/* A link has the same key as a line that consists of that link. */
 bly_key_rule key_options_code(const key_options *o) {
     if (o->field || o->ignore_case)
         return BLY_KEYS_OTHER;

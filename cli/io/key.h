@@ -18,23 +18,23 @@
 #include <stddef.h>
 
 typedef struct key_rule {
-    bool exact;     /* a carriage return at the end is part of the record: with -0, and for states
-                       that do not record the rule above */
-    bool met;       /* a record ended in one while `exact` was set */
-    uint64_t field; /* counted from 1; 0: the whole record */
+    bool exact;      /* a carriage return at the end is part of the key: with -0, and for states
+                        that do not record whether it is */
+    bool met_return; /* with `exact`: a record ended in a carriage return */
+    uint64_t field;  /* counted from 1; 0: the whole record */
     char delimiter;
     bool ignore_case; /* of ASCII letters */
     bool url;
     bly_url_level level;
-    bool warned;        /* that a host is not ASCII, and there is no libidn2 */
+    bool warned;        /* about a non-ASCII host, in a build without libidn2 */
     uint64_t not_urls;  /* records that are not URLs, and were compared unchanged */
     uint64_t fieldless; /* records without that field, compared whole */
     bly_url_buffer canonical;
-    char *small; /* keys in lower case */
-    size_t small_room;
+    char *lower; /* a key in lower case */
+    size_t lower_room;
 } key_rule;
 
-/* Whether every key is simply the record, as key_texts gives it. */
+/* Whether every key is the record itself, as returned by key_texts. */
 bool key_is_record(const key_rule *rule);
 
 /* The keys of n records: the records themselves if none of them ends in a carriage return to be
@@ -44,7 +44,7 @@ const bly_bytes *key_texts(key_rule *rule, const bly_bytes *records, size_t n, b
 /* The key of a record: valid until the next call. false: out of memory, reported. */
 bool key_of(key_rule *rule, bly_bytes record, bly_bytes *key);
 
-/* Whether every key lies in its record, so that it is valid as long as that is. */
+/* Whether every key is a part of its record, and valid as long as the record. */
 bool key_is_part(const key_rule *rule);
 
 /* The hashes of the keys of n records. false: out of memory, reported. */
@@ -101,7 +101,7 @@ typedef struct key_options {
 /* NULL, or why these options cannot be combined. */
 const char *key_options_conflict(const key_options *o);
 
-/* "--url crawl" where "--url=crawl" is meant: reported, and true. */
+/* Whether "--url crawl" was written instead of "--url=crawl"; reported. */
 bool key_options_misplaced(const key_options *o, cli_operands operands);
 
 key_rule key_options_rule(const key_options *o);
@@ -109,7 +109,7 @@ key_rule key_options_rule(const key_options *o);
 bly_key_rule key_options_code(const key_options *o);
 char key_options_separator(const key_options *o);
 
-/* The rule in words, by which a state recognises it: different rules have different words. */
+/* The rule as text, by which a state recognises it: different rules have different texts. */
 enum { KEY_OPTIONS_WORDS = 96 };
 char *key_options_words(const key_options *o, char out[KEY_OPTIONS_WORDS]);
 

@@ -1,4 +1,4 @@
-/* key_file.c - secret keys in files: read, and made. */
+/* key_file.c - reads and creates files with secret keys. */
 #include "io/key_file.h"
 
 #include "text/message.h"
@@ -14,7 +14,7 @@ enum { KEY_BYTES = 16, KEY_DIGITS = 2 * KEY_BYTES, MAX_BYTES = KEY_DIGITS + 2 };
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-/* All that is there, but one byte more than a key file may have at most. -1: errno says why. */
+/* Reads the file, but at most one byte more than a key file can have. -1: see errno. */
 static ssize_t read_some(int fd, char to[MAX_BYTES + 1]) {
     size_t have = 0;
     while (have < MAX_BYTES + 1) {
@@ -68,8 +68,8 @@ static bool make_hasher(const uint8_t key[KEY_BYTES], bly_hasher *out) {
     return false;
 }
 
-/* A secret belongs in a file, with an owner and permissions: what comes through a pipe has been
- * somewhere else before, such as on the command line, where all can see it. */
+/* A secret key must be in a file with an owner and permissions. A key from a pipe was in some other
+ * place before, such as a command line, where other users can see it. */
 static bool check_file(const char *path, int fd) {
     struct stat st;
     if (fstat(fd, &st) != 0) {
@@ -117,19 +117,19 @@ bool keyfile_read(const char *path, bly_hasher *out) {
     if (!read_file(path, text, &size))
         return false;
     if (!parse(text, (size_t)size, key)) {
-        (void)message_error(
-            "%s: not a key file; a key file holds 16 bytes or 32 hexadecimal digits", path);
+        (void)message_error("%s: not a key file; a key file has 16 bytes or 32 hexadecimal digits",
+                            path);
         return false;
     }
     return make_hasher(key, out);
 }
 
-/* ---- making ---------------------------------------------------------------------------------- */
+/* ---- creating -------------------------------------------------------------------------------- */
 
 bool keyfile_make(bly_hasher *out) {
     uint8_t key[KEY_BYTES];
     if (bly_random_key(key) != BLY_OK) {
-        (void)message_error("cannot make a key, because the system provides no random numbers");
+        (void)message_error("cannot create a key, because the system provides no random numbers");
         return false;
     }
     return make_hasher(key, out);

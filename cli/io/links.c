@@ -1,4 +1,4 @@
-/* links.c - finds the links in lines of text; collects them until a batch is full. */
+/* links.c - finds the links in lines of text, and collects them until a batch is full. */
 #include "io/links.h"
 
 #include "text/message.h"
@@ -10,33 +10,33 @@ enum { MIN_ROOM = 1 << 16 };
 
 void links_free(links *l) {
     bly_url_buffer_free(&l->scratch);
-    free(l->kept);
+    free(l->copies);
 }
 
-static bool hand_over(links *l, links_batch *take, void *ctx) {
+static bool pass_on(links *l, links_batch *take, void *ctx) {
     size_t n = l->count;
     l->count = 0;
-    l->kept_used = 0;
+    l->copies_used = 0;
     return n == 0 || take(ctx, l->found, n);
 }
 
-/* Copies a link that lies in the scratch buffer. Those kept before must not move, so when the room
- * is used up they are handed over first. */
-static bool keep(links *l, bly_bytes *link, links_batch *take, void *ctx) {
-    if (link->size > l->kept_room - l->kept_used && !hand_over(l, take, ctx))
+/* Copies a link out of the scratch buffer. Earlier copies must not move, so they are passed on
+ * first if the space is used up. */
+static bool copy_link(links *l, bly_bytes *link, links_batch *take, void *ctx) {
+    if (link->size > l->copies_room - l->copies_used && !pass_on(l, take, ctx))
         return false;
-    if (link->size > l->kept_room) {
+    if (link->size > l->copies_room) {
         size_t room = link->size < MIN_ROOM ? MIN_ROOM : link->size * 2;
-        char *more = realloc(l->kept, room);
+        char *more = realloc(l->copies, room);
         if (!more) {
             (void)message_error("out of memory");
             return false;
         }
-        l->kept = more;
-        l->kept_room = room;
+        l->copies = more;
+        l->copies_room = room;
     }
-    link->data = memcpy(l->kept + l->kept_used, link->data, link->size);
-    l->kept_used += link->size;
+    link->data = memcpy(l->copies + l->copies_used, link->data, link->size);
+    l->copies_used += link->size;
     return true;
 }
 
@@ -50,19 +50,19 @@ static bool take_line(links *l, bly_bytes line, links_batch *take, void *ctx) {
         }
         if (link.size == 0)
             return true;
-        if (l->scratch.data && link.data == l->scratch.data && !keep(l, &link, take, ctx))
+        if (l->scratch.data && link.data == l->scratch.data && !copy_link(l, &link, take, ctx))
             return false;
         l->found[l->count++] = link;
-        if (l->count == INPUT_BATCH && !hand_over(l, take, ctx))
+        if (l->count == INPUT_BATCH && !pass_on(l, take, ctx))
             return false;
     }
 }
 
 bool links_take(links *l, const bly_bytes *lines, size_t n, links_batch *take, void *ctx) {
-    if (l->whole)
+    if (l->pass_lines)
         return take(ctx, lines, n);
     for (size_t i = 0; i < n; i++)
         if (!take_line(l, lines[i], take, ctx))
             return false;
-    return hand_over(l, take, ctx);
+    return pass_on(l, take, ctx);
 }

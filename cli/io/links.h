@@ -6,12 +6,12 @@
 #include <bloomery/list.h>
 
 typedef struct links {
-    bool whole; /* no extraction: the lines themselves are passed on */
+    bool pass_lines; /* no extraction: the lines themselves are passed on */
     bly_bytes found[INPUT_BATCH];
     size_t count;
     bly_url_buffer scratch;
-    char *kept; /* links that are not in the text byte for byte */
-    size_t kept_used, kept_room;
+    char *copies; /* of links that are not in the text byte for byte */
+    size_t copies_used, copies_room;
 } links;
 
 typedef bool links_batch(void *ctx, const bly_bytes *links, size_t n);

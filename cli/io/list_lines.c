@@ -1,4 +1,4 @@
-/* list_lines.c - types in words; lines that become keys of a type; those that are malformed. */
+/* list_lines.c - names types, reads lines as keys of a type, and reports malformed lines. */
 #include "io/list_lines.h"
 
 #include "io/interrupt.h"
@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* ---- words ----------------------------------------------------------------------------------- */
+/* ---- messages -------------------------------------------------------------------------------- */
 
 const char *line_type_words(bly_list_type type) {
     switch (type) {
@@ -26,7 +26,7 @@ const char *line_type_words(bly_list_type type) {
     }
 }
 
-/* The second test is for U+0080 to U+009F, which terminals obey too. */
+/* The last test is for U+0080 to U+009F, which also control terminals. */
 static bool is_control(const unsigned char *at, size_t left) {
     return *at < 0x20 || *at == 0x7F || (*at == 0xC2 && left > 1 && at[1] >= 0x80 && at[1] < 0xA0);
 }
@@ -62,7 +62,7 @@ void line_complain(const char *reason, const char *path, uint64_t number, bly_by
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-enum { NAMED = 10 }; /* malformed lines, before they are only counted */
+enum { MAX_NAMED = 10 }; /* more malformed lines are only counted */
 
 typedef struct typed_lines {
     pipeline lines;
@@ -75,13 +75,13 @@ typedef struct typed_lines {
 } typed_lines;
 
 static void complain(typed_lines *t, uint64_t number, bly_bytes line) {
-    if (t->counts->malformed++ >= NAMED)
+    if (t->counts->malformed++ >= MAX_NAMED)
         return;
     progress_end(&t->lines.progress);
     line_complain(bly_list_reader_reason(t->reader), t->lines.in.path, number, line, t->skip);
 }
 
-/* false: out of memory, or `each` was. */
+/* false: out of memory, or `each` returned false. */
 static bool take_line(typed_lines *t, uint64_t number, bly_bytes line) {
     bly_list_key key;
     t->counts->lines++;
@@ -108,12 +108,12 @@ static bool take_batch(void *at, const bly_bytes *records, size_t n) {
     return good;
 }
 
-/* Malformed lines that were not named, and what to do about all of them. */
-static bool judge(const typed_lines *t) {
+/* Reports the malformed lines that were not named. false: they are an error. */
+static bool accept_malformed(const typed_lines *t) {
     char count[NUMBER_TEXT];
     uint64_t malformed = t->counts->malformed;
-    if (malformed > NAMED && t->skip)
-        message_note("and %s more malformed lines", number_grouped(malformed - NAMED, count));
+    if (malformed > MAX_NAMED && t->skip)
+        message_note("and %s more malformed lines", number_grouped(malformed - MAX_NAMED, count));
     if (malformed == 0 || t->skip)
         return true;
     (void)message_error(
@@ -137,8 +137,8 @@ bool list_lines_read(char **paths, size_t count, const line_rule *rule, bool ski
     t->ctx = ctx;
     t->counts = lines;
     const bool good = pipeline_open(&t->lines, &how, (cli_operands){paths, count}) &&
-                      pipeline_run(&t->lines, take_batch, t) && !interrupt_seen() && judge(t) &&
-                      !t->lines.failed;
+                      pipeline_run(&t->lines, take_batch, t) && !interrupt_seen() &&
+                      accept_malformed(t) && !t->lines.failed;
     pipeline_close(&t->lines);
     bly_list_reader_destroy(t->reader);
     free(t);

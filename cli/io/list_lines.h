@@ -8,8 +8,8 @@
 /* The types that can be chosen, for a CLI_CHOICE: in the order of bly_list_type. */
 #define LINE_TYPE_CHOICES "ip|phone|email|domain|url|line"
 
-/* The name of the type of a list: "line" for a record, too; "dedup --url" and the like for other
- * states; NULL for BLY_LIST_NONE. */
+/* The name of the type of a list; "line" also for records, "dedup --url" and so on for other
+ * states, NULL for BLY_LIST_NONE. */
 const char *line_type_words(bly_list_type type);
 
 /* How lines become keys of a list. */
@@ -22,8 +22,8 @@ typedef struct line_rule {
 enum { LINE_QUOTE = 256 };
 char *line_quote(bly_bytes text, char out[LINE_QUOTE]);
 
-/* "FILE:12: not an IP address: 'x'", for a malformed line. path NULL: there is no file. An error,
- * or with `note` a message_note. */
+/* Reports a malformed line: "FILE:12: not an IP address: 'x'". path NULL: there is no file. It is
+ * an error, or with `note` a note. */
 void line_complain(const char *reason, const char *path, uint64_t number, bly_bytes line,
                    bool note);
 
@@ -33,7 +33,7 @@ typedef struct list_lines {
     bool stopped;   /* set by a list_line that returns false after it has reported why */
 } list_lines;
 
-/* false: out of memory, or `stopped`. Reading then ends. */
+/* false ends the reading: out of memory, or `stopped`. */
 typedef bool list_line(void *ctx, uint64_t number, bly_bytes line, const bly_list_key *key);
 
 /* Calls `each` for every key of the files (none: standard input), and counts in *lines, which must

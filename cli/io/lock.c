@@ -1,4 +1,4 @@
-/* lock.c - flock on an empty file beside the filter; its last holder removes it. */
+/* lock.c - flock on an empty file beside the filter, which the last process to use it removes. */
 #include "io/lock.h"
 
 #include "io/interrupt.h"
@@ -98,7 +98,7 @@ static void close_file(lock *l) {
 
 /* ---- messages -------------------------------------------------------------------------------- */
 
-static bool left_alone(const char *path) {
+static bool refuse(const char *path) {
     (void)message_error("%s: cannot be locked, so it is not written", path);
     return false;
 }
@@ -112,7 +112,7 @@ static bool say_verdict(const lock *l, const char *path, verdict v) {
         (void)message_error(
             "%s: not a lock file (an empty regular file without hard links); move it away",
             l->path);
-    return left_alone(path);
+    return refuse(path);
 }
 
 /* errno says why there is no lock file. true: because no file can be created there, so that no lock
@@ -129,11 +129,11 @@ static bool needs_none(const lock *l, const char *path) {
         (void)message_error("%s: another user is using this file, or has used it; try again later, "
                             "or remove %s if nobody uses it",
                             path, l->path);
-        return left_alone(path);
+        return refuse(path);
     }
     errno = error;
     (void)message_errno(l->path);
-    return left_alone(path);
+    return refuse(path);
 }
 
 /* ---- locking --------------------------------------------------------------------------------- */

@@ -1,5 +1,5 @@
-/* output.c - a buffer before standard output or a temporary file; and where files may be written.
- */
+/* output.c - buffered output to standard output or a temporary file; checks where files can be
+ * written. */
 #include "io/output.h"
 
 #include "io/interrupt.h"
@@ -69,13 +69,13 @@ static void say_failed(const char *path, bly_status status) {
         (void)message_status(path, status);
 }
 
-/* Reports and is false if `path` is a link that leads to nothing or must not be followed. */
+/* false: `path` is a link to nothing, or one that must not be followed; reported. */
 static bool link_is_good(const char *path) {
     struct stat st;
     char *target = NULL;
     if (lstat(path, &st) != 0 || !S_ISLNK(st.st_mode))
         return true;
-    /* Two names of a file that is not there yet could not be known for one. */
+    /* Two names of a file that does not exist yet could not be recognised as the same file. */
     if (stat(path, &st) != 0 && errno == ENOENT) {
         (void)message_error(
             "%s: this link points to a file that does not exist; name the file itself", path);
@@ -96,7 +96,7 @@ bool output_may_replace(const char *path, bool force) {
     }
     if (!link_is_good(path))
         return false;
-    /* Better now than after an hour's work. */
+    /* Checked now, so that it does not fail after an hour of work. */
     bool good = output_folder_writable(path);
     if (!good)
         (void)message_errno(path);
@@ -121,7 +121,7 @@ bool output_same_file(const char *a, const char *b) {
 }
 
 static bool open_temp(output *o) {
-    interrupt_watch(); /* a signal must not leave it behind */
+    interrupt_watch(); /* a signal must not leave the temporary file behind */
     const bly_status status =
         bly_file_writer_open(o->path, o->force ? 0 : (uint32_t)BLY_FILE_NEW, &o->file);
     if (status == BLY_OK)
@@ -151,8 +151,8 @@ bool output_open(output *o, const char *path, bool force) {
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-/* As write(). Who was interrupted is in a hurry, and a reader that has stopped reading would keep
- * him for ever. */
+/* Like write(); but after a signal it waits at most a second for a reader that has stopped reading.
+ */
 static ssize_t write_some(const output *o, const char *data, size_t size) {
     struct pollfd ready = {o->fd, POLLOUT, 0};
     if (!interrupt_seen())

@@ -18,9 +18,9 @@ typedef struct output {
  * bloomery/file.h; an existing `path` is refused unless `force`. false: reported. */
 bool output_open(output *o, const char *path, bool force);
 
-/* Both report the first failure, except that the reader has closed the pipe (EPIPE), which ends the
- * process later (interrupt_watch_pipe). After a signal (interrupt.h) they wait at most a second for
- * a reader that does not read. */
+/* Both report the first failure, but not that the reader has closed the pipe (EPIPE), which ends
+ * the process later (interrupt_watch_pipe). After a signal (interrupt.h) they wait at most a second
+ * for a reader that does not read. */
 bool output_put(output *o, const void *data, size_t size);
 bool output_flush(output *o);
 

@@ -10,7 +10,7 @@
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
-/* The text becomes a record, with a separator behind it. */
+/* Makes the text a record, followed by a separator. */
 static bool open_text(pipeline *p, const char *text) {
     const size_t size = strlen(text);
     p->text = malloc(size + 1);
@@ -30,7 +30,7 @@ bool pipeline_open(pipeline *p, const pipeline_options *o, cli_operands files) {
     const char separator = null ? '\0' : '\n';
     memset(p, 0, sizeof *p);
     p->rule = o->keys ? key_options_rule(o->keys) : (key_rule){.exact = null};
-    p->links.whole = !(o->keys && o->keys->extract);
+    p->links.pass_lines = !(o->keys && o->keys->extract);
     p->in.separator = separator;
     progress_begin(&p->progress, o->prints);
     p->in.longest = o->max_record;
@@ -76,7 +76,7 @@ uint64_t pipeline_estimate(const pipeline *p) {
     return input_estimate(&p->in);
 }
 
-/* What links_take hands on. */
+/* The context of `receive`. */
 typedef struct receiver {
     pipeline *pipeline;
     pipeline_take *take;
@@ -110,7 +110,7 @@ bool pipeline_run(pipeline *p, pipeline_take *take, void *ctx) {
 }
 
 bool pipeline_takes_links(const pipeline *p) {
-    return !p->links.whole;
+    return !p->links.pass_lines;
 }
 
 void pipeline_note_signal(void) {
@@ -132,8 +132,8 @@ void pipeline_keep_returns(pipeline *p, const char *state) {
     p->rule.exact = true;
 }
 
-static void watch_returns(pipeline *p) {
-    if (!p->old_state || !p->rule.met)
+static void warn_of_returns(pipeline *p) {
+    if (!p->old_state || !p->rule.met_return)
         return;
     message_warn("%s: a line ends in a carriage return, which is part of the key in this state; "
                  "the same line without it is a different key. A new state ignores carriage "
@@ -142,7 +142,7 @@ static void watch_returns(pipeline *p) {
     p->old_state = NULL;
 }
 
-/* Keys that are texts of their own: copied, since the next one overwrites the last. */
+/* For keys that are not in their records: copies them, because key_of overwrites the last key. */
 static bool copy_keys(pipeline *p, const bly_bytes *records, size_t n) {
     bly_bytes key;
     size_t at = 0;
@@ -160,7 +160,7 @@ static bool copy_keys(pipeline *p, const bly_bytes *records, size_t n) {
     return true;
 }
 
-/* Parts of their records, which stay where they are. */
+/* For keys that are parts of their records. */
 static bool cut_keys(pipeline *p, const bly_bytes *records, size_t n) {
     bool good = true;
     for (size_t i = 0; i < n && good; i++)
@@ -174,6 +174,6 @@ const bly_bytes *pipeline_keys(pipeline *p, const bly_bytes *records, size_t n) 
         keys = key_texts(&p->rule, records, n, p->keys);
     else if (!(key_is_part(&p->rule) ? cut_keys(p, records, n) : copy_keys(p, records, n)))
         return NULL;
-    watch_returns(p);
+    warn_of_returns(p);
     return keys;
 }

@@ -16,40 +16,39 @@
 #include <stdio.h>
 
 typedef struct pipeline {
-    /* in.path, in.number and in.count tell where a batch comes from; of a text there is no path */
+    /* in.path, in.number and in.count give the origin of a batch; in.path is NULL for a text */
     input in;
     key_rule rule;  /* counts records that are not URLs, or lack the field */
-    uint64_t count; /* records handed over so far, the batch that is being taken included: lines, or
-                       links */
-    bool failed;    /* after pipeline_run: a file could not be read, or not to its end */
-    bool stop;      /* set by the command: no more is read */
+    uint64_t count; /* lines or links passed on so far, including those of the current batch */
+    bool failed;    /* after pipeline_run: a file could not be read completely */
+    bool stop;      /* set by the command to end the reading */
     progress progress;
     /* For pipeline.c alone: */
     links links;
-    bool begun, more;      /* the first batch was read; a batch is there */
-    char *text;            /* instead of files: one record, and its separator */
-    const char *old_state; /* see pipeline_keep_returns; NULL: it has warned, or need not */
-    byte_strings made;     /* keys that do not lie in their records */
+    bool begun, more;      /* the first batch was read; there is a batch to pass on */
+    char *text;            /* instead of files: one record and its separator */
+    const char *old_state; /* see pipeline_keep_returns; NULL: no warning is due */
+    byte_strings made;     /* copies of keys that are not parts of their records */
     bly_bytes keys[INPUT_BATCH];
 } pipeline;
 
 typedef struct pipeline_options {
-    const key_options *keys; /* what of a record is compared; NULL: all of it */
-    const char *text;        /* this one record instead of those of files; NULL: files */
-    bool null;               /* records end in a NUL byte; set by keys->null, too */
+    const key_options *keys; /* how keys are made from records; NULL: the whole record */
+    const char *text;        /* read this one record instead of files; NULL: read files */
+    bool null;               /* records end in a NUL byte; also if keys->null is set */
     bool prints;             /* the command writes data to standard output meanwhile */
-    bool catch_signals;      /* SIGINT, SIGTERM and SIGHUP end the reading after the current batch,
-                                and not the program at once */
-    size_t max_record;       /* longer ones are errors; 0: as input_open */
-    bool (*idle)(void *ctx); /* as input's; may be NULL */
+    bool catch_signals;      /* SIGINT, SIGTERM and SIGHUP end the reading after the current batch
+                                instead of ending the process */
+    size_t max_record;       /* longer records are errors; 0: the default of input_open */
+    bool (*idle)(void *ctx); /* see input.h; may be NULL */
     void *idle_ctx;
 } pipeline_options;
 
-/* No files: standard input. *p is to be closed in any case. false: reported. */
+/* No files: standard input. *p must be closed in any case. false: reported. */
 bool pipeline_open(pipeline *p, const pipeline_options *o, cli_operands files);
 void pipeline_close(pipeline *p);
 
-/* Continues with other files, by the same options and with the same counts. false: reported. */
+/* Continues with other files, with the same options and counts. false: reported. */
 bool pipeline_reopen(pipeline *p, cli_operands files);
 
 /* Reads the first batch, but does not pass it on yet: for commands that need pipeline_estimate
@@ -66,7 +65,7 @@ uint64_t pipeline_estimate(const pipeline *p);
 typedef bool pipeline_take(void *ctx, const bly_bytes *records, size_t n);
 bool pipeline_run(pipeline *p, pipeline_take *take, void *ctx);
 
-/* The keys of n records of the batch that is being taken, valid until the next call; NULL: out of
+/* The keys of n records of the current batch, valid until the next call; NULL: out of
  * memory, reported. */
 const bly_bytes *pipeline_keys(pipeline *p, const bly_bytes *records, size_t n);
 

@@ -1,4 +1,4 @@
-/* source.c - files as they lie, or decompressed. */
+/* source.c - reads files, and decompresses them if necessary. */
 #include "io/source.h"
 
 #include "io/decoder.h"
@@ -20,10 +20,10 @@ struct source {
     const char *path;
     uint64_t position;
     bool waits;             /* a pipe or a terminal: reading may have to wait */
-    const decoder *decoder; /* NULL: the bytes are what they are */
+    const decoder *decoder; /* NULL: not compressed */
     void *state;
     bool ended;
-    bly_bytes pending; /* read from the file, not yet handed out or decoded; in chunk */
+    bly_bytes pending; /* read from the file, but not yet returned or decoded; in `chunk` */
     char chunk[CHUNK];
 };
 
@@ -33,9 +33,9 @@ void source_limit_memory(uint64_t most) {
     memory_limit = most;
 }
 
-/* ---- bytes as they lie ----------------------------------------------------------------------- */
+/* ---- stored bytes ---------------------------------------------------------------------------- */
 
-/* As source_read; an interrupt ends the file. */
+/* Like source_read; a signal ends the file. */
 static ptrdiff_t read_raw(source *s, char *to, size_t room) {
     ssize_t n;
     do {
@@ -51,7 +51,7 @@ static ptrdiff_t read_raw(source *s, char *to, size_t room) {
     return n;
 }
 
-/* ---- what they are --------------------------------------------------------------------------- */
+/* ---- recognising compression ----------------------------------------------------------------- */
 
 static bool begins_as(const decoder *d, const uint8_t *bytes, size_t size) {
     for (size_t i = 0; i < size; i++)
@@ -60,7 +60,7 @@ static bool begins_as(const decoder *d, const uint8_t *bytes, size_t size) {
     return true;
 }
 
-/* Whether the first bytes may be, or with `sure` are, the beginning of a compressed file. */
+/* The format that the first bytes may begin, or, with `sure`, certainly begin; NULL: none. */
 static const decoder *sniff(const source *s, bool sure) {
     for (const decoder *const *at = decoders; *at; at++) {
         const decoder *d = *at;
@@ -71,8 +71,8 @@ static const decoder *sniff(const source *s, bool sure) {
     return NULL;
 }
 
-/* Reads no further than it must to tell: a pipe may be slow. */
-static bool look_at_beginning(source *s) {
+/* Reads no more than it needs to recognise the format, because a pipe may be slow. */
+static bool recognise_format(source *s) {
     s->pending = (bly_bytes){s->chunk, 0};
     while (!s->ended && sniff(s, false) && !sniff(s, true)) {
         ptrdiff_t n = read_raw(s, s->chunk + s->pending.size, CHUNK - s->pending.size);
@@ -120,14 +120,14 @@ source *source_open(const char *path) {
     s->path = name;
     s->waits = !S_ISREG(st.st_mode);
     (void)posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);
-    if (!look_at_beginning(s)) {
+    if (!recognise_format(s)) {
         source_close(s);
         return NULL;
     }
     return s;
 }
 
-/* What has been read already, to tell what it is, goes first. */
+/* The bytes that were read to recognise the format come first. */
 static ptrdiff_t read_plain(source *s, char *to, size_t room) {
     if (s->pending.size == 0)
         return s->ended ? 0 : read_raw(s, to, room);
@@ -143,13 +143,13 @@ static ptrdiff_t read_decoded(source *s, char *to, size_t room) {
         ptrdiff_t n = s->decoder->run(s->state, &s->pending, to, room);
         if (n < 0) {
             (void)message_error("%s: the %s data %s", s->path, s->decoder->name,
-                                s->decoder->trouble(s->state));
+                                s->decoder->problem(s->state));
             return -1;
         }
         if (n > 0)
             return n;
         if (s->ended) {
-            if (s->decoder->whole(s->state) || interrupt_seen())
+            if (s->decoder->complete(s->state) || interrupt_seen())
                 return 0;
             (void)message_error("%s: the %s data is truncated", s->path, s->decoder->name);
             return -1;

@@ -69,8 +69,7 @@ unsigned message_columns(int fd) {
     return 80;
 }
 
-/* ---- texts from outside -----------------------------------------------------------------------
- */
+/* ---- untrusted texts ------------------------------------------------------------------------- */
 
 size_t message_utf8_length(const unsigned char *text, size_t size) {
     unsigned char c = text[0];
@@ -118,10 +117,11 @@ char *message_escape(const char *text, char *out, size_t room) {
     return out;
 }
 
-/* ---- lines ----------------------------------------------------------------------------------- */
+/* ---- messages -------------------------------------------------------------------------------- */
 
 /* One write, so that lines of several processes are not mixed. */
-static void say(message_style style, const char *label, const char *format, va_list args) {
+static void print_message(message_style style, const char *label, const char *format,
+                          va_list args) {
     char body[MESSAGE_TEXT], shown[MESSAGE_TEXT], text[MESSAGE_TEXT + 100];
     const char *command = settings.command;
     (void)vsnprintf(body, sizeof body, format, args);
@@ -136,7 +136,7 @@ static void say(message_style style, const char *label, const char *format, va_l
 int message_error(const char *format, ...) {
     va_list args;
     va_start(args, format);
-    say(STYLE_PLAIN, "", format, args);
+    print_message(STYLE_PLAIN, "", format, args);
     va_end(args);
     return CLI_ERROR;
 }
@@ -153,7 +153,7 @@ int message_status(const char *path, bly_status status) {
 void message_warn(const char *format, ...) {
     va_list args;
     va_start(args, format);
-    say(STYLE_YELLOW, "warning: ", format, args);
+    print_message(STYLE_YELLOW, "warning: ", format, args);
     va_end(args);
 }
 
@@ -162,6 +162,6 @@ void message_note(const char *format, ...) {
     if (settings.quiet)
         return;
     va_start(args, format);
-    say(STYLE_PLAIN, "", format, args);
+    print_message(STYLE_PLAIN, "", format, args);
     va_end(args);
 }

@@ -16,11 +16,11 @@ typedef struct progress {
 void progress_begin(progress *p, bool prints);
 /* Cheap; redraws a few times a second. total 0: unknown. */
 void progress_show(progress *p, uint64_t records, uint64_t bytes, uint64_t total);
-/* The same for a job of bytes alone. */
+/* The same if only bytes are counted. */
 void progress_show_bytes(progress *p, uint64_t bytes, uint64_t total);
 void progress_end(progress *p); /* wipes the line */
 double progress_seconds(const progress *p);
 
-double progress_clock(void); /* seconds since some moment, never going back */
+double progress_clock(void); /* seconds of a monotonic clock */
 
 #endif

@@ -2,29 +2,29 @@
 
 $ seq 100 | bloomery build -q -p 1e-6 -n 1000 -o list.bly
 $ seq 91 110 | bloomery add list.bly
-! bloomery add: list.bly: 10 of 20 new; it holds 110 keys, its capacity is 1,000
+! bloomery add: list.bly: 10 of 20 new; now 110 keys (capacity: 1,000)
 $ seq 110 | bloomery add list.bly
-! bloomery add: list.bly: 0 of 110 new; it holds 110 keys, its capacity is 1,000
+! bloomery add: list.bly: 0 of 110 new; now 110 keys (capacity: 1,000)
 
 # Several files, and standard input by name.
 $ seq 111 120 > a.txt; seq 121 130 | gzip > b.txt.gz; seq 131 140 | bloomery add list.bly a.txt b.txt.gz -
-! bloomery add: list.bly: 30 of 30 new; it holds 140 keys, its capacity is 1,000
+! bloomery add: list.bly: 30 of 30 new; now 140 keys (capacity: 1,000)
 
 # A single key; with files besides, both.
 $ bloomery add list.bly --key 'a key of several words'
-! bloomery add: list.bly: 1 of 1 new; it holds 141 keys, its capacity is 1,000
+! bloomery add: list.bly: 1 of 1 new; now 141 keys (capacity: 1,000)
 $ bloomery add list.bly --key 'a key of several words' a.txt
-! bloomery add: list.bly: 0 of 11 new; it holds 141 keys, its capacity is 1,000
+! bloomery add: list.bly: 0 of 11 new; now 141 keys (capacity: 1,000)
 $ echo 'never read' | bloomery add list.bly --key 1
-! bloomery add: list.bly: 0 of 1 new; it holds 141 keys, its capacity is 1,000
+! bloomery add: list.bly: 0 of 1 new; now 141 keys (capacity: 1,000)
 
 # NUL-separated records may hold newlines, and blank lines are no keys.
 $ printf 'two\nlines\0one\0' | bloomery add -0 list.bly
-! bloomery add: list.bly: 2 of 2 new; it holds 143 keys, its capacity is 1,000
+! bloomery add: list.bly: 2 of 2 new; now 143 keys (capacity: 1,000)
 $ printf 'two\nlines\0' | bloomery add -0 list.bly
-! bloomery add: list.bly: 0 of 1 new; it holds 143 keys, its capacity is 1,000
+! bloomery add: list.bly: 0 of 1 new; now 143 keys (capacity: 1,000)
 $ printf '\n\nlast without an end' | bloomery add list.bly
-! bloomery add: list.bly: 1 of 1 new; it holds 144 keys, its capacity is 1,000
+! bloomery add: list.bly: 1 of 1 new; now 144 keys (capacity: 1,000)
 
 # As JSON, and quietly.
 $ seq 200 201 | bloomery add --json list.bly | sed -E 's/(\.0*[1-9][0-9]{2})[0-9]+/\1/g'
@@ -39,47 +39,47 @@ $ touch -d 2001-01-01 list.bly; seq 10 | bloomery add -q list.bly; date -r list.
 $ ln -s list.bly link.bly; chmod 640 list.bly; bloomery add link.bly --key more; stat -c '%A %F' list.bly link.bly
 -rw-r----- regular file
 lrwxrwxrwx symbolic link
-! bloomery add: link.bly: 1 of 1 new; it holds 149 keys, its capacity is 1,000
+! bloomery add: link.bly: 1 of 1 new; now 149 keys (capacity: 1,000)
 
 # Programs that add at once wait for each other: no key is lost.
 $ for i in 1 2 3 4 5 6 7 8; do seq ${i}00001 ${i}00050 | bloomery add -q list.bly & done; wait
 > for i in 1 2 3 4 5 6 7 8; do seq ${i}00001 ${i}00050; done | bloomery add list.bly
-! bloomery add: list.bly: 0 of 400 new; it holds 549 keys, its capacity is 1,000
+! bloomery add: list.bly: 0 of 400 new; now 549 keys (capacity: 1,000)
 
 # Past the capacity there is a warning once the rate is above what was asked, even with -q, and then
 # an urgent one.
 $ seq 1000 | bloomery build -q -o full.bly
 $ seq 1001 1020 | bloomery add full.bly
-! bloomery add: full.bly: 20 of 20 new; it holds 1,019 keys, its capacity is 1,000
+! bloomery add: full.bly: 20 of 20 new; now 1,019 keys (capacity: 1,000)
 $ seq 1021 1040 | bloomery add full.bly
-! bloomery add: full.bly: 20 of 20 new; it holds 1,039 keys, its capacity is 1,000
-! bloomery add: warning: full.bly: is past its capacity: about 1,040 keys (capacity: 1,000); false-positive rate per lookup is now 0.102% (requested: 0.1%)
+! bloomery add: full.bly: 20 of 20 new; now 1,039 keys (capacity: 1,000)
+! bloomery add: warning: full.bly: above its capacity: about 1,040 keys (capacity: 1,000); false-positive rate per lookup is now 0.102% (requested: 0.1%)
 $ seq 1021 1040 | bloomery add -q full.bly
-! bloomery add: warning: full.bly: is past its capacity: about 1,040 keys (capacity: 1,000); false-positive rate per lookup is now 0.102% (requested: 0.1%)
+! bloomery add: warning: full.bly: above its capacity: about 1,040 keys (capacity: 1,000); false-positive rate per lookup is now 0.102% (requested: 0.1%)
 $ seq 2000 | bloomery add -q full.bly
 ! bloomery add: warning: full.bly: too full: about 1,995 keys (capacity: 1,000); false-positive rate per lookup is now 2.85% (requested: 0.1%); build a larger filter
 
 # A scalable filter grows instead.
 $ seq 100 | bloomery build -q --kind scalable -o grows.bly
 $ seq 1000 | bloomery add grows.bly
-! bloomery add: grows.bly: 899 of 1,000 new; it holds 999 keys, its capacity is 1,500
+! bloomery add: grows.bly: 899 of 1,000 new; now 999 keys (capacity: 1,500)
 
 # The list's own type decides how lines are read.
 $ echo 192.0.2.1 | bloomery build -q --type ip -n 1000 -o ip.bly
 $ printf '::ffff:192.0.2.1\n' | bloomery add ip.bly
-! bloomery add: ip.bly: 0 of 1 new; it holds 1 key and 24 marks of its type, its capacity is 1,024 with them
+! bloomery add: ip.bly: 0 of 1 new; now 1 key and 24 type marks (capacity: 1,024)
 $ bloomery add --type ip ip.bly --key 198.51.100.7
-! bloomery add: ip.bly: 1 of 1 new; it holds 2 keys and 24 marks of its type, its capacity is 1,024 with them
+! bloomery add: ip.bly: 1 of 1 new; now 2 keys and 24 type marks (capacity: 1,024)
 
 # A list that was built full takes another key without a word where its bits allow it.
 $ printf '192.0.2.%d\n' 1 2 | bloomery build -q --type ip -o two.bly; bloomery add two.bly -k 192.0.2.3
-! bloomery add: two.bly: 1 of 1 new; it holds 3 keys and 24 marks of its type, its capacity is 26 with them
+! bloomery add: two.bly: 1 of 1 new; now 3 keys and 24 type marks (capacity: 26)
 
 # Blocks of a new length are remembered: they are found, and asked for.
 $ bloomery add ip.bly --key 203.0.113.0/24
-! bloomery add: ip.bly: 1 of 1 new; it holds 3 keys and 28 marks of its type, its capacity is 1,024 with them
+! bloomery add: ip.bly: 1 of 1 new; now 3 keys and 28 type marks (capacity: 1,024)
 $ bloomery add ip.bly --key 203.0.112.0/24
-! bloomery add: ip.bly: 1 of 1 new; it holds 4 keys and 28 marks of its type, its capacity is 1,024 with them
+! bloomery add: ip.bly: 1 of 1 new; now 4 keys and 28 type marks (capacity: 1,024)
 $ printf "203.0.113.9\n192.0.2.1\n203.0.114.1\n" | bloomery check ip.bly
 203.0.113.9
 192.0.2.1
@@ -90,7 +90,7 @@ $ bloomery info ip.bly | grep type
 $ printf '192.0.2.1\n' | bloomery build -q --type ip -n 41 -o tight.bly
 $ seq 1 34 | sed 's/^/198.51.100./' | bloomery add -q tight.bly
 $ bloomery add -q tight.bly --key 10.40.0.0/16
-! bloomery add: warning: tight.bly: has keys of new widths: for a line it needs up to 2 lookups instead of 1, and the false-positive rate per line is up to 0.124%; build it again
+! bloomery add: warning: tight.bly: a line now needs up to 2 lookups instead of 1, so the false-positive rate per line is up to 0.124%; build the list again
 
 # A malformed line is named, and nothing is changed.
 $ cp ip.bly before.bly; printf '192.0.2.2\nnot an address\n192.0.2.300\n' > bad.txt
@@ -102,31 +102,31 @@ $ bloomery add ip.bly bad.txt; echo $?; cmp before.bly ip.bly
 $ bloomery add --skip-malformed ip.bly bad.txt
 ! bloomery add: bad.txt:2: not an IP address: 'not an address'
 ! bloomery add: bad.txt:3: not an IP address: '192.0.2.300'
-! bloomery add: ip.bly: 1 of 1 new; it holds 5 keys and 28 marks of its type, its capacity is 1,024 with them
+! bloomery add: ip.bly: 1 of 1 new; now 5 keys and 28 type marks (capacity: 1,024)
 $ bloomery add --skip-malformed --json ip.bly bad.txt | sed -E 's/(\.0*[1-9][0-9]{2})[0-9]+/\1/g'
 {"file":"ip.bly","type":"ip","keys":1,"new":0,"malformed":2,"count":33,"marks":28,"capacity":1024,"rate_per_lookup_requested":0.001,"rate_per_lookup_current":4.703e-10,"keeps_promise":true}
 ! bloomery add: bad.txt:2: not an IP address: 'not an address'
 ! bloomery add: bad.txt:3: not an IP address: '192.0.2.300'
 $ bloomery add ip.bly --key 'not an address'
 ! bloomery add: not an IP address: 'not an address'
-! bloomery add: ip.bly: is left as it was
+! bloomery add: ip.bly: was not changed
 ? 2
 $ bloomery add --skip-malformed ip.bly bad.txt missing.txt
 ! bloomery add: bad.txt:2: not an IP address: 'not an address'
 ! bloomery add: bad.txt:3: not an IP address: '192.0.2.300'
 ! bloomery add: missing.txt: No such file or directory
-! bloomery add: ip.bly: is left as it was
+! bloomery add: ip.bly: was not changed
 ? 2
 $ bloomery add ip.bly --key ''
-! bloomery add: --key needs a key that is not empty
-! bloomery add: ip.bly: is left as it was
+! bloomery add: --key must not be blank
+! bloomery add: ip.bly: was not changed
 ? 2
 $ printf '# a comment\n192.0.2.3 # and another\n' | bloomery add --comments ip.bly
-! bloomery add: ip.bly: 1 of 1 new; it holds 6 keys and 28 marks of its type, its capacity is 1,024 with them
+! bloomery add: ip.bly: 1 of 1 new; now 6 keys and 28 type marks (capacity: 1,024)
 
 # Another type would spoil it.
 $ bloomery add --type phone ip.bly --key 030123
-! bloomery add: ip.bly: is a list of type ip, in which keys of type phone would not be found; leave --type out, or use another list
+! bloomery add: ip.bly: is a list of type ip, in which keys of type phone would not be found; remove --type, or name another list
 ? 2
 $ bloomery add --type telephone ip.bly --key 030123
 ! bloomery add: --type cannot be 'telephone': it must be one of ip, phone, email, domain, url, line
@@ -135,15 +135,15 @@ $ bloomery add --type telephone ip.bly --key 030123
 # A list without marks, as other programs make them, takes any type, and gets no marks.
 $ cp $DATA/../golden/v1/good/classic-fnv1a.bly plain.bly; bloomery add --type ip plain.bly --key 192.0.2.1; bloomery info plain.bly | grep type
   type       line
-! bloomery add: warning: plain.bly: does not say what it holds, and has keys already; to find these, check must be given --type ip
-! bloomery add: plain.bly: 1 of 1 new; it holds 41 keys, its capacity is 60
+! bloomery add: warning: plain.bly: does not record the type of its keys, and already has some; look up these lines with bloomery check --type ip
+! bloomery add: plain.bly: 1 of 1 new; now 41 keys (capacity: 60)
 $ cp $DATA/../golden/v1/good/classic-empty-fnv1.bly plain.bly; bloomery add --type ip plain.bly --key 192.0.2.1; bloomery info plain.bly | grep type
   type       ip
-! bloomery add: plain.bly: 1 of 1 new; it holds 1 key and 20 marks of its type, its capacity is 60 with them
+! bloomery add: plain.bly: 1 of 1 new; now 1 key and 20 type marks (capacity: 60)
 
 # One so full that every mark seems to be there has no type.
 $ cp $DATA/../golden/v1/good/classic-full-crc64.bly full.bly; bloomery add full.bly --key x
-! bloomery add: full.bly: has keys of several types, or too many to tell; say which these are by --type
+! bloomery add: full.bly: has keys of several types, or too many keys to recognise their type; give the type of these lines with --type
 ? 2
 
 # Keyed lists need their key.
@@ -155,9 +155,9 @@ $ bloomery add --key-file wrong.key keyed.bly --key golden-key-3
 ! bloomery add: keyed.bly: is keyed with key 09ab680398f0e1ae, but --key-file has key 68977c85c458e015
 ? 2
 $ bloomery add --key-file right.key keyed.bly --key golden-key-3
-! bloomery add: keyed.bly: 0 of 1 new; it holds 50 keys, its capacity is 60
+! bloomery add: keyed.bly: 0 of 1 new; now 50 keys (capacity: 60)
 $ bloomery add --key-file right.key keyed.bly --key golden-key-50
-! bloomery add: keyed.bly: 1 of 1 new; it holds 51 keys, its capacity is 60
+! bloomery add: keyed.bly: 1 of 1 new; now 51 keys (capacity: 60)
 $ bloomery add --key-file right.key list.bly --key x
 ! bloomery add: list.bly: is not keyed; remove --key-file
 ? 2
@@ -187,11 +187,11 @@ $ bloomery add /dev/null --key x
 $ cp list.bly before.bly; seq 9000 9010 > new.txt; bloomery add list.bly new.txt missing.txt; echo $?; cmp before.bly list.bly
 2
 ! bloomery add: missing.txt: No such file or directory
-! bloomery add: list.bly: is left as it was
+! bloomery add: list.bly: was not changed
 $ head -c 1000 b.txt.gz | head -c 30 > cut.gz; bloomery add list.bly new.txt cut.gz; echo $?; cmp before.bly list.bly
 2
 ! bloomery add: cut.gz: the gzip data is truncated
-! bloomery add: list.bly: is left as it was
+! bloomery add: list.bly: was not changed
 
 # A disk that is full leaves the list, and no other file.
 $ (ulimit -f 1; seq 9000 9010 | bloomery add list.bly); echo $?; cmp before.bly list.bly; ls -A | grep tmp
@@ -200,7 +200,7 @@ $ (ulimit -f 1; seq 9000 9010 | bloomery add list.bly); echo $?; cmp before.bly 
 ? 1
 
 $ bloomery add
-! bloomery add: name the list: bloomery add LIST.bly [FILE...]
+! bloomery add: no list given; for example: bloomery add LIST.bly FILE
 ? 2
 $ bloomery add --frobnicate list.bly
 ! bloomery add: unknown option --frobnicate; see --help
@@ -209,13 +209,13 @@ $ bloomery add --frobnicate list.bly
 # Removing: these kinds cannot; cuckoo.t has those that can.
 $ bloomery remove list.bly --key 1; echo $?; cmp before.bly list.bly
 2
-! bloomery remove: list.bly: keys cannot be removed from a bb2x512 filter: keys share its bits, so others would go too; make a list over it, from which they can: bloomery build --over list.bly -o NEW.bly
+! bloomery remove: list.bly: keys cannot be removed from a bb2x512 filter: keys share bits, so other keys would be removed too; build an overlay over it, which supports removal: bloomery build --over list.bly -o NEW.bly
 $ bloomery remove grows.bly a.txt
-! bloomery remove: grows.bly: keys cannot be removed from a scalable filter: keys share its bits, so others would go too; make a list over it, from which they can: bloomery build --over grows.bly -o NEW.bly
+! bloomery remove: grows.bly: keys cannot be removed from a scalable filter: keys share bits, so other keys would be removed too; build an overlay over it, which supports removal: bloomery build --over grows.bly -o NEW.bly
 ? 2
 $ bloomery remove missing.bly a.txt
 ! bloomery remove: missing.bly: No such file or directory
 ? 2
 $ bloomery remove
-! bloomery remove: name the list: bloomery remove LIST.bly [FILE...]
+! bloomery remove: no list given; for example: bloomery remove LIST.bly FILE
 ? 2

@@ -4,7 +4,7 @@
 $ cp $DATA/../golden/regressions/items-wrap.bly w.bly; bloomery verify w.bly
 w.bly: good; false-positive rate 9.54e-18% per line and per lookup (requested 20%)
 $ seq 1 10 | bloomery add w.bly
-! bloomery add: w.bly: 10 of 10 new; it holds 18,446,744,073,709,551,615 keys, its capacity is 15
+! bloomery add: w.bly: 10 of 10 new; now 18,446,744,073,709,551,615 keys (capacity: 15)
 $ bloomery verify w.bly; bloomery info --json w.bly | grep -o '"count": *[0-9]*'
 w.bly: good; false-positive rate 2.59e-05% per line and per lookup (requested 20%)
 "count":18446744073709551615
@@ -26,9 +26,9 @@ $ cp $DATA/../golden/regressions/items-wrap.bly x.bly; printf x | dd of=x.bly bs
 $ cp $DATA/../golden/regressions/amplify-768B.bly a.bly; bloomery verify a.bly
 a.bly: good; false-positive rate 0% per line and per lookup (requested 2e-09%)
 $ seq 1 10 | bloomery add a.bly; cmp a.bly $DATA/../golden/regressions/amplify-768B.bly
-! bloomery add: a.bly: is full, and would grow by more than 64 times its size and 64 MiB, as its file says; if you trust the file, use --memory SIZE; the list is left as it was
+! bloomery add: a.bly: full, and its file requests growth by more than 64 times its size and more than 64 MiB; if you trust the file, give --memory SIZE; nothing was added
 $ seq 1 10 | bloomery add --memory 1G a.bly; cmp a.bly $DATA/../golden/regressions/amplify-768B.bly
-! bloomery add: a.bly: has to grow by more than --memory allows; give a larger --memory; the list is left as it was
+! bloomery add: a.bly: needs to grow by more than --memory allows; give a larger --memory; nothing was added
 $ seq 1 10 | bloomery dedup --state a.bly; cmp a.bly $DATA/../golden/regressions/amplify-768B.bly
 ! bloomery dedup: a.bly: is full, and its file requests a growth of more than 64 times its size and 64 MiB, which is refused; name another file
 $ bloomery add --memory 1G redis://localhost/x --key y
@@ -40,7 +40,7 @@ $ seq 1 100 | bloomery build --kind scalable -o s.bly 2>/dev/null; seq 1 300000 
 0
 300000
 $ seq 300001 600000 | bloomery add --memory 1M s.bly
-! bloomery add: s.bly: has to grow by more than --memory allows; give a larger --memory; the list is left as it was
+! bloomery add: s.bly: needs to grow by more than --memory allows; give a larger --memory; nothing was added
 ? 2
 $ seq 300001 600000 | bloomery add --memory 1G s.bly 2>/dev/null; echo $?; seq 1 600000 | bloomery check -c s.bly
 0

@@ -40,20 +40,20 @@ $ for kind in counting multilayer layered hybrid; do
   fill       ▕                        ▏ 0% of its capacity; 0.0% of its slots in use, 95.4% at its capacity
 ! bloomery build: 1,000 lines: 1,000 keys, 0 repeated
 ! bloomery build: counting.bly: counting, 14.1 KiB, false positives: 1 in 1,000 lines (one lookup per line)
-! bloomery remove: counting.bly: 500 removed, 0 not there; it holds 500 keys
-! bloomery remove: counting.bly: 0 removed, 1 not there; it holds 500 keys
+! bloomery remove: counting.bly: 500 removed, 0 not found; now 500 keys
+! bloomery remove: counting.bly: 0 removed, 1 not found; now 500 keys
 ! bloomery build: 1,000 lines: 1,000 keys, 0 repeated
 ! bloomery build: multilayer.bly: multilayer, 7.44 KiB, false positives: 1 in 1,000 lines (one lookup per line)
-! bloomery remove: multilayer.bly: 500 removed, 0 not there; it holds 500 keys
-! bloomery remove: multilayer.bly: 0 removed, 1 not there; it holds 500 keys
+! bloomery remove: multilayer.bly: 500 removed, 0 not found; now 500 keys
+! bloomery remove: multilayer.bly: 0 removed, 1 not found; now 500 keys
 ! bloomery build: 1,000 lines: 1,000 keys, 0 repeated
 ! bloomery build: layered.bly: layered, 16.6 KiB, false positives: 1 in 1,000 lines (one lookup per line)
-! bloomery remove: layered.bly: 500 removed, 0 not there; it holds 500 keys
-! bloomery remove: layered.bly: 0 removed, 1 not there; it holds 500 keys
+! bloomery remove: layered.bly: 500 removed, 0 not found; now 500 keys
+! bloomery remove: layered.bly: 0 removed, 1 not found; now 500 keys
 ! bloomery build: 1,000 lines: 1,000 keys, 0 repeated
 ! bloomery build: hybrid.bly: hybrid, 4.50 KiB, false positives: 1 in 1,000 lines (one lookup per line)
-! bloomery remove: hybrid.bly: 500 removed, 0 not there; it holds 500 keys
-! bloomery remove: hybrid.bly: 0 removed, 1 not there; it holds 500 keys
+! bloomery remove: hybrid.bly: 500 removed, 0 not found; now 500 keys
+! bloomery remove: hybrid.bly: 0 removed, 1 not found; now 500 keys
 
 # What they are.
 $ for kind in counting multilayer layered hybrid; do bloomery build -q -f --kind $kind -n 2000 -o $kind.bly numbers; bloomery info $kind.bly | sed 1d; done
@@ -147,20 +147,20 @@ $ bloomery info thrice.bly | grep keys
   capacity   100 keys, 25.6 bits per key
 $ bloomery add thrice.bly letters; bloomery count --query -s thrice.bly -k a
 4	a
-! bloomery add: thrice.bly: 0 of 4 new, 2 repeated, 2 seemed to be there: another copy stored of each; it holds 6 keys, its capacity is 100
+! bloomery add: thrice.bly: 0 of 4 new, 2 repeated, 2 apparently present and stored again; now 6 keys (capacity: 100)
 $ bloomery add --copies thrice.bly letters; bloomery count --query -s thrice.bly -k a
 7	a
-! bloomery add: thrice.bly: 0 of 4 new, 4 seemed to be there: another copy stored of each; it holds 10 keys, its capacity is 100
+! bloomery add: thrice.bly: 0 of 4 new, 4 apparently present and stored again; now 10 keys (capacity: 100)
 $ bloomery remove --copies thrice.bly letters; bloomery remove thrice.bly letters; bloomery count --query -s thrice.bly -k a
 3	a
-! bloomery remove: thrice.bly: 4 removed, 0 not there; it holds 6 keys
-! bloomery remove: thrice.bly: 2 removed, 0 not there, 2 repeated; it holds 4 keys
+! bloomery remove: thrice.bly: 4 removed, 0 not found; now 6 keys
+! bloomery remove: thrice.bly: 2 removed, 0 not found, 2 repeated; now 4 keys
 $ bloomery remove --copies thrice.bly letters; bloomery remove thrice.bly letters
-! bloomery remove: thrice.bly: 4 removed, 0 not there; it holds 0 keys
-! bloomery remove: thrice.bly: 0 removed, 2 not there, 2 repeated; it holds 0 keys
+! bloomery remove: thrice.bly: 4 removed, 0 not found; now 0 keys
+! bloomery remove: thrice.bly: 0 removed, 2 not found, 2 repeated; now 0 keys
 ? 1
 $ bloomery add --copies --once thrice.bly letters
-! bloomery add: --once leaves out what is there, and --copies stores it again: give one
+! bloomery add: --once and --copies cannot be combined; give only one
 ? 2
 $ bloomery build --copies -o x.bly letters
 ! bloomery build: --copies needs a --kind that stores copies of keys, such as hybrid or counting
@@ -169,7 +169,7 @@ $ bloomery build --copies --kind sbbf -o x.bly letters
 ! bloomery build: an sbbf list does not store copies of keys; remove --copies
 ? 2
 $ bloomery build -q -o plain.bly letters; bloomery add --copies plain.bly letters
-! bloomery add: plain.bly: a split512 list does not hold copies of keys; leave out --copies
+! bloomery add: plain.bly: a split512 list does not store copies of keys; remove --copies
 ? 2
 $ bloomery build --kind counts -n 100 -o counts.bly letters; bloomery count --query -s counts.bly -k a; bloomery add counts.bly letters; bloomery count --query -s counts.bly -k a
 ~3	a
@@ -177,7 +177,7 @@ $ bloomery build --kind counts -n 100 -o counts.bly letters; bloomery count --qu
 ! bloomery build: 4 lines: 2 keys, 2 repeated and stored as copies
 ! bloomery build: counts.bly: counts, 768 B, false positives: 1 in 20 lines (one lookup per line)
 ! bloomery count: counts marked ~ are estimates of a sketch: too high for 1 in 3,494,568 keys, and typically off by 20% if above 27
-! bloomery add: counts.bly: 0 of 4 new; it holds 8 keys, its capacity is 100
+! bloomery add: counts.bly: 0 of 4 new; now 8 keys (capacity: 100)
 ! bloomery count: counts marked ~ are estimates of a sketch: too high for 1 in 3,494,568 keys, and typically off by 20% if above 27
 $ (yes a | head -9) > nine; bloomery build --copies --kind cuckoo -n 100 -o x.bly nine
 ! bloomery build: x.bly: not all keys and copies fit into a cuckoo list (different keys: 1); give a larger -n, or use --kind hybrid
@@ -194,7 +194,7 @@ stuck.bly
 "counters":512,"stuck":8,"rebuild":true}
 $ bloomery remove -q --copies stuck.bly <(yes a | head -20); bloomery check stuck.bly -k a
 a
-! bloomery remove: warning: stuck.bly: 8 of its counters have reached their limit and are not lowered again: keys that came so often stay, whatever is removed
+! bloomery remove: warning: stuck.bly: counters at their limit: 8; these are never decremented, so keys that were added that often stay in the list
 $ bloomery add -q stuck.bly <(seq 100); bloomery info stuck.bly | grep stuck
 stuck.bly
   stuck      8 counters have reached the limit and will stay there: keys added that often cannot be removed
@@ -205,10 +205,10 @@ $ bloomery build -q -f --copies --kind counting --counter-bits 8 -n 10 -o wide.b
 
 # A key that never was added may take others' counts with it, and is told of.
 $ bloomery build -q -f --kind counting -p 10% -o often.bly numbers; seq 100001 101000 | bloomery remove often.bly 2>&1 | sed -E 's/[0-9,]+/N/g'
-bloomery remove: often.bly: N removedN N not there; it holds N keys
-bloomery remove: warning: often.bly: N of these keys were never added: with them up to N other keys were taken outN and will be missed; remove only what was added
+bloomery remove: often.bly: N removedN N not found; now N keys
+bloomery remove: warning: often.bly: N of these keys were never added. Others were probably false positives: removing them has removed up to N other keysN which will not be found any more; remove only keys that were added
 $ cp counting.bly before.bly; bloomery remove counting.bly --key nothing; cmp before.bly counting.bly
-! bloomery remove: counting.bly: 0 removed, 1 not there; it holds 1,000 keys
+! bloomery remove: counting.bly: 0 removed, 1 not found; now 1,000 keys
 
 # Algebra: counts add up, and can be subtracted again.
 $ seq 500 1500 > more
@@ -258,7 +258,7 @@ $ bloomery remove ips.bly --key 10.0.0.0/8; printf '10.1.2.3\n192.0.2.1\n' | blo
   type       ip
   keys       1 counted, including copies; 1 different keys estimated, and 28 marks
   capacity   100 keys and 28 marks, 36.0 bits per key
-! bloomery remove: ips.bly: 1 removed, 0 not there; it holds 1 key
+! bloomery remove: ips.bly: 1 removed, 0 not found; now 1 key
 $ printf '10.0.0.0/8\n192.0.2.3\n' | bloomery build -q --type ip --kind multilayer -n 100 -o ips2.bly; bloomery merge -o ips3.bly ips.bly ips2.bly; bloomery info ips3.bly | grep -e type -e keys
   kind       multilayer: counters of variable length in one block of 64 bytes; keys can be removed
   type       ip
@@ -267,7 +267,7 @@ $ printf '10.0.0.0/8\n192.0.2.3\n' | bloomery build -q --type ip --kind multilay
 ! bloomery merge: ips3.bly: 2 filters merged, 3 keys and 28 marks that record its type; false-positive rate per lookup 0.000385% (requested: 0.05%)
 $ echo 000102030405060708090a0b0c0d0e0f > key; chmod 600 key; bloomery build -q --key-file key --kind layered -o keyed.bly letters; bloomery remove --key-file key keyed.bly --key a; bloomery check --key-file key keyed.bly letters
 b
-! bloomery remove: keyed.bly: 1 removed, 0 not there; it holds 1 key
+! bloomery remove: keyed.bly: 1 removed, 0 not found; now 1 key
 $ bloomery build -q --kind hybrid -p 5% --must-not-match <(seq 2000 2100) -o must.bly numbers; bloomery check -c must.bly <(seq 2000 2100)
 0
 ? 1
@@ -278,9 +278,9 @@ $ bloomery build --kind hll --must-not-match letters -o x.bly numbers
 # Full.
 $ bloomery build -q -f --kind hybrid -n 100 -o h.bly <(seq 100); cp h.bly before.bly; bloomery add h.bly <(seq 101 1000); echo $?; cmp before.bly h.bly
 2
-! bloomery add: h.bly: is full: it was made for 100 keys, and has no place for all of the 900 new ones besides those it holds; build it again with a larger -n; the list is left as it was
+! bloomery add: h.bly: full: it was created for 100 keys, and not all of the 900 keys fit; build it again with a larger -n; nothing was added
 $ bloomery build -q -f --kind counting -n 100 -o c.bly <(seq 100); bloomery add c.bly <(seq 101 1000)
-! bloomery add: c.bly: 403 of 900 new, 497 seemed to be there: another copy stored of each; it holds 1,000 keys, its capacity is 100
+! bloomery add: c.bly: 403 of 900 new, 497 apparently present and stored again; now 1,000 keys (capacity: 100)
 ! bloomery add: warning: c.bly: too full: about 1,087 keys (capacity: 100); false-positive rate per lookup is now 97.8% (requested: 0.1%); build a larger filter
 
 # A counter sketch and a cardinality sketch as files.
@@ -295,7 +295,7 @@ $ bloomery build --kind hll -p 1e-6 -o x.bly numbers
 ! bloomery build: an hll list cannot have a false-positive rate as low as 1e-06; choose a higher -p, or another --kind
 ? 2
 $ bloomery remove counts.bly --key a
-! bloomery remove: counts.bly: keys cannot be removed from a counts filter: its counts are estimates; counting, multilayer, layered, overlay, hybrid, cuckoo, growable-cuckoo and scalable-cuckoo can
+! bloomery remove: counts.bly: keys cannot be removed from a counts filter: its counts are estimates; kinds that support removal: counting, multilayer, layered, overlay, hybrid, cuckoo, growable-cuckoo and scalable-cuckoo
 ? 2
 $ bloomery subtract -o x.bly counts.bly counts.bly
 ! bloomery subtract: counts.bly: counts filters cannot be subtracted: counters that were raised by chance cannot be lowered again; these kinds can: counting, multilayer, layered, hybrid, cuckoo and growable-cuckoo

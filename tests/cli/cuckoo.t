@@ -27,14 +27,14 @@ list.bly: good; false-positive rate 0.0467% per line and per lookup (requested 0
 
 # What is removed is gone, and nothing else; the exit status says whether anything was there.
 $ seq 1 2 1000 | bloomery remove list.bly
-! bloomery remove: list.bly: 500 removed, 0 not there; it holds 500 keys
+! bloomery remove: list.bly: 500 removed, 0 not found; now 500 keys
 $ seq 1 2 1000 | bloomery check -c list.bly; seq 2 2 1000 | bloomery check -c list.bly
 0
 500
 $ bloomery remove list.bly --key 2
-! bloomery remove: list.bly: 1 removed, 0 not there; it holds 499 keys
+! bloomery remove: list.bly: 1 removed, 0 not found; now 499 keys
 $ bloomery remove list.bly --key 2
-! bloomery remove: list.bly: 0 removed, 1 not there; it holds 499 keys
+! bloomery remove: list.bly: 0 removed, 1 not found; now 499 keys
 ? 1
 $ bloomery check -q list.bly -k 2
 ? 1
@@ -44,16 +44,16 @@ $ bloomery remove -q list.bly --key 4 --json | sed -E 's/(\.0*[1-9][0-9]{2})[0-9
 # A key that never was added may take another's place with it.
 $ bloomery build -q -f --kind cuckoo -p 10% -o often.bly numbers; seq 100001 101000 | bloomery remove often.bly; bloomery check -c often.bly numbers
 974
-! bloomery remove: often.bly: 26 removed, 974 not there; it holds 974 keys
-! bloomery remove: warning: often.bly: 974 of these keys were never added: with them about 26 other keys were taken out, and will be missed; remove only what was added
+! bloomery remove: often.bly: 26 removed, 974 not found; now 974 keys
+! bloomery remove: warning: often.bly: 974 of these keys were never added. Others were probably false positives: removing them has removed about 26 other keys, which will not be found any more; remove only keys that were added
 $ seq 100001 101000 | bloomery remove list.bly
-! bloomery remove: list.bly: 0 removed, 1,000 not there; it holds 498 keys
+! bloomery remove: list.bly: 0 removed, 1,000 not found; now 498 keys
 ? 1
 
 # What was there once and is removed twice in one input counts once, as when it was added.
 $ printf 'a\nb\na\n' | bloomery add list.bly; printf 'b\na\na\n' | bloomery remove list.bly
-! bloomery add: list.bly: 2 of 3 new, 1 repeated; it holds 500 keys, its capacity is 2,000
-! bloomery remove: list.bly: 2 removed, 0 not there, 1 repeated; it holds 498 keys
+! bloomery add: list.bly: 2 of 3 new, 1 repeated; now 500 keys (capacity: 2,000)
+! bloomery remove: list.bly: 2 removed, 0 not found, 1 repeated; now 498 keys
 $ printf 'a\nb\n' | bloomery check -c list.bly
 0
 ? 1
@@ -61,15 +61,15 @@ $ printf 'a\nb\n' | bloomery check -c list.bly
 # A key that seems to be there is stored again, and has to be removed as often. --once leaves it out.
 $ bloomery add list.bly --key again; bloomery add list.bly --key again; bloomery remove list.bly --key again; bloomery check -c list.bly --key again
 1
-! bloomery add: list.bly: 1 of 1 new; it holds 499 keys, its capacity is 2,000
-! bloomery add: list.bly: 0 of 1 new, 1 seemed to be there: another copy stored of each; it holds 500 keys, its capacity is 2,000
-! bloomery remove: list.bly: 1 removed, 0 not there; it holds 499 keys
+! bloomery add: list.bly: 1 of 1 new; now 499 keys (capacity: 2,000)
+! bloomery add: list.bly: 0 of 1 new, 1 apparently present and stored again; now 500 keys (capacity: 2,000)
+! bloomery remove: list.bly: 1 removed, 0 not found; now 499 keys
 $ bloomery remove -q list.bly --key again; bloomery check -c list.bly --key again
 0
 ? 1
 $ bloomery add -q list.bly --key again; bloomery add --once list.bly --key again; bloomery remove -q list.bly --key again; bloomery check -c list.bly --key again
 0
-! bloomery add: list.bly: 0 of 1 new, 1 seemed to be there and left out; it holds 499 keys, its capacity is 2,000
+! bloomery add: list.bly: 0 of 1 new, 1 apparently present and skipped; now 499 keys (capacity: 2,000)
 ? 1
 $ printf 'a\nb\na\n' | bloomery add --json list.bly | sed -E 's/(\.0*[1-9][0-9]{2})[0-9]+/\1/g'
 {"file":"list.bly","type":"line","keys":3,"new":2,"repeated":1,"copies":0,"malformed":0,"count":500,"marks":0,"capacity":2000,"rate_per_lookup_requested":0.001,"rate_per_lookup_current":0.000232,"keeps_promise":true}
@@ -77,9 +77,9 @@ $ printf 'a\nb\na\n' | bloomery add --json list.bly | sed -E 's/(\.0*[1-9][0-9]{
 # Eight copies are the most.
 $ cp list.bly before.bly; for i in 1 2 3 4 5 6 7 8; do bloomery add -q list.bly --key often; done; cp list.bly eight.bly; bloomery add list.bly --key often; echo $?; cmp eight.bly list.bly
 2
-! bloomery add: list.bly: takes no more copies of one of these keys: it has been added eight times, which is the most; remove it, or use --once; the list is left as it was
+! bloomery add: list.bly: one of these keys already has eight copies, the maximum; remove copies, or use --once; nothing was added
 $ bloomery add --once list.bly --key often
-! bloomery add: list.bly: 0 of 1 new, 1 seemed to be there and left out; it holds 508 keys, its capacity is 2,000
+! bloomery add: list.bly: 0 of 1 new, 1 apparently present and skipped; now 508 keys (capacity: 2,000)
 $ for i in 1 2 3 4 5 6 7 8; do bloomery remove -q list.bly --key often; done; bloomery check -c list.bly --key often
 0
 ? 1
@@ -87,7 +87,7 @@ $ for i in 1 2 3 4 5 6 7 8; do bloomery remove -q list.bly --key often; done; bl
 # A full list says so, and stays as it was; a growable one doubles.
 $ bloomery build -q --kind cuckoo -o full.bly numbers; cp full.bly before.bly; seq 1001 3000 | bloomery add full.bly; echo $?; cmp before.bly full.bly
 2
-! bloomery add: full.bly: is full: it was made for 1,000 keys, and has no place for all of the 2,000 new ones besides those it holds; build it again with a larger -n, or as growable-cuckoo; the list is left as it was
+! bloomery add: full.bly: full: it was created for 1,000 keys, and not all of the 2,000 keys fit; build it again with a larger -n, or as growable-cuckoo; nothing was added
 $ bloomery build --kind growable-cuckoo -o grows.bly numbers; bloomery info grows.bly | grep -e shape -e capacity
   shape      262 buckets of 4 slots, remainders of 22 bits, can double 10 times
   capacity   1,000 keys, 24.2 bits per key
@@ -98,11 +98,11 @@ $ seq 1001 20000 | bloomery add grows.bly; bloomery info grows.bly | grep -e sha
   shape      8,384 buckets of 4 slots, remainders of 17 bits, can double 5 times
   capacity   32,188 keys, 18.8 bits per key
   fill       ▕██████████████▉         ▏ 62% of its capacity; 59.6% of its slots in use, 96.0% at its capacity
-! bloomery add: grows.bly: 19,000 of 19,000 new; it holds 20,000 keys, its capacity is 32,188
+! bloomery add: grows.bly: 19,000 of 19,000 new; now 20,000 keys (capacity: 32,188)
 $ seq 20000 | bloomery check -c grows.bly; seq 10001 20000 | bloomery remove grows.bly; seq 10000 | bloomery check -c grows.bly
 20000
 10000
-! bloomery remove: grows.bly: 10,000 removed, 0 not there; it holds 10,000 keys
+! bloomery remove: grows.bly: 10,000 removed, 0 not found; now 10,000 keys
 $ bloomery verify --measure=100k grows.bly | sed 's/;.*//'
 grows.bly: good
 $ seq 3000 | bloomery build -q --kind growable-cuckoo -n 1000 -o more.bly; seq 3000 | bloomery check -c more.bly
@@ -114,14 +114,14 @@ $ seq 3000 | bloomery build --kind cuckoo -n 1000 -o more.bly -f
 # Types: any spelling of a key will do, marks stay, and are there once.
 $ printf '192.0.2.1\n10.0.0.0/8\n' | bloomery build -q --type ip --kind cuckoo -n 1000 -o ip.bly
 $ bloomery add ip.bly --key 198.51.100.7; bloomery add ip.bly --key 203.0.113.0/24; bloomery add -q ip.bly --key 203.0.112.0/24
-! bloomery add: ip.bly: 1 of 1 new; it holds 3 keys and 28 marks of its type, its capacity is 1,028 with them
-! bloomery add: ip.bly: 1 of 1 new; it holds 4 keys and 32 marks of its type, its capacity is 1,028 with them
+! bloomery add: ip.bly: 1 of 1 new; now 3 keys and 28 type marks (capacity: 1,028)
+! bloomery add: ip.bly: 1 of 1 new; now 4 keys and 32 type marks (capacity: 1,028)
 $ printf '203.0.113.9\n10.1.2.3\n198.51.100.8\n' | bloomery check ip.bly
 203.0.113.9
 10.1.2.3
 $ bloomery remove ip.bly --key ::ffff:198.51.100.7; bloomery check -c ip.bly -k 198.51.100.7
 0
-! bloomery remove: ip.bly: 1 removed, 0 not there; it holds 4 keys
+! bloomery remove: ip.bly: 1 removed, 0 not found; now 4 keys
 ? 1
 $ bloomery info ip.bly | grep -e type -e keys
   kind       cuckoo: fingerprints in buckets; keys can be removed
@@ -130,16 +130,16 @@ $ bloomery info ip.bly | grep -e type -e keys
   capacity   996 keys and 32 marks, 14.8 bits per key
 $ bloomery remove ip.bly --key 'not an address'
 ! bloomery remove: not an IP address: 'not an address'
-! bloomery remove: ip.bly: is left as it was
+! bloomery remove: ip.bly: was not changed
 ? 2
 $ bloomery remove --type phone ip.bly --key 030123
-! bloomery remove: ip.bly: is a list of type ip, in which keys of type phone would not be found; leave --type out, or use another list
+! bloomery remove: ip.bly: is a list of type ip, in which keys of type phone would not be found; remove --type, or name another list
 ? 2
 $ echo 000102030405060708090a0b0c0d0e0f > k; chmod 600 k; bloomery build -q --type email --kind cuckoo --key-file k -o keyed.bly <(echo a@b.example); bloomery remove keyed.bly -k a@b.example
 ! bloomery remove: keyed.bly: is keyed; pass key 09ab680398f0e1ae with --key-file
 ? 2
 $ bloomery remove --key-file k keyed.bly -k '<A@B.EXAMPLE>'
-! bloomery remove: keyed.bly: 1 removed, 0 not there; it holds 0 keys
+! bloomery remove: keyed.bly: 1 removed, 0 not found; now 0 keys
 
 # Two programs that remove at once wait for each other.
 $ seq 2000 | bloomery build -q --kind cuckoo -o busy.bly; for i in 0 1 2 3 4 5 6 7; do seq ${i}01 ${i}50 | sed 's/^0*//' | bloomery remove -q busy.bly & done; wait; seq 2000 | bloomery check -c busy.bly
@@ -197,7 +197,7 @@ $ seq 201 300 | bloomery build -q --kind cuckoo -n 2000 -o gone2.bly; bloomery s
 0
 400
 $ bloomery subtract -o x.bly a.bly b.bly
-! bloomery subtract: warning: b.bly: 400 of its 600 keys are not in a.bly. Others may be there as false positives only, and then a different key was removed; subtract only lists whose keys are all in the first
+! bloomery subtract: warning: b.bly: 400 of its 600 keys are not in a.bly. Others may only be false positives there, and then a different key was removed; subtract only lists whose keys are all in the first
 ! bloomery subtract: x.bly: 1 filter subtracted, 400 keys; false-positive rate per lookup 0.0186% (requested: 0.1%)
 $ bloomery subtract --json -o - a.bly gone.bly
 ! bloomery subtract: --json and -o - both write to standard output; give only one
@@ -221,7 +221,7 @@ $ bloomery merge -f -o s.bly t1.bly t2.bly t3.bly t1.bly t2.bly t3.bly; bloomery
   capacity   1,000 keys and 24 marks, 13.8 bits per key
 ! bloomery merge: s.bly: 6 filters merged, 54 keys and 24 marks that record its type; false-positive rate per lookup 0.00307% (requested: 0.1%)
 $ bloomery merge -o x9.bly t3.bly t3.bly t3.bly t3.bly t3.bly t3.bly t3.bly t3.bly t3.bly
-! bloomery merge: t3.bly: does not fit into the result, although the files have only 120 keys together. A key that is in several of them is stored as often, and there is space for at most eight copies of a key, or for fewer if many keys have several; build one list from the keys of all files
+! bloomery merge: t3.bly: does not fit into the result, although the files have only 120 keys together. A key that is in several files is stored several times, and there is space for at most eight copies of a key, or for fewer if many keys have several; build one list from the keys of all files
 ? 2
 $ bloomery build -q --type email --kind cuckoo --key-file k -n 100 -o k1.bly <(printf 'a@b.example\nc@d.example\n'); bloomery build -q --type email --kind cuckoo --key-file k -n 100 -o k2.bly <(echo a@b.example)
 $ bloomery subtract -o k3.bly k1.bly k2.bly
@@ -259,7 +259,7 @@ $ bloomery remove missing.bly --key x
 
 # Lists that have grown to different sizes are combined, if they began alike.
 $ seq 50 | bloomery build -q --kind growable-cuckoo -n 1000 -o g1.bly; cp g1.bly g2.bly; seq 51 5000 | bloomery add g2.bly
-! bloomery add: g2.bly: 4,950 of 4,950 new; it holds 5,000 keys, its capacity is 8,042
+! bloomery add: g2.bly: 4,950 of 4,950 new; now 5,000 keys (capacity: 8,042)
 $ bloomery merge -o gm.bly g1.bly g2.bly; seq 5000 | bloomery check -c gm.bly; bloomery merge -q -o gn.bly g2.bly g1.bly; seq 5000 | bloomery check -c gn.bly
 5000
 5000
@@ -291,17 +291,17 @@ $ seq 50 | bloomery build -q --kind growable-cuckoo -p 1% -n 1000 -o g4.bly; blo
 
 # Many copies of many keys find no place long before the list is full, or any key has eight.
 $ seq 100 > hundred; bloomery build -q --kind cuckoo -n 10000 -o copies.bly hundred; for i in 2 3 4 5 6; do bloomery add -q copies.bly hundred; done; bloomery add copies.bly hundred
-! bloomery add: copies.bly: has no place for one of these keys, of which it holds 6 copies, though only 6% of its places are taken: all copies of a key must be in the same two buckets, and where many keys have several they are soon full; remove copies, or use --once; the list is left as it was
+! bloomery add: copies.bly: no space for one of these keys (copies in the list: 6), although the list is only 6% full: all copies of a key must be in the same two buckets, which fill up soon if many keys have several copies; remove copies, or use --once; nothing was added
 ? 2
 $ bloomery build -q --kind cuckoo -n 10000 -o ones.bly hundred; bloomery merge -o x7.bly ones.bly ones.bly ones.bly ones.bly ones.bly ones.bly ones.bly
-! bloomery merge: ones.bly: does not fit into the result, although the files have only 700 keys together. A key that is in several of them is stored as often, and there is space for at most eight copies of a key, or for fewer if many keys have several; build one list from the keys of all files
+! bloomery merge: ones.bly: does not fit into the result, although the files have only 700 keys together. A key that is in several files is stored several times, and there is space for at most eight copies of a key, or for fewer if many keys have several; build one list from the keys of all files
 ? 2
 
 # The marks of a type are no keys, and no room for any.
 $ seq -f 192.0.2.%g 9 | bloomery build -q --type ip --kind cuckoo -n 9 -o few.bly; seq -f 198.51.100.%g 9 | bloomery add few.bly
-! bloomery add: few.bly: 9 of 9 new; it holds 18 keys and 24 marks of its type, its capacity is 33 with them
+! bloomery add: few.bly: 9 of 9 new; now 18 keys and 24 type marks (capacity: 33)
 $ for i in $(seq 30); do bloomery add -q few.bly -k 198.51.100.$i || break; done
-! bloomery add: few.bly: is full: it was made for 9 keys, and has no place for the new key besides those it holds; build it again with a larger -n, or as growable-cuckoo; the list is left as it was
+! bloomery add: few.bly: full: it was created for 9 keys, and the new key does not fit; build it again with a larger -n, or as growable-cuckoo; nothing was added
 $ bloomery subtract -f -o none.bly t1.bly t1.bly
 ! bloomery subtract: none.bly: 1 filter subtracted, 0 keys and 24 marks that record its type; false-positive rate per lookup 0.00217% (requested: 0.1%)
 

@@ -206,10 +206,10 @@ $ bloomery dedup --state a.bly one
 ! bloomery dedup: a.bly: cannot be a state: it is an hll filter, which stores no lines (bloomery distinct counts with it); name another file
 ? 2
 $ bloomery add a.bly one
-! bloomery add: a.bly: is an hll filter, which counts keys, and no list; bloomery distinct --state adds to it
+! bloomery add: a.bly: not a list, but an hll filter, which only counts keys; add lines with bloomery distinct --state
 ? 2
 $ bloomery remove a.bly one
-! bloomery remove: a.bly: keys cannot be removed from an hll filter: it tells how many there are, not which; counting, multilayer, layered, overlay, hybrid, cuckoo, growable-cuckoo and scalable-cuckoo can
+! bloomery remove: a.bly: keys cannot be removed from an hll filter: it only counts keys; kinds that support removal: counting, multilayer, layered, overlay, hybrid, cuckoo, growable-cuckoo and scalable-cuckoo
 ? 2
 $ bloomery fold -o x.bly a.bly
 ! bloomery fold: a.bly: hll filters cannot be folded; these kinds can: classic, partitioned, sbbf, split512 and bb2x512

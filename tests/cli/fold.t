@@ -8,14 +8,14 @@ $ bloomery fold union-sbbf-fnv1a.bly -o small.bly; cmp small.bly folded-sbbf-fnv
 $ bloomery fold --by 4 union-sbbf-fnv1a.bly -f -o small.bly; cmp small.bly folded-sbbf-fnv1a.bly
 ! bloomery fold: small.bly: folded by a factor of 4 from 384 B to 128 B; false-positive rate per lookup is 0.37% (before: 0.000199%)
 $ bloomery fold --by 1 union-sbbf-fnv1a.bly -f -o small.bly; cmp small.bly union-sbbf-fnv1a.bly
-! bloomery fold: union-sbbf-fnv1a.bly: copied unchanged, as --by 1 asks for
+! bloomery fold: union-sbbf-fnv1a.bly: copied unchanged, because of --by 1
 
 # Every key is still there.
 $ seq 1000 | bloomery build -q -n 17k --kind classic -o big.bly
 $ bloomery fold big.bly -o little.bly
 ! bloomery fold: little.bly: folded by a factor of 16 from 29.9 KiB to 1.88 KiB; false-positive rate per lookup is 0.0631% (before: 1.07e-12%)
 $ seq 1000 | bloomery add little.bly
-! bloomery add: little.bly: 0 of 1,000 new; it holds 1,000 keys, its capacity is 1,062
+! bloomery add: little.bly: 0 of 1,000 new; now 1,000 keys (capacity: 1,062)
 $ bloomery fold little.bly -o less.bly; cmp little.bly less.bly
 ! bloomery fold: little.bly: copied unchanged: a rate of 0.1% allows no smaller size. At half the size, the false-positive rate per lookup would be 4.21%
 
@@ -67,7 +67,7 @@ $ bloomery fold keyed-split512.bly -o keyed.bly --by 2; bloomery info keyed.bly 
 $ bloomery fold keyed-split512.bly -f -o keyed.bly --rate 2%; bloomery info keyed.bly | grep -E 'shape|rate'
   shape      1 block, 8 bits per key
   rate       1% requested, 0.693% expected, 0.68% current (1 in 147), per lookup
-! bloomery fold: warning: keyed.bly: --rate could not be recorded in it; its requested rate stays as it was
+! bloomery fold: warning: keyed.bly: --rate could not be recorded, so the requested rate of the file is unchanged
 ! bloomery fold: keyed.bly: folded by a factor of 4 from 256 B to 64 B; false-positive rate per lookup is 0.68% (before: 0.000203%)
 
 # What cannot be folded.

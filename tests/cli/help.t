@@ -13,7 +13,7 @@ Commands:
   build      Build a list file that lines can be checked against
   check      Print the lines that may be in a list
   add        Add keys to a filter
-  remove     Remove keys from a filter file, where its kind can
+  remove     Remove keys from a filter file
   merge      Merge filters into one
   intersect  Keep the keys that filters have in common
   subtract   Remove the keys of filters from another filter

@@ -36,19 +36,19 @@ $ bloomery check --key-file . k.bly numbers
 ? 2
 $ printf '0001' >short; chmod 600 short
 $ bloomery check --key-file short k.bly numbers
-! bloomery check: short: not a key file; a key file holds 16 bytes or 32 hexadecimal digits
+! bloomery check: short: not a key file; a key file has 16 bytes or 32 hexadecimal digits
 ? 2
 $ printf '000102030405060708090a0b0c0d0e0g' >letters; chmod 600 letters
 $ bloomery check --key-file letters k.bly numbers
-! bloomery check: letters: not a key file; a key file holds 16 bytes or 32 hexadecimal digits
+! bloomery check: letters: not a key file; a key file has 16 bytes or 32 hexadecimal digits
 ? 2
 $ printf '000102030405060708090a0b0c0d0e0f\n\n' >long; chmod 600 long
 $ bloomery check --key-file long k.bly numbers
-! bloomery check: long: not a key file; a key file holds 16 bytes or 32 hexadecimal digits
+! bloomery check: long: not a key file; a key file has 16 bytes or 32 hexadecimal digits
 ? 2
 $ : >nothing; chmod 600 nothing
 $ bloomery check --key-file nothing k.bly numbers
-! bloomery check: nothing: not a key file; a key file holds 16 bytes or 32 hexadecimal digits
+! bloomery check: nothing: not a key file; a key file has 16 bytes or 32 hexadecimal digits
 ? 2
 
 # A pipe is not waited for.

@@ -79,17 +79,17 @@ $ printf 'x\n' | bloomery count -q --exact --state old-count.bly >/dev/null; $DA
    a  \r  \n   x  \r  \n  \n
 # What is added to one is found by dedup with and without the carriage return.
 $ printf 'k\r\nl\r\n\r\nm\n' | bloomery add old.bly; printf 'k\r\nl\r\n\r\nm\n' | bloomery dedup --state old.bly; printf 'k\nl\n\nm\n' | bloomery dedup --state old.bly
-! bloomery add: warning: old.bly: does not record whether a carriage return at the end of a line is part of its key: a line that ends in one is added in both forms, with it and without it; a new list leaves it out
-! bloomery add: old.bly: 7 of 7 new; it holds 13 keys, its capacity is 65,536
+! bloomery add: warning: old.bly: does not record whether a carriage return at the end of a line is part of its key, so a line that ends in one is added with it and without it; a new list ignores it
+! bloomery add: old.bly: 7 of 7 new; now 13 keys (capacity: 65,536)
 ! bloomery dedup: warning: old.bly: a line ends in a carriage return, which is part of the key in this state; the same line without it is a different key. A new state ignores carriage returns at the end of lines
 $ printf 'n\n' | bloomery add -q old.bly; printf 'n\r\0' | bloomery add -q -0 old.bly
 # Where each copy counts there is one form.
 $ printf 'k\r\n' | bloomery add old-count.bly; printf 'k\r\n' | bloomery remove old-count.bly; printf 'k\r\n' | bloomery add -q old-count.bly 2>&1 | wc -l
 1
-! bloomery add: warning: old-count.bly: does not record whether a carriage return at the end of a line is part of its key: here it is not, and where the list was made by bloomery count it was; convert the line ends, or begin a new list
-! bloomery add: old-count.bly: 1 of 1 new; it holds 5 keys, its capacity is 1,000,000
-! bloomery remove: warning: old-count.bly: does not record whether a carriage return at the end of a line is part of its key: here it is not, and where the list was made by bloomery count it was; convert the line ends, or begin a new list
-! bloomery remove: old-count.bly: 1 removed, 0 not there; it holds 4 keys
+! bloomery add: warning: old-count.bly: does not record whether a carriage return at the end of a line is part of its key. It is ignored here, but old states of bloomery count include it; convert the line ends, or start a new list
+! bloomery add: old-count.bly: 1 of 1 new; now 5 keys (capacity: 1,000,000)
+! bloomery remove: warning: old-count.bly: does not record whether a carriage return at the end of a line is part of its key. It is ignored here, but old states of bloomery count include it; convert the line ends, or start a new list
+! bloomery remove: old-count.bly: 1 removed, 0 not found; now 4 keys
 # Of count and distinct it is the same.
 $ printf 'a\n' | bloomery count -q --exact --state old.counts >/dev/null; $DATA/unrecord.py old.counts; printf 'a\r\na\r\nb\r\n' | bloomery count --state old.counts | tr '\r' '^'
 1	a^
@@ -136,7 +136,7 @@ $ seq 100 | bloomery build -q --type phone --foldable -n 1000 -o fold.bly --skip
   type       phone
 # The type that is recorded is not changed, unless there are no keys.
 $ bloomery add --type ip build.bly -k 192.0.2.1
-! bloomery add: build.bly: is a list of type line, in which keys of type ip would not be found; leave --type out, or use another list
+! bloomery add: build.bly: is a list of type line, in which keys of type ip would not be found; remove --type, or name another list
 ? 2
 $ : | bloomery build -q -n 100 -o empty.bly; bloomery add -q --type ip empty.bly -k 192.0.2.0/24; bloomery check empty.bly -k 192.0.2.5
 192.0.2.5
@@ -163,16 +163,16 @@ a
 # States that record how keys were made from lines do not go together with files that do not: not
 # even the carriage return is the same.
 $ printf 'a\n' | bloomery dedup -q -n 1000 --seed 7 --state o.state >/dev/null; $DATA/unrecord.py o.state; printf 'b\r\n' | bloomery dedup -q --state o.state >/dev/null 2>&1; printf 'c\r\n' | bloomery dedup -q -n 1000 --seed 7 --state n.state >/dev/null; bloomery merge -o m.state o.state n.state
-! bloomery merge: o.state: does not record how its keys were made from lines, but n.state does. A line that ends in a carriage return may have a different key in each, and would not be found in the result. Make o.state again from its lines, or combine it only with files that do not record it either
+! bloomery merge: o.state: does not record how its keys were made from lines, but n.state does. A line that ends in a carriage return may have a different key in each, and would not be found in the result. Build o.state again from its lines, or combine it only with files that do not record it either
 ? 2
 $ bloomery merge -o m.state n.state o.state
-! bloomery merge: o.state: does not record how its keys were made from lines, but n.state does. A line that ends in a carriage return may have a different key in each, and would not be found in the result. Make o.state again from its lines, or combine it only with files that do not record it either
+! bloomery merge: o.state: does not record how its keys were made from lines, but n.state does. A line that ends in a carriage return may have a different key in each, and would not be found in the result. Build o.state again from its lines, or combine it only with files that do not record it either
 ? 2
 $ bloomery intersect -o m.state n.state o.state
-! bloomery intersect: o.state: does not record how its keys were made from lines, but n.state does. A line that ends in a carriage return may have a different key in each, and would not be found in the result. Make o.state again from its lines, or combine it only with files that do not record it either
+! bloomery intersect: o.state: does not record how its keys were made from lines, but n.state does. A line that ends in a carriage return may have a different key in each, and would not be found in the result. Build o.state again from its lines, or combine it only with files that do not record it either
 ? 2
 $ bloomery count -q --exact --seed 7 --state n.counts unix >/dev/null; cp n.counts o.counts; $DATA/unrecord.py o.counts; bloomery subtract -o m.counts n.counts o.counts
-! bloomery subtract: o.counts: does not record how its keys were made from lines, but n.counts does. A line that ends in a carriage return may have a different key in each, and would not be found in the result. Make o.counts again from its lines, or combine it only with files that do not record it either
+! bloomery subtract: o.counts: does not record how its keys were made from lines, but n.counts does. A line that ends in a carriage return may have a different key in each, and would not be found in the result. Build o.counts again from its lines, or combine it only with files that do not record it either
 ? 2
 $ bloomery intersect --estimate n.state o.state | head -1
 n.state  2
@@ -187,10 +187,10 @@ $ for i in 1 2; do echo 'A b' | bloomery dedup -q -n 1000 --seed 7 --field $i -t
 4
 A b
 $ bloomery merge -o m.fields field1.state field2.state
-! bloomery merge: field2.state: was made with a different --field, --delimiter, --url or --ignore-case than field1.state, so a line has a different key in each; only states made with the same options can be merged
+! bloomery merge: field2.state: was created with a different --field, --delimiter, --url or --ignore-case than field1.state, so a line has a different key in each; only states created with the same options can be merged
 ? 2
 $ bloomery merge -o m.fields case.state field2.state
-! bloomery merge: field2.state: was made with a different --field, --delimiter, --url or --ignore-case than case.state, so a line has a different key in each; only states made with the same options can be merged
+! bloomery merge: field2.state: was created with a different --field, --delimiter, --url or --ignore-case than case.state, so a line has a different key in each; only states created with the same options can be merged
 ? 2
 $ bloomery merge -q -o m.fields field1.state more1.state; printf 'A\na\n' | bloomery dedup --field 1 -t ' ' --state m.fields
 
@@ -220,7 +220,7 @@ HTTP://Example.com/a?utm_source=x
 http://example.com/a
 http://example.com/b
   type       dedup --url=crawl
-! bloomery add: crawl.bly: 1 of 1 new; it holds 3 keys, its capacity is 65,536
+! bloomery add: crawl.bly: 1 of 1 new; now 3 keys (capacity: 65,536)
 $ printf 'no url\r\n\r\n' | bloomery dedup --url --state url.bly | od -An -c; printf 'no url\n\n' | bloomery check -c url.bly
    n   o       u   r   l  \r  \n  \r  \n
 2
@@ -233,14 +233,14 @@ $ bloomery check --type line field.bly -k A
 A
 ! bloomery check: warning: field.bly: was made by bloomery dedup or count with --field or --ignore-case; with --type line, its lines may not be found
 $ bloomery add field.bly -k A
-! bloomery add: field.bly: its keys are parts of lines, or lines in small letters, made by the --field or --ignore-case of bloomery dedup or count; only that command adds to it
+! bloomery add: field.bly: its keys were made from lines with the --field or --ignore-case of bloomery dedup or count; only that command can change it
 ? 2
 $ bloomery remove url.bly -k A
-! bloomery remove: url.bly: keys cannot be removed from a scalable filter: keys share its bits, so others would go too; make a list over it, from which they can: bloomery build --over url.bly -o NEW.bly
+! bloomery remove: url.bly: keys cannot be removed from a scalable filter: keys share bits, so other keys would be removed too; build an overlay over it, which supports removal: bloomery build --over url.bly -o NEW.bly
 ? 2
 $ bloomery count -q --exact --url --state counts.bly url >/dev/null; bloomery remove counts.bly -k http://example.com/a?utm_source=x; bloomery count --query --state counts.bly url
 0	HTTP://Example.com/a?utm_source=x
-! bloomery remove: counts.bly: 1 removed, 0 not there; it holds 1 key
+! bloomery remove: counts.bly: 1 removed, 0 not found; now 1 key
 $ bloomery check --type line url.bly -k A
 ! bloomery check: warning: url.bly: was made by bloomery dedup --url; with --type line, its lines may not be found
 ? 1
@@ -263,14 +263,14 @@ $ bloomery distinct -i --state seen.hll unix
 # Blank lines are keys of a state.
 $ echo x | bloomery dedup -q --state blank.bly; printf '\n \n' | bloomery add blank.bly; printf '\n \nx\n' | bloomery dedup --state blank.bly
 x
-! bloomery add: blank.bly: 2 of 2 new; it holds 4 keys, its capacity is 2,000,000
+! bloomery add: blank.bly: 2 of 2 new; now 4 keys (capacity: 2,000,000)
 $ printf 'x\n\n\n' | bloomery count -q --exact --state blank.counts >/dev/null; bloomery remove blank.counts -k ''; echo | bloomery remove -q blank.counts; printf '\nx\n' | bloomery count --query --state blank.counts
 0	
 1	x
-! bloomery remove: blank.counts: 1 removed, 0 not there; it holds 3 keys
+! bloomery remove: blank.counts: 1 removed, 0 not found; now 3 keys
 $ bloomery add build.bly -k ''
-! bloomery add: --key needs a key that is not empty
-! bloomery add: build.bly: is left as it was
+! bloomery add: --key must not be blank
+! bloomery add: build.bly: was not changed
 ? 2
 # States from before, of which a key says the options.
 $ $DATA/unrecord.py url.bly; bloomery check url.bly -k HTTP://example.com/a
@@ -280,7 +280,7 @@ $ bloomery check --json url.bly -k HTTP://example.com:80/a?utm_source=x; printf 
 2
 $ bloomery add url.bly -k HTTP://example.com:80/b; echo http://example.com/b | bloomery dedup --url --state url.bly; bloomery check url.bly -k http://EXAMPLE.com/b
 http://EXAMPLE.com/b
-! bloomery add: url.bly: 2 of 2 new; it holds 6 keys, its capacity is 65,536
+! bloomery add: url.bly: 2 of 2 new; now 6 keys (capacity: 65,536)
 $ cp crawl.bly old-crawl.bly; $DATA/unrecord.py old-crawl.bly; printf 'http://example.com/b?utm_source=z\nhttp://example.com/c\n' | bloomery check old-crawl.bly
 http://example.com/b?utm_source=z
 $ cp field.bly old-field.bly; $DATA/unrecord.py old-field.bly; bloomery check old-field.bly -k A
@@ -290,7 +290,7 @@ $ bloomery check --type line old-field.bly -k A
 A
 ! bloomery check: warning: old-field.bly: was made by bloomery dedup or count with --field or --ignore-case; with --type line, its lines may not be found
 $ bloomery add old-field.bly -k A
-! bloomery add: old-field.bly: its keys are parts of lines, or lines in small letters, made by the --field or --ignore-case of bloomery dedup or count; only that command adds to it
+! bloomery add: old-field.bly: its keys were made from lines with the --field or --ignore-case of bloomery dedup or count; only that command can change it
 ? 2
 $ echo A | bloomery count -q --exact -i --state case.counts >/dev/null; $DATA/unrecord.py case.counts; bloomery check case.counts -k A
 ! bloomery check: case.counts: was made by bloomery dedup or count with --field or --ignore-case, so its keys are fields or lines in lower case; look them up with that command, or use --type line if your lines have the same form

@@ -85,7 +85,7 @@ $ cp list.bly theirs.bly; : > .theirs.bly.lock; chmod 444 .theirs.bly.lock
 > bloomery info --json theirs.bly | grep -o '"count":[0-9]*'; exec 9<&-; wait; cat notes >&2
 "count":10
 ! bloomery add: theirs.bly: waiting for another process that is using this file
-! bloomery add: theirs.bly: 1 of 1 new; it holds 11 keys, its capacity is 100
+! bloomery add: theirs.bly: 1 of 1 new; now 11 keys (capacity: 100)
 
 # What appears while one waits for the lock is not replaced, and no key is left without its list.
 $ for command in "merge list.bly other.bly" "intersect list.bly other.bly" "fold --by 1 list.bly" "build list.bly --new-key late.key"; do
@@ -113,7 +113,7 @@ $ cp list.bly int.bly; mkfifo feed; exec 9<> feed; echo x >&9; bloomery add int.
 .int.bly.lock
 143
 int.bly
-! bloomery add: int.bly: is left as it was
+! bloomery add: int.bly: was not changed
 $ rm notes; : > .int.bly.lock; exec 9< .int.bly.lock; flock 9; bloomery merge -f -o int.bly list.bly other.bly 2> notes 9<&- & job=$!
 > until_true grep -q waiting notes; until_true waits $job; kill -TERM $job; wait $job; echo $?; cmp list.bly int.bly
 143

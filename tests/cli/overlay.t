@@ -28,23 +28,23 @@ $ for kind in fuse ribbon classic split512 scalable cuckoo; do
 0 500
 \new 1 2\s
 ! bloomery build: over.bly: overlay, 2.00 KiB, false positives: 1 in 1,000 lines (one lookup per line)
-! bloomery remove: over.bly: 500 removed, 0 not there; it holds 500 keys
-! bloomery add: over.bly: 2 of 2 new; it holds 502 keys, its capacity is 1,000
+! bloomery remove: over.bly: 500 removed, 0 not found; now 500 keys
+! bloomery add: over.bly: 2 of 2 new; now 502 keys (capacity: 1,000)
 ! bloomery build: over.bly: overlay, 1.94 KiB, false positives: 1 in 1,000 lines (one lookup per line)
-! bloomery remove: over.bly: 500 removed, 0 not there; it holds 500 keys
-! bloomery add: over.bly: 2 of 2 new; it holds 502 keys, its capacity is 1,000
+! bloomery remove: over.bly: 500 removed, 0 not found; now 500 keys
+! bloomery add: over.bly: 2 of 2 new; now 502 keys (capacity: 1,000)
 ! bloomery build: over.bly: overlay, 2.44 KiB, false positives: 1 in 1,000 lines (one lookup per line)
-! bloomery remove: over.bly: 500 removed, 0 not there; it holds 500 keys
-! bloomery add: over.bly: 2 of 2 new; it holds 502 keys, its capacity is 1,000
+! bloomery remove: over.bly: 500 removed, 0 not found; now 500 keys
+! bloomery add: over.bly: 2 of 2 new; now 502 keys (capacity: 1,000)
 ! bloomery build: over.bly: overlay, 2.56 KiB, false positives: 1 in 1,000 lines (one lookup per line)
-! bloomery remove: over.bly: 500 removed, 0 not there; it holds 499 keys
-! bloomery add: over.bly: 2 of 2 new; it holds 501 keys, its capacity is 1,000
+! bloomery remove: over.bly: 500 removed, 0 not found; now 499 keys
+! bloomery add: over.bly: 2 of 2 new; now 501 keys (capacity: 1,000)
 ! bloomery build: over.bly: overlay, 2.69 KiB, false positives: 1 in 1,000 lines (one lookup per line)
-! bloomery remove: over.bly: 500 removed, 0 not there; it holds 500 keys
-! bloomery add: over.bly: 2 of 2 new; it holds 502 keys, its capacity is 3,000
+! bloomery remove: over.bly: 500 removed, 0 not found; now 500 keys
+! bloomery add: over.bly: 2 of 2 new; now 502 keys (capacity: 3,000)
 ! bloomery build: over.bly: overlay, 2.31 KiB, false positives: 1 in 1,000 lines (one lookup per line)
-! bloomery remove: over.bly: 500 removed, 0 not there; it holds 500 keys
-! bloomery add: over.bly: 2 of 2 new; it holds 502 keys, its capacity is 1,000
+! bloomery remove: over.bly: 500 removed, 0 not found; now 500 keys
+! bloomery add: over.bly: 2 of 2 new; now 502 keys (capacity: 1,000)
 
 # It says what it is over, and what has changed.
 $ bloomery build -q --over fuse.bly -o over.bly -f; bloomery info over.bly
@@ -86,21 +86,21 @@ over.bly: good; false-positive rate 0.0977% per line and per lookup (requested 0
 
 # It is a set: what is added twice goes at once, and a key that never was added takes no other with it.
 $ bloomery add over.bly --key twice; bloomery add over.bly --key twice; bloomery remove over.bly --key twice; bloomery check -q over.bly --key twice
-! bloomery add: over.bly: 1 of 1 new; it holds 851 keys, its capacity is 1,000
-! bloomery add: over.bly: 0 of 1 new; it holds 851 keys, its capacity is 1,000
-! bloomery remove: over.bly: 1 removed, 0 not there; it holds 850 keys
+! bloomery add: over.bly: 1 of 1 new; now 851 keys (capacity: 1,000)
+! bloomery add: over.bly: 0 of 1 new; now 851 keys (capacity: 1,000)
+! bloomery remove: over.bly: 1 removed, 0 not found; now 850 keys
 ? 1
 $ seq 100001 103000 | bloomery remove over.bly; bloomery check -c over.bly <(seq 201 1000)
 800
-! bloomery remove: over.bly: 2 removed, 2,998 not there; it holds 848 keys
+! bloomery remove: over.bly: 2 removed, 2,998 not found; now 848 keys
 $ bloomery add --copies over.bly --key twice
-! bloomery add: over.bly: an overlay list does not hold copies of keys; leave out --copies
+! bloomery add: over.bly: an overlay list does not store copies of keys; remove --copies
 ? 2
 $ bloomery add --once over.bly --key once; bloomery add --once over.bly --key once
-! bloomery add: over.bly: 1 of 1 new; it holds 849 keys, its capacity is 1,000
-! bloomery add: over.bly: 0 of 1 new; it holds 849 keys, its capacity is 1,000
+! bloomery add: over.bly: 1 of 1 new; now 849 keys (capacity: 1,000)
+! bloomery add: over.bly: 0 of 1 new; now 849 keys (capacity: 1,000)
 $ bloomery remove over.bly --key nowhere
-! bloomery remove: over.bly: 0 removed, 1 not there; it holds 849 keys
+! bloomery remove: over.bly: 0 removed, 1 not found; now 849 keys
 ? 1
 
 # How many changes there is room for, and how they are remembered.
@@ -109,14 +109,14 @@ $ bloomery build -q --over fuse.bly --marker classic --changes 50 -o bloom.bly; 
   changes    50 removed, 0 added
   misses     at most 1 in 1,314 of its keys
 2
-! bloomery remove: bloom.bly: 50 removed, 0 not there; it holds 950 keys
-! bloomery remove: bloom.bly: has no room for more changes; build the list again; it is left as it was
+! bloomery remove: bloom.bly: 50 removed, 0 not found; now 950 keys
+! bloomery remove: bloom.bly: no space for more changes; build the list again; nothing was removed
 $ bloomery build -q --over fuse.bly --marker cuckoo --changes 10 -o grow.bly; bloomery remove grow.bly <(seq 500)
-! bloomery remove: grow.bly: 500 removed, 0 not there; it holds 500 keys
+! bloomery remove: grow.bly: 500 removed, 0 not found; now 500 keys
 $ cp grow.bly before.bly; bloomery remove grow.bly <(seq 501 1000); bloomery check -c grow.bly numbers; bloomery info grow.bly | grep changes
 0
   changes    1,000 removed, 0 added; more than a fifth of its keys: build the list again
-! bloomery remove: grow.bly: 500 removed, 0 not there; it holds 0 keys
+! bloomery remove: grow.bly: 500 removed, 0 not found; now 0 keys
 $ bloomery build --over fuse.bly --marker sbbf -o x.bly
 ! bloomery build: --marker cannot be 'sbbf': it must be one of cuckoo, classic
 ? 2
@@ -129,12 +129,12 @@ $ bloomery build --kind overlay -o own.bly numbers; bloomery remove own.bly --ke
   changes    1 removed, 0 added
 ! bloomery build: 1,000 lines: 1,000 keys, 0 repeated
 ! bloomery build: own.bly: overlay, 2.56 KiB, false positives: 1 in 1,000 lines (one lookup per line)
-! bloomery remove: own.bly: 1 removed, 0 not there; it holds 999 keys
+! bloomery remove: own.bly: 1 removed, 0 not found; now 999 keys
 $ bloomery build --kind overlay --changes 5 --marker classic -o own2.bly numbers; bloomery remove own2.bly --key 5; bloomery check -c own2.bly numbers
 999
 ! bloomery build: 1,000 lines: 1,000 keys, 0 repeated
 ! bloomery build: own2.bly: overlay, 2.19 KiB, false positives: 1 in 1,000 lines (one lookup per line)
-! bloomery remove: own2.bly: 1 removed, 0 not there; it holds 999 keys
+! bloomery remove: own2.bly: 1 removed, 0 not found; now 999 keys
 
 # What is told.
 $ bloomery build --json -q --over ribbon.bly -o r.bly | sed -E 's/"bytes":[0-9]+/"bytes":B/'
@@ -151,20 +151,20 @@ $ bloomery build --over ribbon.bly -o - > piped.bly; bloomery check -c piped.bly
 # Types and marks come from the list beneath, and a secret too.
 $ printf 'example.com\nbad.test\n' | bloomery build -q --type domain --kind fuse -o domains.bly; bloomery build -q --over domains.bly -o d.bly; bloomery remove d.bly --key BAD.test; printf 'www.example.com\nbad.test\n' | bloomery check d.bly
 www.example.com
-! bloomery remove: d.bly: 1 removed, 0 not there; it holds 1 key
+! bloomery remove: d.bly: 1 removed, 0 not found; now 1 key
 $ bloomery add -q d.bly --key more.test; bloomery add d.bly --key deep.down.test; bloomery info d.bly | grep -e type -e changes; bloomery check d.bly -k x.deep.down.test; bloomery check d.bly -k down.test
   type       domain
   changes    1 removed, 6 added; more than a fifth of its keys: build the list again
 x.deep.down.test
-! bloomery add: d.bly: 1 of 1 new; it holds 3 keys and 28 marks of its type, its capacity is 26 with them
-! bloomery add: warning: d.bly: has keys of new widths: for a line it needs up to 2 lookups instead of 1, and the false-positive rate per line is up to 0.195%; build it again
+! bloomery add: d.bly: 1 of 1 new; now 3 keys and 28 type marks (capacity: 26)
+! bloomery add: warning: d.bly: a line now needs up to 2 lookups instead of 1, so the false-positive rate per line is up to 0.195%; build the list again
 ? 1
 $ echo 000102030405060708090a0b0c0d0e0f > key; chmod 600 key; bloomery build -q --key-file key --kind ribbon -o secret.bly numbers; bloomery build --over secret.bly -o s.bly
 ! bloomery build: secret.bly: is keyed; pass key 09ab680398f0e1ae with --key-file
 ? 2
 $ bloomery build -q --key-file key --over secret.bly -o s.bly; bloomery remove --key-file key s.bly --key 7; bloomery check -c --key-file key s.bly numbers
 999
-! bloomery remove: s.bly: 1 removed, 0 not there; it holds 999 keys
+! bloomery remove: s.bly: 1 removed, 0 not found; now 999 keys
 $ bloomery build --key-file key --over fuse.bly -o x.bly
 ! bloomery build: fuse.bly: is not keyed; remove --key-file
 ? 2
@@ -226,11 +226,11 @@ $ bloomery plan -n 1000 --kind overlay
 
 # The way is named where keys cannot be removed or added.
 $ bloomery remove fuse.bly --key 1
-! bloomery remove: fuse.bly: keys cannot be removed from a fuse filter: it was built from all its keys at once; make a list over it, from which they can: bloomery build --over fuse.bly -o NEW.bly
+! bloomery remove: fuse.bly: keys cannot be removed from a fuse filter: it was built from all its keys at once; build an overlay over it, which supports removal: bloomery build --over fuse.bly -o NEW.bly
 ? 2
 $ bloomery remove classic.bly --key 1
-! bloomery remove: classic.bly: keys cannot be removed from a classic filter: keys share its bits, so others would go too; make a list over it, from which they can: bloomery build --over classic.bly -o NEW.bly
+! bloomery remove: classic.bly: keys cannot be removed from a classic filter: keys share bits, so other keys would be removed too; build an overlay over it, which supports removal: bloomery build --over classic.bly -o NEW.bly
 ? 2
 $ bloomery add ribbon.bly --key 1
-! bloomery add: ribbon.bly: nothing can be added to a ribbon filter; build it again with the new keys, or make a list over it, which can: bloomery build --over ribbon.bly -o NEW.bly
+! bloomery add: ribbon.bly: keys cannot be added to a ribbon filter; build it again with the new keys, or build an overlay over it, which accepts keys: bloomery build --over ribbon.bly -o NEW.bly
 ? 2

@@ -178,7 +178,7 @@ def test_new_widths():
     run("build", "-q", "--type", "ip", "-p", "1%", "-n", "20000", "-o", "few.bly",
         stdin="".join("2003::%x\n" % i for i in range(1, 19000)))
     done = run("add", "few.bly", stdin="2001:5::/32\n2002:0:7::/48\n")
-    expect("for a line it needs up to 3 lookups instead of 1" in done.stderr, done.stderr)
+    expect("a line now needs up to 3 lookups instead of 1" in done.stderr, done.stderr)
     info, = objects("info", "--json", "few.bly")
     expect(info["lookups_per_line"] == 3, repr(info))
     agree(share("few.bly", other_v6, 17), info["rate_per_line_current"], "new widths")

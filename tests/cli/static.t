@@ -105,10 +105,10 @@ $ seq 5001 7000 > allowed; for kind in fuse ribbon; do bloomery build -f --kind 
 
 # Nothing can be added, removed, united or folded, and -n has no meaning.
 $ bloomery add fuse.bly --key x
-! bloomery add: fuse.bly: nothing can be added to a fuse filter; build it again with the new keys, or make a list over it, which can: bloomery build --over fuse.bly -o NEW.bly
+! bloomery add: fuse.bly: keys cannot be added to a fuse filter; build it again with the new keys, or build an overlay over it, which accepts keys: bloomery build --over fuse.bly -o NEW.bly
 ? 2
 $ bloomery remove ribbon.bly --key 1
-! bloomery remove: ribbon.bly: keys cannot be removed from a ribbon filter: it was built from all its keys at once; make a list over it, from which they can: bloomery build --over ribbon.bly -o NEW.bly
+! bloomery remove: ribbon.bly: keys cannot be removed from a ribbon filter: it was built from all its keys at once; build an overlay over it, which supports removal: bloomery build --over ribbon.bly -o NEW.bly
 ? 2
 $ bloomery merge -o x.bly fuse.bly fuse.bly
 ! bloomery merge: fuse.bly: fuse filters cannot be merged: a filter built from all its keys cannot be changed; build a new one from the keys of both, or ask both; these kinds can: classic, partitioned, sbbf, split512, bb2x512, scalable, window, counting, multilayer, layered, hybrid, cuckoo, counts, hll, growable-cuckoo and scalable-cuckoo

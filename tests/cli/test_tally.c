@@ -142,12 +142,12 @@ static void test_copies(void **state) {
         assert_int_equal(k.distinct, 5);
         assert_int_equal(k.count, copies ? 11 : 5);
         for (size_t i = 0; i < k.count; i++)
-            assert_true(gathered_keys_have(&k, k.hashes[i]));
+            assert_true(gathered_keys_contain_hash(&k, k.hashes[i]));
         gathered_keys_rehash(&k, &other);
         assert_int_equal(k.distinct, 5);
         assert_int_equal(k.count, copies ? 11 : 5);
-        assert_true(gathered_keys_have(&k, bly_hash_key(&other, "c", 1)));
-        assert_false(gathered_keys_have(&k, bly_hash_key(&other, "x", 1)));
+        assert_true(gathered_keys_contain_hash(&k, bly_hash_key(&other, "c", 1)));
+        assert_false(gathered_keys_contain_hash(&k, bly_hash_key(&other, "x", 1)));
         gathered_keys_free(&k);
         assert_int_equal(gathered_keys_settle(&k), 0);
         assert_int_equal(k.distinct, 0);

@@ -173,10 +173,10 @@ number.bly: good
 $ printf '5\n105\n' | bloomery check number.bly
 5
 $ bloomery add number.bly --key x
-! bloomery add: number.bly: is a window filter, which forgets keys, and no list; bloomery dedup --window --state adds to one
+! bloomery add: number.bly: not a list, but a window filter, which forgets keys; add lines with bloomery dedup --window --state
 ? 2
 $ bloomery remove number.bly --key 1
-! bloomery remove: number.bly: keys cannot be removed from a window filter: it forgets them by itself; counting, multilayer, layered, overlay, hybrid, cuckoo, growable-cuckoo and scalable-cuckoo can
+! bloomery remove: number.bly: keys cannot be removed from a window filter: it forgets them by itself; kinds that support removal: counting, multilayer, layered, overlay, hybrid, cuckoo, growable-cuckoo and scalable-cuckoo
 ? 2
 $ bloomery fold -o x.bly number.bly
 ! bloomery fold: number.bly: window filters cannot be folded; these kinds can: classic, partitioned, sbbf, split512 and bb2x512
