@@ -155,7 +155,7 @@ static void report_json(const edit *e, const bly_filter_info *s, uint64_t marks)
     }
     json_real(&j, "rate_per_lookup_current", s->current_fpr);
     if (describes)
-        json_bool(&j, "keeps_promise", health_of(s) == HEALTH_GOOD);
+        json_bool(&j, "within_requested_rate", health_of(s) == HEALTH_GOOD);
     json_end(&j);
 }
 

@@ -206,8 +206,8 @@ static void result_json(json *j, const bench_result *r) {
     json_real(j, "bits_per_key", r->bits_per_key);
     json_real(j, "requested_rate", r->requested);
     json_real(j, "measured_rate", (double)r->false_positives / (double)r->absent);
-    json_integer(j, "asked", r->absent);
-    json_integer(j, "wrong", r->false_positives);
+    json_integer(j, "lookups", r->absent);
+    json_integer(j, "false_positives", r->false_positives);
     json_close(j, '}');
 }
 

@@ -412,7 +412,7 @@ static void report_json(const inputs *p, const char *name, const bly_filter_info
     json_real(&j, "rate_per_lookup_requested", s->requested_fpr);
     json_real(&j, "rate_per_lookup_current", s->current_fpr);
     json_bool(&j, "approximate", s->approximate);
-    json_bool(&j, "keeps_promise", health_of(s) == HEALTH_GOOD);
+    json_bool(&j, "within_requested_rate", health_of(s) == HEALTH_GOOD);
     json_end(&j);
 }
 

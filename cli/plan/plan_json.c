@@ -14,10 +14,10 @@ static void advice_json(json *j, const bly_advice *a) {
     json_integer(j, "size", a->geometry.size);
     json_integer(j, "hash_bits", a->needs.hash_bits);
     json_real(j, "rate", a->fpr);
-    json_real(j, "promised_rate", a->needs.fpr);
+    json_real(j, "requested_rate", a->needs.fpr);
     if (plan_max_keys(a) < 2 * a->needs.keys) {
         json_null(j, "rate_at_twice_the_keys");
-        json_integer(j, "most_keys", plan_max_keys(a));
+        json_integer(j, "max_keys", plan_max_keys(a));
     } else
         json_real(j, "rate_at_twice_the_keys", plan_rate_at(a, 2 * a->needs.keys));
     if (kinds_grow(a->kind))
@@ -41,7 +41,7 @@ static void needs_json(json *j, const plan_answer *p) {
         {BLY_NEED_COUNTS, "counts"},       {BLY_NEED_SHARE, "shared"},
         {BLY_NEED_SECRET, "hostile-keys"}, {BLY_NEED_SPACE, "smallest"},
     };
-    json_open(j, "asked", '{');
+    json_open(j, "requested", '{');
     needs->keys ? json_integer(j, "keys", needs->keys) : json_null(j, "keys");
     needs->fpr > 0 ? json_real(j, "rate", needs->fpr) : json_null(j, "rate");
     needs->bytes ? json_integer(j, "memory", needs->bytes) : json_null(j, "memory");

@@ -28,7 +28,7 @@ $ printf '\n\nlast without an end' | bloomery add list.bly
 
 # As JSON, and quietly.
 $ seq 200 201 | bloomery add --json list.bly | sed -E 's/(\.0*[1-9][0-9]{2})[0-9]+/\1/g'
-{"file":"list.bly","type":"line","keys":2,"new":2,"malformed":0,"count":146,"marks":0,"capacity":1000,"rate_per_lookup_requested":1e-06,"rate_per_lookup_current":9.722e-16,"keeps_promise":true}
+{"file":"list.bly","type":"line","keys":2,"new":2,"malformed":0,"count":146,"marks":0,"capacity":1000,"rate_per_lookup_requested":1e-06,"rate_per_lookup_current":9.722e-16,"within_requested_rate":true}
 $ seq 200 203 | bloomery add -q list.bly
 
 # What brings nothing new does not touch the file.
@@ -104,7 +104,7 @@ $ bloomery add --skip-malformed ip.bly bad.txt
 ! bloomery add: bad.txt:3: not an IP address: '192.0.2.300'
 ! bloomery add: ip.bly: 1 of 1 new; now 5 keys and 28 type marks (capacity: 1,024)
 $ bloomery add --skip-malformed --json ip.bly bad.txt | sed -E 's/(\.0*[1-9][0-9]{2})[0-9]+/\1/g'
-{"file":"ip.bly","type":"ip","keys":1,"new":0,"malformed":2,"count":33,"marks":28,"capacity":1024,"rate_per_lookup_requested":0.001,"rate_per_lookup_current":4.703e-10,"keeps_promise":true}
+{"file":"ip.bly","type":"ip","keys":1,"new":0,"malformed":2,"count":33,"marks":28,"capacity":1024,"rate_per_lookup_requested":0.001,"rate_per_lookup_current":4.703e-10,"within_requested_rate":true}
 ! bloomery add: bad.txt:2: not an IP address: 'not an address'
 ! bloomery add: bad.txt:3: not an IP address: '192.0.2.300'
 $ bloomery add ip.bly --key 'not an address'

@@ -82,7 +82,7 @@ $ python3 - <<'END'
 > for k in d['kinds']:
 >     times = [v for n, v in k.items() if n.endswith('_ns') and v is not None]
 >     ratio = k['measured_rate'] / k['requested_rate']
->     print(k['kind'], len(times), min(times) > 0, k['asked'], '%.1f' % k['bits_per_key'],
+>     print(k['kind'], len(times), min(times) > 0, k['lookups'], '%.1f' % k['bits_per_key'],
 >           0.75 < ratio < 1.25 if k['kind'] not in ('scalable', 'growable-cuckoo') else ratio < 1)
 > print(sorted(d['limits']), all(v > 0 for n, v in d['limits'].items() if n != 'hash'))
 > END

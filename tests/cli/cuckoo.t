@@ -72,7 +72,7 @@ $ bloomery add -q list.bly --key again; bloomery add --once list.bly --key again
 ! bloomery add: list.bly: 0 of 1 new, 1 apparently present and skipped; now 499 keys (capacity: 2,000)
 ? 1
 $ printf 'a\nb\na\n' | bloomery add --json list.bly | sed -E 's/(\.0*[1-9][0-9]{2})[0-9]+/\1/g'
-{"file":"list.bly","type":"line","keys":3,"new":2,"repeated":1,"copies":0,"malformed":0,"count":500,"marks":0,"capacity":2000,"rate_per_lookup_requested":0.001,"rate_per_lookup_current":0.000232,"keeps_promise":true}
+{"file":"list.bly","type":"line","keys":3,"new":2,"repeated":1,"copies":0,"malformed":0,"count":500,"marks":0,"capacity":2000,"rate_per_lookup_requested":0.001,"rate_per_lookup_current":0.000232,"within_requested_rate":true}
 
 # Eight copies are the most.
 $ cp list.bly before.bly; for i in 1 2 3 4 5 6 7 8; do bloomery add -q list.bly --key often; done; cp list.bly eight.bly; bloomery add list.bly --key often; echo $?; cmp eight.bly list.bly
@@ -203,7 +203,7 @@ $ bloomery subtract --json -o - a.bly gone.bly
 ! bloomery subtract: --json and -o - both write to standard output; give only one
 ? 2
 $ bloomery subtract --json -f -o x.bly a.bly gone.bly gone2.bly | sed -E 's/(\.0*[1-9][0-9]{2})[0-9]+/\1/g'
-{"file":"x.bly","from":["a.bly","gone.bly","gone2.bly"],"kind":"cuckoo","size":524,"folded":false,"bytes":3456,"capacity":2000,"count":400,"marks":0,"estimated_keys":400,"rate_per_lookup_requested":0.001,"rate_per_lookup_current":0.000186,"approximate":false,"keeps_promise":true}
+{"file":"x.bly","from":["a.bly","gone.bly","gone2.bly"],"kind":"cuckoo","size":524,"folded":false,"bytes":3456,"capacity":2000,"count":400,"marks":0,"estimated_keys":400,"rate_per_lookup_requested":0.001,"rate_per_lookup_current":0.000186,"approximate":false,"within_requested_rate":true}
 
 # What a list says of itself stays, however often lists are merged and subtracted.
 $ for i in 1 2 3; do printf '192.0.2.%d\n' $(seq $i 10) | bloomery build -q --type ip --kind cuckoo -n 1000 -o t$i.bly; done; printf '192.0.2.1\n192.0.2.2\n' | bloomery build -q --type ip --kind cuckoo -n 1000 -o two.bly
@@ -273,7 +273,7 @@ $ bloomery intersect -o gi.bly g2.bly g1.bly; seq 50 | bloomery check -c gi.bly
 50
 ! bloomery intersect: gi.bly: 2 filters intersected, 50 keys (approximate: a few of them may not be in all files); false-positive rate per lookup 4.64e-06% (requested: 0.1%)
 $ bloomery merge --json -f -o gm.bly g1.bly g2.bly | sed -E 's/(\.0*[1-9][0-9]{2})[0-9]+/\1/g'
-{"file":"gm.bly","from":["g1.bly","g2.bly"],"kind":"growable-cuckoo","size":2096,"folded":false,"bytes":20992,"capacity":8042,"count":5050,"marks":0,"estimated_keys":5050,"rate_per_lookup_requested":0.001,"rate_per_lookup_current":4.561e-06,"approximate":false,"keeps_promise":true}
+{"file":"gm.bly","from":["g1.bly","g2.bly"],"kind":"growable-cuckoo","size":2096,"folded":false,"bytes":20992,"capacity":8042,"count":5050,"marks":0,"estimated_keys":5050,"rate_per_lookup_requested":0.001,"rate_per_lookup_current":4.561e-06,"approximate":false,"within_requested_rate":true}
 $ seq 50 | bloomery build -q --kind growable-cuckoo -n 1500 -o g3.bly; bloomery merge -o gx.bly g1.bly g3.bly
 ! bloomery merge: g3.bly: cannot be merged with g1.bly: they are of different size or shape
 ? 2

@@ -25,7 +25,7 @@ $ bloomery merge -f -q -o m.bly m.bly a.bly; tail -c +65 m.bly | sha256sum | cmp
 $ bloomery merge -o - a.bly b.bly | tail -c +65 | sha256sum | cmp - bits
 ! bloomery merge: standard output: 2 filters merged, about 1,001 keys; false-positive rate per lookup 0.00163% (requested: 0.1%)
 $ bloomery merge --json -o json.bly a.bly b.bly | sed -E 's/(\.0*[1-9][0-9]{2})[0-9]+/\1/g'
-{"file":"json.bly","from":["a.bly","b.bly"],"kind":"split512","size":62,"folded":false,"bytes":3968,"capacity":2000,"count":1001,"marks":0,"estimated_keys":1001.234,"rate_per_lookup_requested":0.001,"rate_per_lookup_current":1.632e-05,"approximate":false,"keeps_promise":true}
+{"file":"json.bly","from":["a.bly","b.bly"],"kind":"split512","size":62,"folded":false,"bytes":3968,"capacity":2000,"count":1001,"marks":0,"estimated_keys":1001.234,"rate_per_lookup_requested":0.001,"rate_per_lookup_current":1.632e-05,"approximate":false,"within_requested_rate":true}
 $ bloomery merge --json -o - a.bly b.bly
 ! bloomery merge: --json and -o - both write to standard output; give only one
 ? 2
@@ -38,7 +38,7 @@ $ seq 401 600 | bloomery add i.bly
 $ bloomery info i.bly | grep note
   note       an intersection: it contains every common key, and perhaps some others
 $ bloomery intersect --json -o json.bly -f a.bly b.bly all.bly | sed -E 's/(\.0*[1-9][0-9]{2})[0-9]+/\1/g'
-{"file":"json.bly","from":["a.bly","b.bly","all.bly"],"kind":"split512","size":62,"folded":false,"bytes":3968,"capacity":2000,"count":203,"marks":0,"estimated_keys":239.161,"rate_per_lookup_requested":0.001,"rate_per_lookup_current":4.296e-09,"approximate":true,"keeps_promise":true}
+{"file":"json.bly","from":["a.bly","b.bly","all.bly"],"kind":"split512","size":62,"folded":false,"bytes":3968,"capacity":2000,"count":203,"marks":0,"estimated_keys":239.161,"rate_per_lookup_requested":0.001,"rate_per_lookup_current":4.296e-09,"approximate":true,"within_requested_rate":true}
 
 # Estimates alone.
 $ bloomery intersect --estimate a.bly b.bly
@@ -64,8 +64,8 @@ $ bloomery verify full.bly
 full.bly: intact, but too full; false-positive rate 32.2% per line and per lookup (requested 0.1%)
 ! bloomery verify: warning: full.bly: too full: about 3,974 keys (capacity: 1,000); false-positive rate per lookup is now 32.2% (requested: 0.1%); build a larger filter
 ? 1
-$ bloomery merge -o full.bly -q -f --json part0.bly part1.bly | grep -o '"keeps_promise".*'
-"keeps_promise":false}
+$ bloomery merge -o full.bly -q -f --json part0.bly part1.bly | grep -o '"within_requested_rate".*'
+"within_requested_rate":false}
 ! bloomery merge: warning: full.bly: too full: about 1,988 keys (capacity: 1,000); false-positive rate per lookup is now 2.98% (requested: 0.1%); build a larger filter
 
 # What differs is said: kind, hash function, seed, bits per key, size.

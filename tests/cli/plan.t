@@ -724,7 +724,7 @@ $ python3 - <<'END'
 >     print(k['kind'], k['fits'], k['shown'], k['chosen'], *([k['bytes'], k['cache_lines'], k['hashes'], '%.4f' % k['rate']] if k['fits'] else [k['reason']]))
 > END
 {
- "asked": {
+ "requested": {
   "keys": 1000,
   "rate": 0.01,
   "memory": null,
@@ -741,7 +741,7 @@ $ python3 - <<'END'
  "size": 42,
  "hash_bits": 64,
  "rate": 0.009,
- "promised_rate": 0.01,
+ "requested_rate": 0.01,
  "rate_at_twice_the_keys": 0.1431
 }
 classic True False False 1216 7 7 0.0100
@@ -763,16 +763,16 @@ counts False False False it is for counting how often keys come
 hll False False False it tells how many keys there are, not which
 growable-cuckoo True False False 2688 2 19 0.0000
 scalable-cuckoo True False False 1344 2 1 0.0075
-$ bloomery plan -n 1000 --deletes --json | python3 -c 'import json, sys; d = json.load(sys.stdin); print(d["kind"], d["most_keys"], d["rate_at_twice_the_keys"], d["asked"]["needs"])'
+$ bloomery plan -n 1000 --deletes --json | python3 -c 'import json, sys; d = json.load(sys.stdin); print(d["kind"], d["max_keys"], d["rate_at_twice_the_keys"], d["requested"]["needs"])'
 cuckoo 1000 None ['deletes']
 $ bloomery plan -n 1000 --grows --json | python3 -c 'import json, sys; d = json.load(sys.stdin); print(d["kind"], d["first_keys"], [k["reason"] for k in d["kinds"] if not k["fits"]][0])'
 scalable 100 it does not grow
-$ bloomery plan -m 1M -n 1M --json | python3 -c 'import json, sys; d = json.load(sys.stdin); print(d["asked"], d["bytes"] <= 1 << 20, d["rate"] < 0.03)'
+$ bloomery plan -m 1M -n 1M --json | python3 -c 'import json, sys; d = json.load(sys.stdin); print(d["requested"], d["bytes"] <= 1 << 20, d["rate"] < 0.03)'
 {'keys': 1000000, 'rate': None, 'memory': 1048576, 'needs': []} True True
 
 # --window takes its value either way, and says which values there are.
-$ bloomery plan --window 2M --json | grep -o '^{"asked":{[^}]*}'
-{"asked":{"keys":2000000,"rate":0.001,"memory":null,"needs":["window"]}
+$ bloomery plan --window 2M --json | grep -o '^{"requested":{[^}]*}'
+{"requested":{"keys":2000000,"rate":0.001,"memory":null,"needs":["window"]}
 $ bloomery plan --window 2M more
 ! bloomery plan: unexpected argument 'more'; see --help
 ? 2
@@ -798,8 +798,8 @@ generation has room for all of them.
 \
 The FPR is that of a full window. With --window TIME and twice as many keys as
 planned within that time, it is 12.4%.
-$ bloomery plan --window 24h -n 1M --json | grep -o '^{"asked":{[^}]*}'
-{"asked":{"keys":1000000,"rate":0.001,"memory":null,"window_seconds":86400,"needs":["window"]}
+$ bloomery plan --window 24h -n 1M --json | grep -o '^{"requested":{[^}]*}'
+{"requested":{"keys":1000000,"rate":0.001,"memory":null,"window_seconds":86400,"needs":["window"]}
 
 # Some kinds imply a need.
 $ for kind in fuse ribbon window; do bloomery plan -n 1M --kind $kind | head -1; done
@@ -880,7 +880,7 @@ With twice as many keys as planned, the FPR of sbbf is 15.3%.
 On a server the filter is 25 strings of 502 MiB each, 12.3 GiB in all. It needs
 no module. In a cluster the strings are spread evenly over 25 slots.
 $ bloomery plan -n 1M --plain --shards 3 --json
-{"asked":{"keys":1000000,"rate":0.001,"memory":null,"needs":[]},"kind":"split512","reason":"one cache line per key, and smaller than sbbf","keyed":false,"keys":1000000,"bytes":1965632,"bits_per_key":15.725056,"cache_lines":1,"hashes":8,"size":30713,"hash_bits":64,"rate":0.000999830723254392,"promised_rate":0.001,"rate_at_twice_the_keys":0.0316031376706533,"redis":{"shards":3,"shard_bytes":655360,"bytes":1966016},"kinds":[{"kind":"sbbf","fits":true,"shown":true,"chosen":false,"reason":"the fastest: half a cache line per key and one vector instruction to test it","keys":1000000,"bytes":2111232,"bits_per_key":16.889856,"cache_lines":1,"hashes":8,"size":65976,"hash_bits":64,"rate":0.0009999799931886706,"promised_rate":0.001,"rate_at_twice_the_keys":0.026497258847654383},{"kind":"split512","fits":true,"shown":true,"chosen":true,"reason":"one cache line per key, and smaller than sbbf","keys":1000000,"bytes":1965632,"bits_per_key":15.725056,"cache_lines":1,"hashes":8,"size":30713,"hash_bits":64,"rate":0.000999830723254392,"promised_rate":0.001,"rate_at_twice_the_keys":0.0316031376706533}]}
+{"requested":{"keys":1000000,"rate":0.001,"memory":null,"needs":[]},"kind":"split512","reason":"one cache line per key, and smaller than sbbf","keyed":false,"keys":1000000,"bytes":1965632,"bits_per_key":15.725056,"cache_lines":1,"hashes":8,"size":30713,"hash_bits":64,"rate":0.000999830723254392,"requested_rate":0.001,"rate_at_twice_the_keys":0.0316031376706533,"redis":{"shards":3,"shard_bytes":655360,"bytes":1966016},"kinds":[{"kind":"sbbf","fits":true,"shown":true,"chosen":false,"reason":"the fastest: half a cache line per key and one vector instruction to test it","keys":1000000,"bytes":2111232,"bits_per_key":16.889856,"cache_lines":1,"hashes":8,"size":65976,"hash_bits":64,"rate":0.0009999799931886706,"requested_rate":0.001,"rate_at_twice_the_keys":0.026497258847654383},{"kind":"split512","fits":true,"shown":true,"chosen":true,"reason":"one cache line per key, and smaller than sbbf","keys":1000000,"bytes":1965632,"bits_per_key":15.725056,"cache_lines":1,"hashes":8,"size":30713,"hash_bits":64,"rate":0.000999830723254392,"requested_rate":0.001,"rate_at_twice_the_keys":0.0316031376706533}]}
 $ bloomery plan -n 1M -m 1M --plain
 split512: 1.00 MiB for 1,000,000 keys, FPR 2.38% (1 in 42)
 \

@@ -90,7 +90,7 @@ def check_table(words, answer):
     expect([r[:2] for r in all_rows[:len(rows)]] == [r[:2] for r in rows], "--all begins with other rows")
     for text in (plan(*words), plan(*words, "--all")):
         wide = [line for line in text.split("\n") if len(line) > 80]
-        expect(not wide or answer["asked"]["keys"] is None, f"wider than 80 columns: {wide}")
+        expect(not wide or answer["requested"]["keys"] is None, f"wider than 80 columns: {wide}")
     return shown
 
 
