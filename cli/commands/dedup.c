@@ -178,15 +178,16 @@ const cli_command command_dedup = {
     .summary = "Print each line the first time it is seen",
     .brief =
         "Prints each line of the FILEs, or of standard input, the first time it occurs: what "
-        "`awk '!seen[$0]++'` does, at the speed of reading and in a few megabytes. A repeat is "
+        "`awk '!seen[$0]++'` prints, but faster and in a few megabytes of memory. A repeat is "
         "never printed.\n"
         "\n"
-        "A new line may be mistaken for a repeat and dropped. This happens to 1 new line in "
-        "1,000, unless -p sets another rate. To drop none, use --exact, which needs more "
-        "memory, or --confirm FILE, which uses the disk.",
+        "Lines are remembered in a Bloom filter, so a new line may be mistaken for a repeat and "
+        "dropped. This happens to 1 new line in 1,000 on average, unless -p sets another rate. To "
+        "drop none, use --exact, which takes 11 to 23 bytes of memory per different line, or "
+        "--confirm FILE, which stores fingerprints of the lines in FILE.",
     .description =
-        "Lines are remembered in a filter, which takes about two bytes for each different line."
-        " Files compressed by gzip or zstd are decompressed.\n"
+        "The filter takes about two bytes for each different line with -n, and three to four if it "
+        "must grow. Files compressed by gzip or zstd are decompressed.\n"
         "\n"
         "With --exact and --confirm, a new line is dropped only if its 64-bit fingerprint "
         "equals that of another line. The chance that this happens at all is 1 in 1.5 million "

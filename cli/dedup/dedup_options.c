@@ -31,17 +31,18 @@ const cli_option dedup_option_table[] = {
     OPTION_COUNT(AT(count), "Print only the totals. The file of --state is read, but not changed."),
     OPTION_OUTPUT(AT(output), "FILE", "Write to FILE, which appears only when it is complete."),
     OPTION_FORCE(AT(force), "Replace an existing FILE."),
-    OPTION_EXACT(AT(exact), "Drop no new line: remember a 64-bit fingerprint of every key in "
-                            "memory, 11 to 23 bytes each."),
+    OPTION_EXACT(AT(exact), "Drop no new line: remember a 64-bit fingerprint of every different "
+                            "line in memory, 11 to 23 bytes each."),
     {.name = "confirm",
      .type = CLI_FILE,
      .at = AT(confirm),
      .metavar = "FILE",
      .help = "Drop no new line, in little memory: check possible repeats against fingerprints in "
              "FILE. FILE also remembers them for the next run."},
-    OPTION_STATE(AT(state), "Remember lines across runs: start with the lines that FILE remembers, "
-                            "and save new ones there. If the run is killed, the next one may print "
-                            "a line again, but drops none because of that."),
+    OPTION_STATE(AT(state),
+                 "Remember lines across runs: the first run creates FILE, later runs use "
+                 "and update it. If the run is killed, the next one may print a line "
+                 "again, but drops none because of that."),
     OPTION_WINDOW(AT(window), NULL,
                   "Only the last N lines, or those of the last TIME (90s, 15m, 24h, 7d), count as "
                   "seen; an older line is printed again. For endless streams, because memory is "
