@@ -41,14 +41,14 @@ static bool kind_agrees(const build_options *o, bly_kind kind) {
             "%s %s filter forgets keys, so it cannot be a list; use bloomery dedup --window",
             kinds_article(kind), name);
     else if (o->foldable && !kinds_can(kind, BLY_CAN_FOLD))
-        (void)message_error("%s %s list cannot be folded; remove --foldable", kinds_article(kind),
-                            name);
+        (void)message_error("%s %s list cannot be folded; leave out --foldable",
+                            kinds_article(kind), name);
     else if (o->must_not_match && kinds_can(kind, BLY_CARDINALITY_ONLY))
-        (void)message_error(
-            "%s %s filter only counts keys, so it has no lookups; remove --must-not-match",
-            kinds_article(kind), name);
+        (void)message_error("%s %s filter only counts keys, so it has no lookups; leave out "
+                            "--must-not-match",
+                            kinds_article(kind), name);
     else if (o->copies && !kinds_can(kind, BLY_CAN_COUNT))
-        (void)message_error("%s %s list does not store copies of keys; remove --copies",
+        (void)message_error("%s %s list does not store copies of keys; leave out --copies",
                             kinds_article(kind), name);
     else
         return true;
@@ -75,9 +75,9 @@ static bool over_agrees(build_run *r, cli_operands files) {
                       "bloomery add");
     if ((o->kind && o->kind != BLY_OVERLAY) || o->smallest || o->keys || o->rate > 0 || o->type ||
         o->hash || o->seed || o->new_key || o->must_not_match || o->foldable || o->copies)
-        return refuse(
-            "--over takes its settings from the base list; remove --kind, --smallest, -n, -p, "
-            "--type, --hash, --seed, --new-key, --must-not-match, --foldable and --copies");
+        return refuse("--over takes its settings from the base list; leave out --kind, "
+                      "--smallest, -n, -p, --type, --hash, --seed, --new-key, "
+                      "--must-not-match, --foldable and --copies");
     if (output_same_file(o->output, o->over)) {
         (void)message_error("%s: is also the base list of --over; name a different file with -o",
                             o->over);
@@ -105,9 +105,9 @@ static bool key_agrees(const build_options *o) {
     if (o->key_file && o->new_key)
         return refuse("--key-file and --new-key cannot be combined; give only one");
     if (keyed && o->hash && o->hash != BLY_HASH_SIPHASH)
-        return refuse("a keyed list uses siphash; remove --hash");
+        return refuse("a keyed list uses siphash; leave out --hash");
     if (keyed && o->seed)
-        return refuse("a keyed list has a secret key instead of a seed; remove --seed");
+        return refuse("a keyed list has a secret key instead of a seed; leave out --seed");
     if (o->hash == BLY_HASH_SIPHASH && !keyed)
         return refuse("siphash needs a secret key; give --key-file FILE or --new-key FILE");
     if (o->new_key && lstat(o->new_key, &st) == 0) {

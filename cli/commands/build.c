@@ -185,7 +185,8 @@ static bool gather(build_run *r, cli_operands files) {
     r->repeated = gathered_keys_settle(&r->making.keys);
     if (r->making.room && r->making.keys.distinct > r->making.room && !kinds_grow(o->kind)) {
         (void)message_error(
-            "the input has %s different keys, more than -n %s; give a larger -n, or remove it",
+            "the input has %s different keys, more than -n %s; give a larger -n, or "
+            "leave it out",
             number_grouped(r->making.keys.distinct, count), number_grouped(r->making.room, most));
         return false;
     }

@@ -349,9 +349,9 @@ static bool server_options_agree(const check_options *o, cli_operands lists) {
     if (o->gozero && lists.count > 1)
         return refuse("--gozero sets the size of one filter; name only one list");
     if (o->gozero && o->key_file)
-        return refuse("go-zero filters are not keyed; remove --key-file");
+        return refuse("go-zero filters are not keyed; leave out --key-file");
     if (o->gozero && o->follow)
-        return refuse("a go-zero filter does not show that it was replaced; remove --follow");
+        return refuse("a go-zero filter does not show that it was replaced; leave out --follow");
     return true;
 }
 
@@ -359,9 +359,9 @@ static bool names_agree(const check_options *o) {
     if (!o->list_names)
         return true;
     if (o->json)
-        return refuse("--json always names the lists of -l; remove --list-names");
+        return refuse("--json always names the lists of -l; leave out --list-names");
     if (o->invert && o->list_names == LIST_NAMES_ALWAYS)
-        return refuse("-v prints lines that are not in any list; remove --list-names");
+        return refuse("-v prints lines that are not in any list; leave out --list-names");
     return true;
 }
 
@@ -375,10 +375,10 @@ static bool options_agree(const check_options *o, cli_operands lists, cli_operan
     if (o->key && o->follow)
         return refuse("--key and --follow cannot be combined: --follow reads standard input");
     if (o->follow && !stdin_only)
-        return refuse("--follow reads standard input; remove FILE, and use a pipe");
+        return refuse("--follow reads standard input; leave out FILE, and use a pipe");
     if (o->json && (o->invert || o->count || o->line_number || o->with_filename))
-        return refuse(
-            "--json prints every line with its number and file; remove -v, -c, -n and -H");
+        return refuse("--json prints every line with its number and file; leave out -v, -c, -n "
+                      "and -H");
     if (o->delimiter.given && !o->field)
         return refuse("--delimiter needs --field");
     return names_agree(o) && server_options_agree(o, lists);

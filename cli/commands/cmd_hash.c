@@ -156,10 +156,10 @@ static int open_hasher(const values *v, bly_hasher *out) {
     if (keyed && !v->key_file)
         return message_error("siphash needs a secret key; pass it with --key-file");
     if (!keyed && v->key_file)
-        return message_error("%s takes no secret key; use --with siphash, or remove --key-file",
+        return message_error("%s takes no secret key; use --with siphash, or leave out --key-file",
                              bly_hash_name(id));
     if (keyed && v->seed)
-        return message_error("siphash takes a secret key instead of a seed; remove --seed");
+        return message_error("siphash takes a secret key instead of a seed; leave out --seed");
     if (keyed)
         return keyfile_read(v->key_file, out) ? CLI_OK : CLI_ERROR;
     bly_status status = bly_hasher_init(out, id, v->seed);
@@ -170,7 +170,7 @@ static int run(void *untyped, cli_operands operands) {
     const values *v = untyped;
     bly_hasher hasher;
     if (v->list && operands.count)
-        return message_error("--list takes no keys; remove '%s'", operands.items[0]);
+        return message_error("--list takes no keys; leave out '%s'", operands.items[0]);
     if (v->list)
         return list(v->json);
     int status = open_hasher(v, &hasher);

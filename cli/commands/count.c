@@ -158,8 +158,8 @@ static void explain_estimates(const count_run *r) {
         return;
     }
     bly_filter_get_info(r->tally.filter, &s);
-    message_note("counts marked ~ are estimates of a sketch: too high for %s keys, and typically "
-                 "off by 20%% if above 27",
+    message_note("counts marked ~ are estimates: the counts of %s keys are too high, and "
+                 "counts above 27 are typically off by 20%%",
                  number_one_in(s.current_fpr, rate));
 }
 
@@ -295,7 +295,8 @@ static const char *query_conflict(const count_options *o) {
     if (!o->state)
         return "--query needs --state FILE";
     if (o->age || o->exact || o->sketch || o->expect || o->memory || o->rate > 0 || o->seed)
-        return "--query only reads counts; remove --age, --exact, --sketch, -n, -p, -m and --seed";
+        return "--query only reads counts; leave out --age, --exact, --sketch, -n, -p, "
+               "-m and --seed";
     return NULL;
 }
 

@@ -101,7 +101,7 @@ static bool open_state(dedup_run *r) {
 static bool finish(dedup_run *r) {
     const bool partial = r->out.path && (r->lines.failed || interrupt_seen());
     if (partial && !interrupt_seen())
-        (void)message_error("%s: was not written, since not all of the input could be read",
+        (void)message_error("%s: was not written, because not all of the input could be read",
                             r->out.path);
     if (partial)
         return false;

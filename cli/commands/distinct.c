@@ -118,18 +118,18 @@ static bool state_fits(const distinct_run *r) {
         return false;
     if (g.kind != BLY_HLL)
         (void)message_error("%s: not a state of distinct, but %s %s filter; use bloomery info to "
-                            "see about how many keys it contains",
+                            "estimate its number of keys",
                             o->state, kinds_article(g.kind), bly_kind_name(g.kind));
     else if (o->precision && o->precision != g.hashes)
-        (void)message_error("%s: was created with --precision %u, not %llu; remove --precision, or "
-                            "start a new state",
+        (void)message_error("%s: was created with --precision %u, not %llu; leave out --precision, "
+                            "or start a new state",
                             o->state, g.hashes, (unsigned long long)o->precision);
     else if (o->error > 0 && precision > g.hashes)
-        (void)message_error("%s: has a standard error of %s, more than --error allows; remove "
+        (void)message_error("%s: has a standard error of %s, more than --error allows; leave out "
                             "--error, or start a new state",
                             o->state, number_percent(bly_hll_error(r->kept.filter), error));
     else if (o->seed && o->seed != bly_filter_hasher(r->kept.filter)->seed)
-        (void)message_error("%s: has a different seed; remove --seed, or start a new state",
+        (void)message_error("%s: has a different seed; leave out --seed, or start a new state",
                             o->state);
     else
         return true;

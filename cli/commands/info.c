@@ -66,7 +66,7 @@ static int run(void *values, cli_operands operands) {
     int status = CLI_OK;
     bool first = true;
     if (operands.count == 0)
-        return message_error("give a filter file or an address: bloomery info LIST.bly");
+        return message_error("no list given; for example: bloomery info LIST.bly");
     for (size_t i = 0; i < operands.count; i++) {
         const char *name = operands.items[i];
         const bool is_pages = !o->gozero && pages_recognise(name);

@@ -107,8 +107,8 @@ static int report(edit *e) {
     bly_filter_info s = {.struct_size = sizeof s};
     bly_filter_get_info(handle_filter(&e->list), &s);
     if (s.stuck)
-        message_warn("%s: counters at their limit: %s; these are never decremented, so keys that "
-                     "were added that often stay in the list",
+        message_warn("%s: %s counters are at their limit and are never decremented, so some "
+                     "removed keys stay in the list; build the list again to remove them",
                      e->list.name, number_grouped(s.stuck, text));
     return e->done ? CLI_OK : CLI_NONE;
 }

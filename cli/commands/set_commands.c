@@ -86,7 +86,7 @@ static int intersect(void *at, cli_operands operands) {
                                                bly_filter_intersect};
     const set_options *v = at;
     if (v->estimate && v->out)
-        return message_error("--estimate writes no filter; remove -o");
+        return message_error("--estimate writes no filter; leave out -o");
     if (v->estimate && operands.count != 2)
         return message_error(
             "exactly two filter files are needed: bloomery intersect --estimate A.bly B.bly");

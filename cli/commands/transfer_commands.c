@@ -36,8 +36,8 @@ static const cli_option push_options[] = {
 
 static int run_push(void *values, cli_operands operands) {
     if (operands.count != 2)
-        return message_error(
-            "give a filter file and an address: bloomery push LIST.bly redis://HOST:PORT/KEY");
+        return message_error("a filter file and an address are needed: bloomery push LIST.bly "
+                             "redis://HOST:PORT/KEY");
     return transfer_push(values, operands.items[0], operands.items[1]);
 }
 
@@ -103,7 +103,8 @@ static const cli_option pull_options[] = {
 static int run_pull(void *values, cli_operands operands) {
     if (operands.count != 2)
         return message_error(
-            "give an address and a file: bloomery pull redis://HOST:PORT/KEY LIST.bly");
+            "an address and a file are needed: bloomery pull redis://HOST:PORT/KEY "
+            "LIST.bly");
     return transfer_pull(values, operands.items[0], operands.items[1]);
 }
 
@@ -147,7 +148,7 @@ static const cli_option drop_options[] = {
 static int run_drop(void *values, cli_operands operands) {
     int status = CLI_OK;
     if (operands.count == 0)
-        return message_error("give an address: bloomery drop redis://HOST/KEY");
+        return message_error("no address given; for example: bloomery drop redis://HOST/KEY");
     for (size_t i = 0; i < operands.count; i++)
         if (transfer_drop(values, operands.items[i]) != CLI_OK)
             status = CLI_ERROR;

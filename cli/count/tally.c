@@ -117,7 +117,7 @@ static uint64_t keys_expected(const tally_request *r) {
 static bool fail_to_make(const tally_request *r, bly_status status) {
     char size[NUMBER_TEXT];
     if (status == BLY_EFULL && r->memory)
-        (void)message_error("--memory %s is too small for any counts; give more",
+        (void)message_error("--memory %s is too small to store any counts; give more",
                             number_bytes(r->memory, size));
     else
         (void)message_error("cannot create the counts: %s", bly_strerror(status));
@@ -180,19 +180,23 @@ static bool state_fits(const tally *t, const tally_request *r) {
     if (!counts && !exact)
         return refuse("contains no counts; start a new state", r->state);
     if (r->exact && !exact)
-        return refuse("contains estimated counts; remove --exact, or start a new state", r->state);
+        return refuse("contains estimated counts; leave out --exact, or start a new state",
+                      r->state);
     if (r->sketch && !counts)
-        return refuse("contains exact counts; remove --sketch, or start a new state", r->state);
+        return refuse("contains exact counts; leave out --sketch, or start a new state", r->state);
     if (r->age && exact)
-        return refuse("contains exact counts, which cannot be halved; remove --age", r->state);
+        return refuse("contains exact counts, which cannot be halved; leave out --age", r->state);
     if (r->memory)
-        return refuse("already has a fixed size; remove --memory, or start a new state", r->state);
+        return refuse("already has a fixed size; leave out --memory, or start a new state",
+                      r->state);
     if (r->rate > 0 && r->rate != s.requested_fpr)
-        return refuse("was created with a different -p; remove -p, or start a new state", r->state);
+        return refuse("was created with a different -p; leave out -p, or start a new state",
+                      r->state);
     if (r->keys && r->keys != s.capacity)
-        return refuse("was created with a different -n; remove -n, or start a new state", r->state);
+        return refuse("was created with a different -n; leave out -n, or start a new state",
+                      r->state);
     if (r->seed && r->seed != bly_filter_hasher(t->kept.filter)->seed)
-        return refuse("has a different seed; remove --seed, or start a new state", r->state);
+        return refuse("has a different seed; leave out --seed, or start a new state", r->state);
     return true;
 }
 
@@ -278,9 +282,9 @@ bool tally_open(tally *t, const tally_request *r) {
     if (!state_file_open(&t->kept, r->state, r->key))
         return false;
     if (!t->kept.loaded && r->age && !r->sketch) {
-        (void)message_error(
-            "%s: exact counts cannot be halved; add --sketch to count in a sketch, or remove --age",
-            r->state);
+        (void)message_error("%s: exact counts cannot be halved; add --sketch to count in a sketch, "
+                            "or leave out --age",
+                            r->state);
         return false;
     }
     if (!(t->kept.loaded ? state_fits(t, r) : make(t, r)))

@@ -155,7 +155,7 @@ const char *dedup_conflict(const dedup_options *o) {
     if (o->exact && o->confirm)
         return "--exact and --confirm do the same; give only one";
     if (o->confirm && o->state)
-        return "--confirm FILE remembers lines across runs; leave out --state";
+        return "--confirm FILE already remembers lines across runs; leave out --state";
     if (o->confirm && o->count)
         return "--confirm cannot be combined with --count: it would remember lines in FILE without "
                "printing them";

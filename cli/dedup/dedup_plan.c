@@ -60,8 +60,8 @@ static bool within_memory(const state_request *r, bly_spec *out) {
     }
     bly_geometry g = best_shape(r->memory - r->overhead, n, &rate);
     if (n && rate > hopeless && r->keys) {
-        (void)message_error("--memory is too small: with %s keys, the filter would drop %s of all "
-                            "new lines",
+        (void)message_error("--memory is too small: with %s keys, %s of all new lines would be "
+                            "mistaken for repeats and dropped; give more",
                             number_grouped(n, keys), number_percent(rate, percent));
         return false;
     }
@@ -83,11 +83,14 @@ void dedup_plan_note(const state_request *r, const bly_filter *f) {
     double rate = bly_plan_fpr(&g, n, 64);
     static const double high = 0.05;
     (rate > high ? message_warn : message_note)(
-        "the filter has %s (%s): once it contains %s keys, it drops %s of all new lines",
+        "the filter takes %s (%s); once it has %s keys, %s of all new lines are "
+        "mistaken for repeats and dropped",
         number_bytes(bly_plan_bytes(&g), size), bly_kind_name(g.kind), number_grouped(n, keys),
         number_percent(rate, percent));
     if (r->rate != 0 && rate > r->rate * 1.001)
-        message_warn("--memory is too small for the requested rate of %g", r->rate);
+        message_warn("--memory is too small for the requested false-positive rate of %g; give "
+                     "more, or a higher -p",
+                     r->rate);
 }
 
 /* Whether a filter for -n and -p fits, so that not all of the memory is needed. */

@@ -28,8 +28,9 @@ static bool read_all(exact_file *f, uint64_t expected, uint64_t max_bytes) {
                fingerprint_set_add(f->set, &zero, 1, NULL) == BLY_OK;
     if (f->set)
         return pages_scan(file, add_from_file, f->set);
-    (void)message_error("%s: there is not enough memory for %llu fingerprints", file->path,
-                        (unsigned long long)need);
+    (void)message_error("%s: not enough memory for its %llu fingerprints; give more --memory, or "
+                        "use --confirm FILE, which stores fingerprints on disk",
+                        file->path, (unsigned long long)need);
     return false;
 }
 
@@ -78,8 +79,10 @@ typedef struct exact_state {
 static bool create_set(exact_state *s, uint64_t max_bytes) {
     s->file.set = fingerprint_set_create(s->base.request.keys, max_bytes);
     if (!s->file.set)
-        (void)message_error(max_bytes ? "--memory is too small for so many fingerprints"
-                                      : "out of memory");
+        (void)message_error(
+            max_bytes ? "--memory is too small for so many fingerprints; give more, or use "
+                        "--confirm FILE, which stores fingerprints on disk"
+                      : "out of memory");
     return s->file.set && state_random_seed(&s->file.pages.shape.seed);
 }
 

@@ -60,22 +60,21 @@ static bool fits(const redis_state *s, const state_request *r) {
     const char *name = s->remote.at.name;
     char is[NUMBER_TEXT], requested[NUMBER_TEXT];
     if (r->keys && r->keys != b->capacity)
-        (void)message_error("%s: was created for %s keys, not %s; leave out -n to use it, or name "
-                            "another key",
+        (void)message_error("%s: was created for %s keys, not %s; leave out -n to use it, or use "
+                            "another address",
                             name, number_grouped(b->capacity, is),
                             number_grouped(r->keys, requested));
     else if (r->rate != 0 && r->rate != b->fpr)
         (void)message_error("%s: was created for a rate of %g, not %g; leave out -p to use it, or "
-                            "name another key",
+                            "use another address",
                             name, b->fpr, r->rate);
     else if (r->seed && r->seed != b->hasher.seed)
-        (void)message_error(
-            "%s: was created with another seed; leave out --seed to use it, or name "
-            "another key",
-            name);
+        (void)message_error("%s: was created with another seed; leave out --seed to use it, or use "
+                            "another address",
+                            name);
     else if (r->shards && r->shards != b->shards)
-        (void)message_error("%s: has %u shard%s, not %s; leave out --shards to use it, or name "
-                            "another key",
+        (void)message_error("%s: has %u shard%s, not %s; leave out --shards to use it, or use "
+                            "another address",
                             name, b->shards, b->shards == 1 ? "" : "s",
                             number_grouped(r->shards, requested));
     else
@@ -131,7 +130,7 @@ static bool refuse(const redis_state *s, const state_request *r, bly_status stat
                    const char *why) {
     const char *name = s->remote.at.name;
     if (status == BLY_EKEY)
-        (void)message_error("%s: is a keyed filter, which dedup cannot use; name another key",
+        (void)message_error("%s: is a keyed filter, which dedup cannot use; use another address",
                             name);
     else if (status == BLY_EMISSING && !r->keys && !r->only_lookups)
         (void)message_error("%s: %s; use -n N to create a filter for the N different keys of all "
@@ -327,7 +326,7 @@ static bool add(dedup_state *base, const bly_bytes *keys, size_t n, uint8_t *fre
 
 /* Why the last batch has lines without an answer. */
 static const char *reason(const redis_state *s) {
-    return s->status == BLY_OK ? "an answer was lost, with the connection"
+    return s->status == BLY_OK ? "the connection was lost before the answer arrived"
                                : bly_redis_filter_error(s->remote.filter);
 }
 

@@ -170,8 +170,9 @@ static void report_unfinished(const edit *e) {
     if (commits(e) && !reported)
         (void)message_error("%s: was not changed", e->list.name);
     else if (!commits(e) && e->sent > 0)
-        (void)message_error("%s: %s keys were already added; adding them again does no harm",
-                            e->list.name, number_grouped(e->sent, sent));
+        (void)message_error(
+            "%s: %s keys were added before the error; adding them again does no harm", e->list.name,
+            number_grouped(e->sent, sent));
 }
 
 /* ---- the end --------------------------------------------------------------------------------- */
@@ -275,7 +276,7 @@ static int change(edit *e, cli_operands files) {
     e->copies = (e->list.capabilities & HANDLE_COPIES) != 0;
     e->gathered.copies = e->values->copies;
     if (e->values->copies && !e->copies)
-        return message_error("%s: %s %s list does not store copies of keys; remove --copies",
+        return message_error("%s: %s %s list does not store copies of keys; leave out --copies",
                              e->list.name, kinds_article(kind), bly_kind_name(kind));
     if (!settle_type(e) || !read_and_apply(e, files))
         return CLI_ERROR;
@@ -294,8 +295,9 @@ static bool name_agrees(const edit_command *command, const edit_values *v, const
         (void)message_error("keys cannot be removed from a filter on a server without the Bloomery "
                             "module; with the module, use BLY.DEL");
     else if (v->copies && !(can & HANDLE_COPIES))
-        (void)message_error("a filter on a server without the Bloomery module does not store "
-                            "copies of keys; remove --copies");
+        (void)message_error(
+            "a filter on a server without the Bloomery module does not store copies "
+            "of keys; leave out --copies");
     else
         return true;
     return false;

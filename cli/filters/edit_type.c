@@ -23,12 +23,13 @@ static bool refuse_type(const edit_list *list, bly_list_type type) {
                             "type; give the type of these lines with --type",
                             list->path);
     else if (bly_list_is_typed(list->own) || bly_list_is_lines(list->own))
-        (void)message_error("%s: is a list of type %s, in which keys of type %s would not be "
-                            "found; remove --type, or name another list",
-                            list->path, line_type_words(list->own), line_type_words(type));
+        (void)message_error(
+            "%s: is a list of type %s, in which keys of type %s would not be found; "
+            "leave out --type, or name another list",
+            list->path, line_type_words(list->own), line_type_words(type));
     else
         (void)message_error("%s: is a state of bloomery %s, in which keys of type %s would not be "
-                            "found; remove --type, or name another list",
+                            "found; leave out --type, or name another list",
                             list->path, line_type_words(list->own), line_type_words(type));
     return false;
 }
@@ -53,10 +54,9 @@ bool edit_settle_type(const edit_list *list, bly_list_type requested, edit_type 
     if (own != BLY_LIST_NONE && own != type && !unrecorded && !open)
         return refuse_type(list, type);
     if (!out->mark && type != BLY_LIST_LINE)
-        message_warn(
-            "%s: does not record the type of its keys, and already has some; look up these "
-            "lines with bloomery check --type %s",
-            list->path, line_type_words(type));
+        message_warn("%s: has keys whose type is not recorded, so the type of the new keys is "
+                     "not recorded either; look them up with bloomery check --type %s",
+                     list->path, line_type_words(type));
     return true;
 }
 

@@ -122,7 +122,7 @@ static int report_hasher(const char *path, const beginning *b, const bly_hasher 
         return message_error("%s: needs %s, which this build of bloomery lacks", path,
                              bly_hash_name(b->info.hash));
     if (key)
-        return message_error("%s: is not keyed; remove --key-file", path);
+        return message_error("%s: is not keyed; leave out --key-file", path);
     return message_status(path, BLY_EHASHER);
 }
 
@@ -131,8 +131,9 @@ static int report_key(const char *path, const beginning *b, const bly_hasher *ke
     if (!b->header_valid)
         return message_status(path, BLY_EKEY);
     if (key)
-        return message_error("%s: is keyed with key %016llx, but --key-file has key %016llx", path,
-                             id, (unsigned long long)key->seed);
+        return message_error("%s: needs the key with the id %016llx, but the id of the key in "
+                             "--key-file is %016llx; pass the right key file",
+                             path, id, (unsigned long long)key->seed);
     return message_error("%s: is keyed; pass key %016llx with --key-file", path, id);
 }
 

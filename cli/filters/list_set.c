@@ -18,7 +18,7 @@ static bool open_lists(list_set *s, cli_operands names) {
         keyed = keyed || l->handle.options.key;
     }
     if (s->options.key && !keyed)
-        (void)message_error("no list is keyed; remove --key-file");
+        (void)message_error("none of the lists is keyed; leave out --key-file");
     return keyed || !s->options.key;
 }
 

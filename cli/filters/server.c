@@ -30,7 +30,8 @@ bool server_parse(server_key *t, const char *address) {
     *t = (server_key){0};
     if (!bly_redis_available()) {
         (void)message_error(
-            "this build of bloomery has no hiredis, which connections to servers need");
+            "this build of bloomery has no support for servers, because hiredis was "
+            "not found; build it with hiredis");
         return false;
     }
     t->name = server_name(address);
@@ -41,7 +42,7 @@ bool server_parse(server_key *t, const char *address) {
     else if (status != BLY_OK)
         (void)message_error("out of memory");
     else if (!t->url.key.data)
-        (void)message_error("%s: names no key; %s", t->name,
+        (void)message_error("%s: has no key; %s", t->name,
                             t->url.socket
                                 ? "write unix:///PATH?key=KEY"
                                 : "write redis://HOST:PORT/KEY or redis://HOST:PORT/DATABASE/KEY");
@@ -102,7 +103,7 @@ static const struct {
     {"ASK ", "; the key is being moved to another server; try again later", false},
     {"TRYAGAIN", "; the key is being moved to another server; try again later", false},
     {"expected offset", "; another client is sending a filter to this key", false},
-    {"expected total", "the server has the beginning of another file; remove --resume", true},
+    {"expected total", "the server has the beginning of another file; leave out --resume", true},
 };
 
 int server_refused(const server_key *t, const bly_redis_reply *reply) {

@@ -193,7 +193,7 @@ bool remote_spec(uint64_t shards, uint64_t expire, bly_bitmap_spec *out) {
     if (shards > BLY_BITMAP_MAX_SHARDS)
         (void)message_error("--shards cannot be more than %d", BLY_BITMAP_MAX_SHARDS);
     else if (expire > UINT64_MAX / 1000)
-        (void)message_error("--expire is too long; remove it");
+        (void)message_error("--expire is too long; leave it out");
     else {
         *out = (bly_bitmap_spec){.struct_size = sizeof(bly_bitmap_spec),
                                  .shards = (uint32_t)shards,
@@ -246,8 +246,8 @@ bool remote_send(remote *r, const bly_filter *from, const bly_bitmap_spec *spec,
     if (status == BLY_EEXISTS)
         (void)message_error("%s: already exists; use %s to replace it", r->at.name, option);
     else if (status == BLY_ETOOBIG && spec->shards)
-        (void)message_error("%s: cannot be split into %u strings: %s; remove --shards", r->at.name,
-                            (unsigned)spec->shards, why.text);
+        (void)message_error("%s: cannot be split into %u strings: %s; leave out --shards",
+                            r->at.name, (unsigned)spec->shards, why.text);
     else if (status == BLY_EKIND)
         (void)remote_refuse_kind(r->at.name, bly_filter_geometry(from).kind);
     else if (status != BLY_OK && !interrupt_seen())

@@ -76,11 +76,11 @@ static bool plain_can_store(const transfer *t) {
         (void)message_error(
             "%s: is keyed; pass its key with --key-file (only the id of the key is sent)", t->path);
     else if (t->v->resume)
-        (void)message_error(
-            "%s: without the module an interrupted push cannot be continued; remove --resume",
-            t->remote.at.name);
+        (void)message_error("%s: without the module an interrupted push cannot be continued; leave "
+                            "out --resume",
+                            t->remote.at.name);
     else if (t->v->chunk)
-        (void)message_error("%s: --chunk-size is only for servers with the module; remove it",
+        (void)message_error("%s: --chunk-size is only for servers with the module; leave it out",
                             t->remote.at.name);
     else
         return true;
@@ -166,7 +166,7 @@ static bool pull_plain(transfer *t) {
     const bly_redis_filter_options how = {.struct_size = sizeof how, .without_key = true};
     bly_filter *f = NULL;
     if (t->v->chunk) {
-        (void)message_error("%s: --chunk-size is only for filters of the module; remove it",
+        (void)message_error("%s: --chunk-size is only for filters of the module; leave it out",
                             t->remote.at.name);
         return false;
     }

@@ -142,9 +142,10 @@ static bool module_can_store(sending *s) {
     if (s->no_module)
         return true;
     if (needs_plain)
-        (void)message_error("%s: --shards and --expire are only for filters in strings; add "
-                            "--plain, or remove them",
-                            s->t->remote.at.name);
+        (void)message_error(
+            "%s: --shards and --expire are only for filters in strings; add --plain, "
+            "or leave them out",
+            s->t->remote.at.name);
     else
         (void)message_error(
             "%s: is a %s %s, but the module compares bytes, so it would miss keys in other forms "
@@ -186,9 +187,11 @@ static int report_no_module(const fetching *f) {
         return message_error("%s: there is no such key", name);
     if (f->t->content == REMOTE_STRING)
         return message_error(
-            "%s: the string is no filter of Bloomery (filters of go-zero cannot be pulled)", name);
+            "%s: is a string, but not a Bloomery filter (filters of go-zero cannot "
+            "be pulled)",
+            name);
     if (f->t->content == REMOTE_OTHER)
-        return message_error("%s: the key holds no filter; give another key", name);
+        return message_error("%s: is not a filter; use another key", name);
     return message_error(
         "%s: the server has no Bloomery module, and does not allow GETRANGE, which filters without "
         "the module need; load the module (MODULE LOAD /PATH/TO/bloomery.so), or allow GETRANGE",

@@ -105,9 +105,9 @@ static bool refuse(const char *path) {
 
 static bool say_verdict(const lock *l, const char *path, verdict v) {
     if (v == FOREIGN)
-        (void)message_error(
-            "%s: this lock file belongs to a user who cannot replace %s; have it removed", l->path,
-            path);
+        (void)message_error("%s: this lock file belongs to a user who may not replace %s, so it is "
+                            "not used; ask that user or an administrator to delete it",
+                            l->path, path);
     else
         (void)message_error(
             "%s: not a lock file (an empty regular file without hard links); move it away",

@@ -15,9 +15,9 @@ static int unsupported(const bly_needs *needs, bly_kind kind) {
         uint32_t flag;
         const char *instead;
     } ways[] = {
-        {BLY_NEED_COUNTS, "count the keys themselves, or remove --counts"},
-        {BLY_NEED_SHARE, "let one thread add all keys, or remove --shared"},
-        {BLY_NEED_WINDOW, "remove --window, or the other needs"},
+        {BLY_NEED_COUNTS, "count the keys themselves, or leave out --counts"},
+        {BLY_NEED_SHARE, "let one thread add all keys, or leave out --shared"},
+        {BLY_NEED_WINDOW, "leave out --window, or the other needs"},
     };
     const char *maker = kind == BLY_OVERLAY                     ? "bloomery build --over"
                         : kinds_can(kind, BLY_CARDINALITY_ONLY) ? "bloomery distinct --state"
@@ -27,7 +27,7 @@ static int unsupported(const bly_needs *needs, bly_kind kind) {
                              bly_kind_name(kind), bly_advise_why_not(kind, needs), maker);
     if (kind != BLY_KIND_NONE && !bly_advise_why_not(BLY_KIND_NONE, needs))
         return message_error(
-            "%s does not meet these needs: %s; remove --kind to see which kinds do",
+            "%s does not meet these needs: %s; leave out --kind to see which kinds do",
             bly_kind_name(kind), bly_advise_why_not(kind, needs));
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
         if (needs->flags & ways[i].flag)
@@ -86,7 +86,8 @@ int plan_refuse(const bly_needs *needs, bly_kind kind, bly_hash_id hash, bly_sta
     case BLY_ERATE:
         if (kind != BLY_KIND_NONE && needs->fpr >= 0x1p-40)
             return message_error(
-                "a rate of %g is too low for %s; remove --kind to see which kinds can have it",
+                "a rate of %g is too low for %s; leave out --kind to see which kinds can "
+                "have it",
                 needs->fpr, bly_kind_name(kind));
         return message_error("a rate of %g is too low: the lowest is 2^-40, about 9.1e-13",
                              needs->fpr);
@@ -106,9 +107,10 @@ int plan_check_server(uint32_t flags, bly_kind kind, uint64_t shards) {
     bly_bitmap_spec spec = {.struct_size = sizeof spec};
     if (flags &
         (BLY_NEED_REMOVE | BLY_NEED_GROW | BLY_NEED_STATIC | BLY_NEED_WINDOW | BLY_NEED_COUNTS))
-        return message_error("on a server without the module a filter cannot remove, count or "
-                             "forget keys, and does not grow; remove --deletes, --grows, --static, "
-                             "--window and --counts, or remove --plain and use the module");
+        return message_error(
+            "--plain cannot be combined with --deletes, --grows, --static, --window "
+            "or --counts, which need the Bloomery module; leave out --plain or the "
+            "others");
     if (kind && !remote_supports_kind(kind))
         return remote_refuse_kind("--plain", kind);
     return remote_spec(shards, 0, &spec) ? CLI_OK : CLI_ERROR;

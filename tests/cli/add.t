@@ -126,7 +126,7 @@ $ printf '# a comment\n192.0.2.3 # and another\n' | bloomery add --comments ip.b
 
 # Another type would spoil it.
 $ bloomery add --type phone ip.bly --key 030123
-! bloomery add: ip.bly: is a list of type ip, in which keys of type phone would not be found; remove --type, or name another list
+! bloomery add: ip.bly: is a list of type ip, in which keys of type phone would not be found; leave out --type, or name another list
 ? 2
 $ bloomery add --type telephone ip.bly --key 030123
 ! bloomery add: --type cannot be 'telephone': it must be one of ip, phone, email, domain, url, line
@@ -135,7 +135,7 @@ $ bloomery add --type telephone ip.bly --key 030123
 # A list without marks, as other programs make them, takes any type, and gets no marks.
 $ cp $DATA/../golden/v1/good/classic-fnv1a.bly plain.bly; bloomery add --type ip plain.bly --key 192.0.2.1; bloomery info plain.bly | grep type
   type       line
-! bloomery add: warning: plain.bly: does not record the type of its keys, and already has some; look up these lines with bloomery check --type ip
+! bloomery add: warning: plain.bly: has keys whose type is not recorded, so the type of the new keys is not recorded either; look them up with bloomery check --type ip
 ! bloomery add: plain.bly: 1 of 1 new; now 41 keys (capacity: 60)
 $ cp $DATA/../golden/v1/good/classic-empty-fnv1.bly plain.bly; bloomery add --type ip plain.bly --key 192.0.2.1; bloomery info plain.bly | grep type
   type       ip
@@ -152,14 +152,14 @@ $ bloomery add keyed.bly --key golden-key-3
 ! bloomery add: keyed.bly: is keyed; pass key 09ab680398f0e1ae with --key-file
 ? 2
 $ bloomery add --key-file wrong.key keyed.bly --key golden-key-3
-! bloomery add: keyed.bly: is keyed with key 09ab680398f0e1ae, but --key-file has key 68977c85c458e015
+! bloomery add: keyed.bly: needs the key with the id 09ab680398f0e1ae, but the id of the key in --key-file is 68977c85c458e015; pass the right key file
 ? 2
 $ bloomery add --key-file right.key keyed.bly --key golden-key-3
 ! bloomery add: keyed.bly: 0 of 1 new; now 50 keys (capacity: 60)
 $ bloomery add --key-file right.key keyed.bly --key golden-key-50
 ! bloomery add: keyed.bly: 1 of 1 new; now 51 keys (capacity: 60)
 $ bloomery add --key-file right.key list.bly --key x
-! bloomery add: list.bly: is not keyed; remove --key-file
+! bloomery add: list.bly: is not keyed; leave out --key-file
 ? 2
 $ bloomery add --key-file missing.key keyed.bly --key x
 ! bloomery add: missing.key: No such file or directory

@@ -32,7 +32,7 @@ $ seq 1 10 | bloomery add --memory 1G a.bly; cmp a.bly $DATA/../golden/regressio
 $ seq 1 10 | bloomery dedup --state a.bly; cmp a.bly $DATA/../golden/regressions/amplify-768B.bly
 ! bloomery dedup: a.bly: is full, and its file requests a growth of more than 64 times its size and 64 MiB, which is refused; name another file
 $ bloomery add --memory 1G redis://localhost/x --key y
-! bloomery add: a filter on a server does not grow; remove --memory
+! bloomery add: a filter on a server does not grow; leave out --memory
 ? 2
 
 # Lists that were made here grow as before, unless --memory is too small

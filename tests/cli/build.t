@@ -99,7 +99,7 @@ $ bloomery build -p 1e-13 -o new.bly numbers
 ! bloomery build: -p 1e-13: the false-positive rate must lie strictly between 0 and 1, and not below 2^-40
 ? 2
 $ bloomery build -n 999 -o new.bly numbers
-! bloomery build: the input has 1,000 different keys, more than -n 999; give a larger -n, or remove it
+! bloomery build: the input has 1,000 different keys, more than -n 999; give a larger -n, or leave it out
 ? 2
 $ bloomery build --kind nothing -o new.bly numbers
 ! bloomery build: --kind cannot be 'nothing': it must be one of classic, partitioned, sbbf, split512, bb2x512, scalable, window, counting, multilayer, layered, overlay, hybrid, cuckoo, fuse, ribbon, counts, hll, growable-cuckoo, scalable-cuckoo
@@ -293,7 +293,7 @@ $ bloomery info --json --header wide.bly | grep -o '"foldable":[a-z]*'
 $ bloomery build -q --foldable -o wide.ip.bly --type ip <(printf '192.0.2.%d\n' {1..50}) && bloomery verify wide.ip.bly
 wide.ip.bly: good; false-positive rate 0.0155% per line and per lookup (requested 0.1%)
 $ bloomery build --foldable --kind scalable -o new2.bly numbers
-! bloomery build: a scalable list cannot be folded; remove --foldable
+! bloomery build: a scalable list cannot be folded; leave out --foldable
 ? 2
 
 # ---- the output is one of the inputs --------------------------------------------------------------

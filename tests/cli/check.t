@@ -182,13 +182,13 @@ $ bloomery check f.bly words -k apple
 ! bloomery check: --key and a FILE cannot be combined; give only one
 ? 2
 $ bloomery check --json -v f.bly words
-! bloomery check: --json prints every line with its number and file; remove -v, -c, -n and -H
+! bloomery check: --json prints every line with its number and file; leave out -v, -c, -n and -H
 ? 2
 $ bloomery check -t , f.bly words
 ! bloomery check: --delimiter needs --field
 ? 2
 $ bloomery check --follow f.bly words
-! bloomery check: --follow reads standard input; remove FILE, and use a pipe
+! bloomery check: --follow reads standard input; leave out FILE, and use a pipe
 ? 2
 $ bloomery check --follow f.bly -k apple
 ! bloomery check: --key and --follow cannot be combined: --follow reads standard input

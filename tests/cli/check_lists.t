@@ -114,13 +114,13 @@ $ bloomery check -l ads.bly -l keyed.bly -k ads.example
 ! bloomery check: keyed.bly: is keyed; pass key 09ab680398f0e1ae with --key-file
 ? 2
 $ bloomery check --key-file other -l ads.bly -l keyed.bly -k ads.example
-! bloomery check: keyed.bly: is keyed with key 09ab680398f0e1ae, but --key-file has key 68977c85c458e015
+! bloomery check: keyed.bly: needs the key with the id 09ab680398f0e1ae, but the id of the key in --key-file is 68977c85c458e015; pass the right key file
 ? 2
 $ bloomery check --key-file key -l ads.bly -l evil.bly -k ads.example
-! bloomery check: no list is keyed; remove --key-file
+! bloomery check: none of the lists is keyed; leave out --key-file
 ? 2
 $ bloomery check --key-file key -l ads.bly -k ads.example
-! bloomery check: ads.bly: is not keyed; remove --key-file
+! bloomery check: ads.bly: is not keyed; leave out --key-file
 ? 2
 $ bloomery check --key-file key -l missing.bly -l keyed.bly -k ads.example
 ! bloomery check: missing.bly: No such file or directory
@@ -161,10 +161,10 @@ $ bloomery check -l ads.bly -l '' hosts
 ! bloomery check: --list cannot be '': it must be a file name
 ? 2
 $ bloomery check -v --list-names always -l ads.bly hosts
-! bloomery check: -v prints lines that are not in any list; remove --list-names
+! bloomery check: -v prints lines that are not in any list; leave out --list-names
 ? 2
 $ bloomery check --json --list-names never -l ads.bly hosts
-! bloomery check: --json always names the lists of -l; remove --list-names
+! bloomery check: --json always names the lists of -l; leave out --list-names
 ? 2
 $ bloomery check --list-names sometimes -l ads.bly hosts
 ! bloomery check: --list-names cannot be 'sometimes': it must be one of auto, always, never
@@ -173,7 +173,7 @@ $ bloomery check -l ads.bly -l drop.bly -k x hosts
 ! bloomery check: --key and a FILE cannot be combined; give only one
 ? 2
 $ bloomery check --follow -l ads.bly hosts
-! bloomery check: --follow reads standard input; remove FILE, and use a pipe
+! bloomery check: --follow reads standard input; leave out FILE, and use a pipe
 ? 2
 $ bloomery check --allow-replica -l ads.bly -l drop.bly hosts
 ! bloomery check: --allow-replica needs a list on a server: redis://HOST/KEY

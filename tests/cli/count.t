@@ -114,11 +114,11 @@ $ bloomery count --query --state days.bly letters; printf 'never\n' | bloomery c
 ~9	a
 0	never
 ~3	b
-! bloomery count: counts marked ~ are estimates of a sketch: too high for 1 in 22,449,952 keys, and typically off by 20% if above 27
-! bloomery count: counts marked ~ are estimates of a sketch: too high for 1 in 22,449,952 keys, and typically off by 20% if above 27
+! bloomery count: counts marked ~ are estimates: the counts of 1 in 22,449,952 keys are too high, and counts above 27 are typically off by 20%
+! bloomery count: counts marked ~ are estimates: the counts of 1 in 22,449,952 keys are too high, and counts above 27 are typically off by 20%
 $ bloomery count --query -s days.bly --top 5 --min 4 letters
 ~9	a
-! bloomery count: counts marked ~ are estimates of a sketch: too high for 1 in 22,449,952 keys, and typically off by 20% if above 27
+! bloomery count: counts marked ~ are estimates: the counts of 1 in 22,449,952 keys are too high, and counts above 27 are typically off by 20%
 $ bloomery info days.bly
 days.bly
   kind       counts: how often each key came, exact while it is seldom, then an estimate
@@ -137,7 +137,7 @@ $ bloomery count --age -s days.bly empty; bloomery count --query -s days.bly let
 ~1	b
 ~4	a
 ~4	a
-! bloomery count: counts marked ~ are estimates of a sketch: too high for 1 in 22,449,952 keys, and typically off by 20% if above 27
+! bloomery count: counts marked ~ are estimates: the counts of 1 in 22,449,952 keys are too high, and counts above 27 are typically off by 20%
 $ for i in 1 2 3 4; do bloomery count --age -s days.bly empty; done; bloomery count --query -s days.bly letters; bloomery count -s days.bly letters | tail -1
 0	a
 0	b
@@ -151,7 +151,7 @@ $ bloomery count --field 1 -s days.bly empty
 ? 2
 $ bloomery count --age -s new.bly letters; ls new.bly 2>&1
 ls: cannot access 'new.bly': No such file or directory
-! bloomery count: new.bly: exact counts cannot be halved; add --sketch to count in a sketch, or remove --age
+! bloomery count: new.bly: exact counts cannot be halved; add --sketch to count in a sketch, or leave out --age
 ? 2
 $ : > begun; bloomery count -n 100 -s begun letters | tail -1; bloomery count -s begun -k a
 3	a
@@ -159,7 +159,7 @@ $ : > begun; bloomery count -n 100 -s begun letters | tail -1; bloomery count -s
 $ bloomery count --sketch -s two.bly -n 1000 letters > /dev/null; bloomery merge -o both.bly two.bly two.bly; bloomery count --query -s both.bly -k a
 ~6	a
 ! bloomery merge: both.bly: 2 filters merged, about 3 keys; false-positive rate per lookup 4.45e-06% (requested: 5%)
-! bloomery count: counts marked ~ are estimates of a sketch: too high for 1 in 22,449,952 keys, and typically off by 20% if above 27
+! bloomery count: counts marked ~ are estimates: the counts of 1 in 22,449,952 keys are too high, and counts above 27 are typically off by 20%
 $ bloomery count --exact -n 1000 -s exact.bly often | tail -1; bloomery count --query -s exact.bly -k x; bloomery count -s exact.bly -k x; bloomery info exact.bly | grep kind
 100000	x
 100000	x
@@ -170,28 +170,28 @@ $ bloomery count --exact -s exact.bly -k x
 
 # What is asked must be what the state is.
 $ bloomery count -s days.bly --exact empty
-! bloomery count: days.bly: contains estimated counts; remove --exact, or start a new state
+! bloomery count: days.bly: contains estimated counts; leave out --exact, or start a new state
 ? 2
 $ bloomery count -s exact.bly --sketch empty
-! bloomery count: exact.bly: contains exact counts; remove --sketch, or start a new state
+! bloomery count: exact.bly: contains exact counts; leave out --sketch, or start a new state
 ? 2
 $ bloomery count --sketch --exact empty
 ! bloomery count: --exact and --sketch cannot be combined; give only one
 ? 2
 $ bloomery count -s exact.bly --age empty
-! bloomery count: exact.bly: contains exact counts, which cannot be halved; remove --age
+! bloomery count: exact.bly: contains exact counts, which cannot be halved; leave out --age
 ? 2
 $ bloomery count -s days.bly -n 5 empty
-! bloomery count: days.bly: was created with a different -n; remove -n, or start a new state
+! bloomery count: days.bly: was created with a different -n; leave out -n, or start a new state
 ? 2
 $ bloomery count -s days.bly -p 1% empty
-! bloomery count: days.bly: was created with a different -p; remove -p, or start a new state
+! bloomery count: days.bly: was created with a different -p; leave out -p, or start a new state
 ? 2
 $ bloomery count -s days.bly -m 1M empty
-! bloomery count: days.bly: already has a fixed size; remove --memory, or start a new state
+! bloomery count: days.bly: already has a fixed size; leave out --memory, or start a new state
 ? 2
 $ bloomery count -s days.bly --seed 4 empty
-! bloomery count: days.bly: has a different seed; remove --seed, or start a new state
+! bloomery count: days.bly: has a different seed; leave out --seed, or start a new state
 ? 2
 $ bloomery count -s days.bly -n 1000 -p 5% letters | tail -1
 ~6	a
@@ -223,7 +223,7 @@ hybrid 3 1 0
 cuckoo 3 1 0
 growable-cuckoo 3 1 0
 counts ~3 ~1 0
-! bloomery count: counts marked ~ are estimates of a sketch: too high for 1 in 3,494,568 keys, and typically off by 20% if above 27
+! bloomery count: counts marked ~ are estimates: the counts of 1 in 3,494,568 keys are too high, and counts above 27 are typically off by 20%
 $ printf 'Example.COM.\nexample.com\na.test\n' | bloomery build -q --copies --kind hybrid --type domain -o domains.bly; printf 'EXAMPLE.com\nb.test\na.test.\nnot a name\n' | bloomery count --query -s domains.bly
 2	EXAMPLE.com
 0	b.test
@@ -239,7 +239,7 @@ $ bloomery count --query -s missing.bly letters
 ! bloomery count: missing.bly: No such file or directory
 ? 2
 $ bloomery count --query -s days.bly --exact letters
-! bloomery count: --query only reads counts; remove --age, --exact, --sketch, -n, -p, -m and --seed
+! bloomery count: --query only reads counts; leave out --age, --exact, --sketch, -n, -p, -m and --seed
 ? 2
 $ bloomery count --age letters
 ! bloomery count: --age needs --state FILE, whose counts it halves
@@ -260,7 +260,7 @@ $ bloomery count --sketch --memory 1M --top 1 --json letters | grep -o '"memory_
 "memory_bytes":1048512
 "memory_bytes":262144
 $ bloomery count --memory 10 letters
-! bloomery count: --memory 10 B is too small for any counts; give more
+! bloomery count: --memory 10 B is too small to store any counts; give more
 ? 2
 $ bloomery count -p 1e-300 letters
 ! bloomery count: cannot create the counts: the false-positive rate must lie strictly between 0 and 1, and not below 2^-40
@@ -287,7 +287,7 @@ $ echo 000102030405060708090a0b0c0d0e0f > key; chmod 600 key; bloomery count --k
 ? 2
 $ bloomery count --query --key-file key -s keyed.bly -k a; bloomery count --key-file key -s two.bly letters
 3	a
-! bloomery count: two.bly: is not keyed; remove --key-file
+! bloomery count: two.bly: is not keyed; leave out --key-file
 ? 2
 
 # Inputs that cannot be read, outputs that cannot be written, signals.

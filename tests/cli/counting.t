@@ -166,19 +166,19 @@ $ bloomery build --copies -o x.bly letters
 ! bloomery build: --copies needs a --kind that stores copies of keys, such as hybrid or counting
 ? 2
 $ bloomery build --copies --kind sbbf -o x.bly letters
-! bloomery build: an sbbf list does not store copies of keys; remove --copies
+! bloomery build: an sbbf list does not store copies of keys; leave out --copies
 ? 2
 $ bloomery build -q -o plain.bly letters; bloomery add --copies plain.bly letters
-! bloomery add: plain.bly: a split512 list does not store copies of keys; remove --copies
+! bloomery add: plain.bly: a split512 list does not store copies of keys; leave out --copies
 ? 2
 $ bloomery build --kind counts -n 100 -o counts.bly letters; bloomery count --query -s counts.bly -k a; bloomery add counts.bly letters; bloomery count --query -s counts.bly -k a
 ~3	a
 ~6	a
 ! bloomery build: 4 lines: 2 keys, 2 repeated and stored as copies
 ! bloomery build: counts.bly: counts, 768 B, false positives: 1 in 20 lines (one lookup per line)
-! bloomery count: counts marked ~ are estimates of a sketch: too high for 1 in 3,494,568 keys, and typically off by 20% if above 27
+! bloomery count: counts marked ~ are estimates: the counts of 1 in 3,494,568 keys are too high, and counts above 27 are typically off by 20%
 ! bloomery add: counts.bly: 0 of 4 new; now 8 keys (capacity: 100)
-! bloomery count: counts marked ~ are estimates of a sketch: too high for 1 in 3,494,568 keys, and typically off by 20% if above 27
+! bloomery count: counts marked ~ are estimates: the counts of 1 in 3,494,568 keys are too high, and counts above 27 are typically off by 20%
 $ (yes a | head -9) > nine; bloomery build --copies --kind cuckoo -n 100 -o x.bly nine
 ! bloomery build: x.bly: not all keys and copies fit into a cuckoo list (different keys: 1); give a larger -n, or use --kind hybrid
 ? 2
@@ -194,7 +194,7 @@ stuck.bly
 "counters":512,"stuck":8,"rebuild":true}
 $ bloomery remove -q --copies stuck.bly <(yes a | head -20); bloomery check stuck.bly -k a
 a
-! bloomery remove: warning: stuck.bly: counters at their limit: 8; these are never decremented, so keys that were added that often stay in the list
+! bloomery remove: warning: stuck.bly: 8 counters are at their limit and are never decremented, so some removed keys stay in the list; build the list again to remove them
 $ bloomery add -q stuck.bly <(seq 100); bloomery info stuck.bly | grep stuck
 stuck.bly
   stuck      8 counters have reached the limit and will stay there: keys added that often cannot be removed
@@ -245,7 +245,7 @@ $ bloomery fold -o x.bly counting.bly
 ! bloomery fold: counting.bly: counting filters cannot be folded; these kinds can: classic, partitioned, sbbf, split512 and bb2x512
 ? 2
 $ bloomery build --foldable --kind counting -o x.bly numbers
-! bloomery build: a counting list cannot be folded; remove --foldable
+! bloomery build: a counting list cannot be folded; leave out --foldable
 ? 2
 
 # Types, marks and keys.
@@ -272,7 +272,7 @@ $ bloomery build -q --kind hybrid -p 5% --must-not-match <(seq 2000 2100) -o mus
 0
 ? 1
 $ bloomery build --kind hll --must-not-match letters -o x.bly numbers
-! bloomery build: an hll filter only counts keys, so it has no lookups; remove --must-not-match
+! bloomery build: an hll filter only counts keys, so it has no lookups; leave out --must-not-match
 ? 2
 
 # Full.

@@ -108,7 +108,7 @@ grows.bly: good
 $ seq 3000 | bloomery build -q --kind growable-cuckoo -n 1000 -o more.bly; seq 3000 | bloomery check -c more.bly
 3000
 $ seq 3000 | bloomery build --kind cuckoo -n 1000 -o more.bly -f
-! bloomery build: the input has 3,000 different keys, more than -n 1,000; give a larger -n, or remove it
+! bloomery build: the input has 3,000 different keys, more than -n 1,000; give a larger -n, or leave it out
 ? 2
 
 # Types: any spelling of a key will do, marks stay, and are there once.
@@ -133,7 +133,7 @@ $ bloomery remove ip.bly --key 'not an address'
 ! bloomery remove: ip.bly: was not changed
 ? 2
 $ bloomery remove --type phone ip.bly --key 030123
-! bloomery remove: ip.bly: is a list of type ip, in which keys of type phone would not be found; remove --type, or name another list
+! bloomery remove: ip.bly: is a list of type ip, in which keys of type phone would not be found; leave out --type, or name another list
 ? 2
 $ echo 000102030405060708090a0b0c0d0e0f > k; chmod 600 k; bloomery build -q --type email --kind cuckoo --key-file k -o keyed.bly <(echo a@b.example); bloomery remove keyed.bly -k a@b.example
 ! bloomery remove: keyed.bly: is keyed; pass key 09ab680398f0e1ae with --key-file
@@ -184,7 +184,7 @@ $ bloomery fold -o x.bly a.bly
 ! bloomery fold: a.bly: cuckoo filters cannot be folded; these kinds can: classic, partitioned, sbbf, split512 and bb2x512
 ? 2
 $ bloomery build --kind cuckoo --foldable -o x.bly numbers
-! bloomery build: a cuckoo list cannot be folded; remove --foldable
+! bloomery build: a cuckoo list cannot be folded; leave out --foldable
 ? 2
 
 # Subtraction: exactly what was asked for goes, if all of it was there.

@@ -146,7 +146,7 @@ one
 two
 $ bloomery dedup -o out2 a missing; ls out2 .out2* 2>/dev/null
 ! bloomery dedup: missing: No such file or directory
-! bloomery dedup: out2: was not written, since not all of the input could be read
+! bloomery dedup: out2: was not written, because not all of the input could be read
 ? 2
 $ bloomery dedup -o /nonexistent/out a
 ! bloomery dedup: /nonexistent/out: No such file or directory
@@ -227,21 +227,21 @@ $ bloomery dedup -c a > /dev/full
 $ printf 'a\nb\na\n' | bloomery dedup --memory 16M
 a
 b
-! bloomery dedup: the filter has 7.00 MiB (split512): once it contains 3,734,293 keys, it drops 0.1% of all new lines
+! bloomery dedup: the filter takes 7.00 MiB (split512); once it has 3,734,293 keys, 0.1% of all new lines are mistaken for repeats and dropped
 $ printf 'a\nb\na\n' | bloomery dedup -q --memory 16M -n 1M
 a
 b
 $ bloomery dedup --memory 16M -n 1M a
 one
 two
-! bloomery dedup: the filter has 7.00 MiB (bb2x512): once it contains 1,000,000 keys, it drops 7.46e-08% of all new lines
+! bloomery dedup: the filter takes 7.00 MiB (bb2x512); once it has 1,000,000 keys, 7.46e-08% of all new lines are mistaken for repeats and dropped
 $ bloomery dedup --memory 10M -n 100M -p 0.001 a
-! bloomery dedup: --memory is too small: with 100,000,000 keys, the filter would drop 100% of all new lines
+! bloomery dedup: --memory is too small: with 100,000,000 keys, 100% of all new lines would be mistaken for repeats and dropped; give more
 ? 2
 $ bloomery dedup --memory 64M -n 1M -p 0.001 a
 one
 two
-! bloomery dedup: the filter has 1.87 MiB (split512): once it contains 1,000,000 keys, it drops 0.1% of all new lines
+! bloomery dedup: the filter takes 1.87 MiB (split512); once it has 1,000,000 keys, 0.1% of all new lines are mistaken for repeats and dropped
 $ bloomery dedup --memory 1M a
 ! bloomery dedup: --memory must be at least 10.0 MiB
 ? 2
@@ -397,7 +397,7 @@ $ bloomery dedup --exact -p 0.1 a
 ! bloomery dedup: --exact has no false-positive rate; leave out -p
 ? 2
 $ bloomery dedup --confirm x --state y a
-! bloomery dedup: --confirm FILE remembers lines across runs; leave out --state
+! bloomery dedup: --confirm FILE already remembers lines across runs; leave out --state
 ? 2
 $ bloomery dedup --confirm x -o y a
 ! bloomery dedup: --confirm saves lines during the run, but FILE of -o appears only at the end; use > FILE instead

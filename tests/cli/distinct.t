@@ -163,10 +163,10 @@ $ bloomery distinct -s seven.bly --seed 7 high > /dev/null; bloomery merge -o x.
 
 # What is asked must be what the state is.
 $ bloomery distinct -s a.bly --precision 12 one
-! bloomery distinct: a.bly: was created with --precision 14, not 12; remove --precision, or start a new state
+! bloomery distinct: a.bly: was created with --precision 14, not 12; leave out --precision, or start a new state
 ? 2
 $ bloomery distinct -s a.bly --error 0.2% one
-! bloomery distinct: a.bly: has a standard error of 0.812%, more than --error allows; remove --error, or start a new state
+! bloomery distinct: a.bly: has a standard error of 0.812%, more than --error allows; leave out --error, or start a new state
 ? 2
 $ cp a.bly kept.bly; bloomery distinct -s a.bly --error 0.1% one; cmp a.bly kept.bly
 ! bloomery distinct: --error cannot be 0.1%: the smallest possible error is 0.2% (--precision 18)
@@ -176,10 +176,10 @@ $ bloomery distinct -s a.bly --error 1% --precision 14 one
 $ bloomery distinct -s a.bly --error 1% one
 598 distinct (588 to 607 with 95% certainty) of 1 line and earlier runs, in 12.0 KiB of memory
 $ bloomery distinct -s a.bly --seed 5 one
-! bloomery distinct: a.bly: has a different seed; remove --seed, or start a new state
+! bloomery distinct: a.bly: has a different seed; leave out --seed, or start a new state
 ? 2
 $ bloomery build -q -o list.bly low; bloomery distinct -s list.bly one
-! bloomery distinct: list.bly: not a state of distinct, but a split512 filter; use bloomery info to see about how many keys it contains
+! bloomery distinct: list.bly: not a state of distinct, but a split512 filter; use bloomery info to estimate its number of keys
 ? 2
 $ head -c 100 a.bly > cut.bly; bloomery distinct -s cut.bly one; wc -c < cut.bly
 100
@@ -234,7 +234,7 @@ $ bloomery distinct --key-file key -s keyed.bly low; bloomery distinct --key-fil
 ! bloomery distinct: --key-file and --seed cannot be combined: the secret key replaces the seed
 ? 2
 $ bloomery distinct --key-file key -s a.bly low
-! bloomery distinct: a.bly: is not keyed; remove --key-file
+! bloomery distinct: a.bly: is not keyed; leave out --key-file
 ? 2
 $ bloomery info keyed.bly | grep -v file
 keyed.bly

@@ -110,13 +110,13 @@ $ bloomery hash --with sha256 hello
 ! bloomery hash: --with cannot be 'sha256': it must be one of xxh3, xxh3-128, xxh64, murmur3, murmur64a, fnv1, fnv1a, fnv1-32, fnv1a-32, crc64, city64, farm64, md5, sha1, siphash
 ? 2
 $ bloomery hash --key-file secret.key hello
-! bloomery hash: xxh3 takes no secret key; use --with siphash, or remove --key-file
+! bloomery hash: xxh3 takes no secret key; use --with siphash, or leave out --key-file
 ? 2
 $ bloomery hash --seed -1 hello
 ! bloomery hash: --seed cannot be '-1': it must be a whole number, decimal or 0x
 ? 2
 $ bloomery hash --list hello
-! bloomery hash: --list takes no keys; remove 'hello'
+! bloomery hash: --list takes no keys; leave out 'hello'
 ? 2
 $ bloomery hash --with
 ! bloomery hash: --with needs a value: --with HASH

@@ -270,7 +270,7 @@ $ cd $DATA/../golden/v1/bad; bloomery info kind-255.EKIND.bly version-2.EVERSION
 ? 2
 
 $ bloomery info
-! bloomery info: give a filter file or an address: bloomery info LIST.bly
+! bloomery info: no list given; for example: bloomery info LIST.bly
 ? 2
 $ bloomery info --jsn list.bly
 ! bloomery info: unknown option --jsn; did you mean --json?

@@ -22,11 +22,11 @@ $ bloomery check k.bly numbers
 ? 2
 $ printf '100102030405060708090a0b0c0d0e0f\n' >other; chmod 600 other
 $ bloomery check --key-file other k.bly numbers
-! bloomery check: k.bly: is keyed with key 09ab680398f0e1ae, but --key-file has key 68977c85c458e015
+! bloomery check: k.bly: needs the key with the id 09ab680398f0e1ae, but the id of the key in --key-file is 68977c85c458e015; pass the right key file
 ? 2
 $ bloomery build -q -o plain.bly numbers
 $ bloomery check --key-file key plain.bly numbers
-! bloomery check: plain.bly: is not keyed; remove --key-file
+! bloomery check: plain.bly: is not keyed; leave out --key-file
 ? 2
 $ bloomery check --key-file missing k.bly numbers
 ! bloomery check: missing: No such file or directory
@@ -96,10 +96,10 @@ $ bloomery build --key-file key --new-key key2 -o n2.bly numbers
 ! bloomery build: --key-file and --new-key cannot be combined; give only one
 ? 2
 $ bloomery build --key-file key --hash xxh3 -o n2.bly numbers
-! bloomery build: a keyed list uses siphash; remove --hash
+! bloomery build: a keyed list uses siphash; leave out --hash
 ? 2
 $ bloomery build --key-file key --seed 3 -o n2.bly numbers
-! bloomery build: a keyed list has a secret key instead of a seed; remove --seed
+! bloomery build: a keyed list has a secret key instead of a seed; leave out --seed
 ? 2
 
 # ---- lines that must not match: the rate is halved in place of a new seed --------------------------

@@ -136,7 +136,7 @@ $ seq 100 | bloomery build -q --type phone --foldable -n 1000 -o fold.bly --skip
   type       phone
 # The type that is recorded is not changed, unless there are no keys.
 $ bloomery add --type ip build.bly -k 192.0.2.1
-! bloomery add: build.bly: is a list of type line, in which keys of type ip would not be found; remove --type, or name another list
+! bloomery add: build.bly: is a list of type line, in which keys of type ip would not be found; leave out --type, or name another list
 ? 2
 $ : | bloomery build -q -n 100 -o empty.bly; bloomery add -q --type ip empty.bly -k 192.0.2.0/24; bloomery check empty.bly -k 192.0.2.5
 192.0.2.5

@@ -226,7 +226,7 @@ $ bloomery intersect --estimate a.bly
 ! bloomery intersect: exactly two filter files are needed: bloomery intersect --estimate A.bly B.bly
 ? 2
 $ bloomery intersect --estimate -o x.bly a.bly b.bly
-! bloomery intersect: --estimate writes no filter; remove -o
+! bloomery intersect: --estimate writes no filter; leave out -o
 ? 2
 
 # A filter that matches nearly everything is not written.

@@ -94,7 +94,7 @@ $ seq 100001 103000 | bloomery remove over.bly; bloomery check -c over.bly <(seq
 800
 ! bloomery remove: over.bly: 2 removed, 2,998 not found; now 848 keys
 $ bloomery add --copies over.bly --key twice
-! bloomery add: over.bly: an overlay list does not store copies of keys; remove --copies
+! bloomery add: over.bly: an overlay list does not store copies of keys; leave out --copies
 ? 2
 $ bloomery add --once over.bly --key once; bloomery add --once over.bly --key once
 ! bloomery add: over.bly: 1 of 1 new; now 849 keys (capacity: 1,000)
@@ -166,7 +166,7 @@ $ bloomery build -q --key-file key --over secret.bly -o s.bly; bloomery remove -
 999
 ! bloomery remove: s.bly: 1 removed, 0 not found; now 999 keys
 $ bloomery build --key-file key --over fuse.bly -o x.bly
-! bloomery build: fuse.bly: is not keyed; remove --key-file
+! bloomery build: fuse.bly: is not keyed; leave out --key-file
 ? 2
 
 # What cannot be.
@@ -192,10 +192,10 @@ $ bloomery build --over fuse.bly -o x.bly numbers
 ! bloomery build: --over reads no lines; remove the FILEs, and add them to the new list with bloomery add
 ? 2
 $ bloomery build --over fuse.bly -o x.bly -n 5
-! bloomery build: --over takes its settings from the base list; remove --kind, --smallest, -n, -p, --type, --hash, --seed, --new-key, --must-not-match, --foldable and --copies
+! bloomery build: --over takes its settings from the base list; leave out --kind, --smallest, -n, -p, --type, --hash, --seed, --new-key, --must-not-match, --foldable and --copies
 ? 2
 $ bloomery build --over fuse.bly -o x.bly --kind cuckoo
-! bloomery build: --over takes its settings from the base list; remove --kind, --smallest, -n, -p, --type, --hash, --seed, --new-key, --must-not-match, --foldable and --copies
+! bloomery build: --over takes its settings from the base list; leave out --kind, --smallest, -n, -p, --type, --hash, --seed, --new-key, --must-not-match, --foldable and --copies
 ? 2
 $ bloomery build --over fuse.bly -o x.bly --counter-bits 4
 ! bloomery build: --counter-bits needs --kind counting

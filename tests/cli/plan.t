@@ -392,12 +392,12 @@ ribbon: 863 KiB for 1,000,000 keys, FPR 0.992% (1 in 101)
 $ bloomery plan -n 1M -p 1e-9 --static | head -1
 ribbon: 3.81 MiB for 1,000,000 keys, FPR 9.9e-08% (1 in 1,010,571,248)
 $ bloomery plan -n 1M -p 1e-9 --static --kind fuse
-! bloomery plan: a rate of 1e-09 is too low for fuse; remove --kind to see which kinds can have it
+! bloomery plan: a rate of 1e-09 is too low for fuse; leave out --kind to see which kinds can have it
 ? 2
 $ bloomery plan -n 1M -p 1e-9 --static --all | grep -e fuse -e ribbon
 ribbon: 3.81 MiB for 1,000,000 keys, FPR 9.9e-08% (1 in 1,010,571,248)
 * ribbon            3.81 MiB     31.99     16   9.9e-08%
-  fuse              it cannot have so low a rate
+  fuse              its rate cannot be that low
 
 # Old keys forgotten: by number, or by time with the keys that come within it.
 $ bloomery plan -p 1% --window=1M
@@ -451,25 +451,25 @@ false-positive rate per lookup, when all keys have been added.
 1,000,006 keys certainly fit. Soon after that the filter is full, and refuses
 further keys.
 $ bloomery plan -n 1M --grows --shared
-! bloomery plan: no kind of this version does all of that at once; let one thread add all keys, or remove --shared
+! bloomery plan: no kind of this version does all of that at once; let one thread add all keys, or leave out --shared
 ? 2
 $ bloomery plan -n 1M --deletes --shared
-! bloomery plan: no kind of this version does all of that at once; let one thread add all keys, or remove --shared
+! bloomery plan: no kind of this version does all of that at once; let one thread add all keys, or leave out --shared
 ? 2
 $ bloomery plan -n 1M --window --grows
-! bloomery plan: no kind of this version does all of that at once; remove --window, or the other needs
+! bloomery plan: no kind of this version does all of that at once; leave out --window, or the other needs
 ? 2
 $ bloomery plan -n 1M --grows --kind sbbf
-! bloomery plan: sbbf does not meet these needs: it does not grow; remove --kind to see which kinds do
+! bloomery plan: sbbf does not meet these needs: it does not grow; leave out --kind to see which kinds do
 ? 2
 $ bloomery plan -n 1M --deletes --kind sbbf
-! bloomery plan: sbbf does not meet these needs: it cannot remove keys; remove --kind to see which kinds do
+! bloomery plan: sbbf does not meet these needs: it cannot remove keys; leave out --kind to see which kinds do
 ? 2
 $ bloomery plan -n 1M --kind fuse --grows
-! bloomery plan: fuse does not meet these needs: it does not grow; remove --kind to see which kinds do
+! bloomery plan: fuse does not meet these needs: it does not grow; leave out --kind to see which kinds do
 ? 2
 $ bloomery plan -n 1M --kind window --window --shared
-! bloomery plan: no kind of this version does all of that at once; let one thread add all keys, or remove --shared
+! bloomery plan: no kind of this version does all of that at once; let one thread add all keys, or leave out --shared
 ? 2
 $ bloomery plan -n 1M --static --grows
 ! bloomery plan: --static cannot be combined with --grows, --window or --deletes: no key of a static filter is added or removed later
@@ -484,7 +484,7 @@ $ bloomery plan -n 1M --kind pigeon
 ! bloomery plan: --kind cannot be 'pigeon': it must be one of classic, partitioned, sbbf, split512, bb2x512, scalable, window, counting, multilayer, layered, overlay, hybrid, cuckoo, fuse, ribbon, counts, hll, growable-cuckoo, scalable-cuckoo
 ? 2
 $ bloomery plan -n 1M --window=1M
-! bloomery plan: --window=1M and --expect both give the number of keys; remove --expect
+! bloomery plan: --window=1M and --expect both give the number of keys; leave out --expect
 ? 2
 $ bloomery plan -n 1M --window=often
 ! bloomery plan: --window cannot be 'often': it must be a number of keys, such as 1M, or a time: a whole number of seconds, minutes, hours or days, such as 90s, 15m, 24h, 7d
@@ -807,10 +807,10 @@ fuse: 1.36 MiB for 1,000,000 keys, FPR 0.0977% (1 in 1,024)
 ribbon: 1.26 MiB for 1,000,000 keys, FPR 0.0992% (1 in 1,008)
 window: 2.76 MiB for 1,000,000 keys, FPR 0.1% (1 in 1,000)
 $ bloomery plan -n 1M --kind fuse --deletes
-! bloomery plan: fuse does not meet these needs: it cannot remove keys; remove --kind to see which kinds do
+! bloomery plan: fuse does not meet these needs: it cannot remove keys; leave out --kind to see which kinds do
 ? 2
 $ bloomery plan -n 1M --kind window --static
-! bloomery plan: window does not meet these needs: it forgets old keys; remove --kind to see which kinds do
+! bloomery plan: window does not meet these needs: it forgets old keys; leave out --kind to see which kinds do
 ? 2
 
 # The least, at any rate.
@@ -918,13 +918,13 @@ $ bloomery plan -n 1M --shards 3
 ! bloomery plan: --shards needs --plain
 ? 2
 $ bloomery plan -n 10G --plain --shards 3
-! bloomery plan: the filter cannot be split into that number of strings: each has at least one block, and at most 512 MiB; remove --shards
+! bloomery plan: the filter cannot be split into that number of strings: each has at least one block, and at most 512 MiB; leave out --shards
 ? 2
 $ bloomery plan -n 1e13 --plain
 ! bloomery plan: the filter would need more than 4096 strings of 512 MiB; split the keys among several filters, or allow a higher rate
 ? 2
 $ bloomery plan -n 1M --plain --window
-! bloomery plan: on a server without the module a filter cannot remove, count or forget keys, and does not grow; remove --deletes, --grows, --static, --window and --counts, or remove --plain and use the module
+! bloomery plan: --plain cannot be combined with --deletes, --grows, --static, --window or --counts, which need the Bloomery module; leave out --plain or the others
 ? 2
 $ bloomery plan -n 1M --plain --kind cuckoo
 ! bloomery plan: --plain: a cuckoo filter needs the Bloomery module; without it, a server supports only sbbf and split512. Build it with --kind split512, or load the module (MODULE LOAD /PATH/TO/bloomery.so) and push the file

@@ -190,11 +190,11 @@ def test_push_refuses():
         f.write(body[:-9] + b"\xff" + body[-8:])
     fails("is damaged", "push", "damaged.bly", server.url("/k"))
     fails("No such file", "push", "missing.bly", server.url("/k"))
-    fails("names no key", "push", "a.bly", server.url("/3"))
-    fails("names no key; write unix", "push", "a.bly", "unix:///s")
+    fails("has no key", "push", "a.bly", server.url("/3"))
+    fails("has no key; write unix", "push", "a.bly", "unix:///s")
     fails("begins with", "push", "a.bly", "127.0.0.1:6379/k")
     fails("hexadecimal", "push", "a.bly", "redis://u:secret@h/%")
-    fails("give a filter file", "push", "a.bly")
+    fails("a filter file and an address are needed", "push", "a.bly")
     fails("from 1K to 64M", "push", "a.bly", server.url("/k"), "--chunk-size", "1023")
     fails("from 1K to 64M", "push", "a.bly", server.url("/k"), "--chunk-size", "65M")
     fails("tunnel", "push", "a.bly", "rediss://127.0.0.1/k")
@@ -217,7 +217,7 @@ def test_server_errors():
             ("OOM command not allowed when used memory > 'maxmemory'.", "OOM command"),
             ("ERR the filter needs 64 bytes, more than max-filter-bytes", "max-filter-bytes"),
             ("ERR expected offset 64", "another client"),
-            ("ERR expected total 64", "remove --resume"),
+            ("ERR expected total 64", "leave out --resume"),
             ("ASK 12 127.0.0.1:1", "being moved"),
             ("MOVED 12 ?:1", "MOVED"),
             ("MOVED 12 127.0.0.1", "MOVED")):

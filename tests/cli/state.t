@@ -34,7 +34,7 @@ $ printf 'e\n' | bloomery dedup --state seen.bly --memory 64M
 ! bloomery dedup: seen.bly: has no fixed size; leave out --memory, or name another file
 ? 2
 $ printf 'e\n' | bloomery dedup --state seen.bly --exact
-! bloomery dedup: seen.bly: a filter that was created without --exact and --confirm; remove these options, or start a new state
+! bloomery dedup: seen.bly: a filter that was created without --exact and --confirm; leave out these options, or start a new state
 ? 2
 $ printf 'e\n' | bloomery dedup -q --state fixed.bly --memory 64M
 e
@@ -162,7 +162,7 @@ $ printf 'd\ne\n' | bloomery dedup --state exact.fps
 ! bloomery dedup: exact.fps: contains fingerprints; use it with --exact or --confirm
 ? 2
 $ printf 'd\ne\n' | bloomery dedup --confirm seen.bly
-! bloomery dedup: seen.bly: a filter that was created without --exact and --confirm; remove these options, or start a new state
+! bloomery dedup: seen.bly: a filter that was created without --exact and --confirm; leave out these options, or start a new state
 ? 2
 $ printf 'd\ne\n' | bloomery dedup --confirm .
 ! bloomery dedup: .: Is a directory

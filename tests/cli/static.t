@@ -130,7 +130,7 @@ $ bloomery build -q --kind fuse -n 2000 -o more.bly numbers; bloomery check -c m
 1000
 $ bloomery build -q --kind fuse -n 20 -o fewer.bly numbers; cmp more.bly fewer.bly && bloomery build -q --kind fuse -o unhinted.bly numbers && cmp more.bly unhinted.bly
 $ bloomery build --kind ribbon --foldable -o x.bly numbers
-! bloomery build: a ribbon list cannot be folded; remove --foldable
+! bloomery build: a ribbon list cannot be folded; leave out --foldable
 ? 2
 $ bloomery build --kind fuse -p 1e-9 -o x.bly numbers
 ! bloomery build: a fuse list cannot have a false-positive rate as low as 1e-09; choose a higher -p, or another --kind

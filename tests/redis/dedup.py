@@ -198,7 +198,7 @@ def test_conflicts():
 
 
 def test_refusals():
-    refused("names no key", "--redis", "redis://127.0.0.1:1")
+    refused("has no key", "--redis", "redis://127.0.0.1:1")
     refused("127.0.0.1:1/seen: ", "--redis", "redis://:secret@127.0.0.1:1/seen", "-n", "10")
     with plain("requirepass pass:word", "user me on >secret ~mine:* +@all") as server:
         n = ("-n", "100")

@@ -178,7 +178,7 @@ def test_lost_answer_print():
     warnings, report = told(said)
     eq(set(printed), set(items), "lines are lost")
     ok(0 < report["unsure"] <= BATCH and report["unknown"] == 0, said)
-    ok(len(warnings) == 2 and "an answer was lost" in warnings[0], said)
+    ok(len(warnings) == 2 and "before the answer arrived" in warnings[0], said)
     check_doubts(report, printed, "print")
 
 
@@ -192,7 +192,7 @@ def test_lost_answer_drop():
 def test_lost_answer_stop():
     items, printed, said = cut_answers("stop", 2)
     doubt = DOUBT.search(said)
-    ok(doubt and "an answer was lost" in said, said)
+    ok(doubt and "before the answer arrived" in said, said)
     begin, end = int(doubt.group(2)), int(doubt.group(3))
     eq(int(doubt.group(1).replace(",", "")), end - begin + 1, said)
     eq(printed[:begin - 1], items[:begin - 1], "all before the lines in doubt")
