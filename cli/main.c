@@ -26,7 +26,7 @@ static int finish(int status) {
     errno = 0;
     if ((fflush(stdout) != 0 || ferror(stdout)) && !interrupt_reader_gone())
         status = errno ? message_errno("standard output")
-                       : message_error("standard output: could not be written");
+                       : message_error("cannot write to standard output");
     interrupt_finish();
     return status;
 }

@@ -48,7 +48,7 @@ static bool kind_agrees(const build_options *o, bly_kind kind) {
                             "--must-not-match",
                             kinds_article(kind), name);
     else if (o->copies && !kinds_can(kind, BLY_CAN_COUNT))
-        (void)message_error("%s %s list does not store copies of keys; leave out --copies",
+        (void)message_error("%s %s list stores each key once; leave out --copies",
                             kinds_article(kind), name);
     else
         return true;
@@ -62,8 +62,8 @@ static bool extras_agree(const build_options *o) {
     if ((o->changes || o->marker) && o->kind != BLY_OVERLAY && !o->over)
         return refuse("--changes and --marker need --over or --kind overlay");
     if (o->copies && o->kind == BLY_KIND_NONE)
-        return refuse(
-            "--copies needs a --kind that stores copies of keys, such as hybrid or counting");
+        return refuse("--copies needs a --kind that can store a key several times, such as "
+                      "hybrid or counting");
     return kind_agrees(o, o->kind);
 }
 
@@ -111,8 +111,9 @@ static bool key_agrees(const build_options *o) {
     if (o->hash == BLY_HASH_SIPHASH && !keyed)
         return refuse("siphash needs a secret key; give --key-file FILE or --new-key FILE");
     if (o->new_key && lstat(o->new_key, &st) == 0) {
-        (void)message_error(
-            "%s: already exists, and bloomery never replaces a key; name another file", o->new_key);
+        (void)message_error("%s: already exists, and bloomery never replaces a secret key; name "
+                            "another file",
+                            o->new_key);
         return false;
     }
     if (output_same_file(o->output, o->key_file) || output_same_file(o->output, o->new_key))

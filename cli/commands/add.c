@@ -168,12 +168,12 @@ static void report_text(const edit *e, const bly_filter_info *s, uint64_t marks)
     (void)number_grouped(e->done, fresh);
     (void)number_grouped(e->keys, keys);
     if (e->list.capabilities & HANDLE_DESCRIBES)
-        message_note("%s: %s of %s new%s; now %s key%s%s (capacity: %s)", e->list.name, fresh, keys,
-                     copies_text(e, copies), number_grouped(own, count), own == 1 ? "" : "s",
+        message_note("%s: %s of %s keys new%s; now %s key%s%s (capacity: %s)", e->list.name, fresh,
+                     keys, copies_text(e, copies), number_grouped(own, count), own == 1 ? "" : "s",
                      marked, number_grouped(s->capacity, room));
     else
-        message_note("%s: %s of %s new; false-positive rate per lookup is now %s", e->list.name,
-                     fresh, keys, number_percent(s->current_fpr, rate));
+        message_note("%s: %s of %s keys new; the false-positive rate per lookup is now %s",
+                     e->list.name, fresh, keys, number_percent(s->current_fpr, rate));
 }
 
 static void warn(const edit *e, const bly_filter_info *s) {

@@ -126,9 +126,9 @@ static bool choose_hasher(build_run *r) {
         o->hash ? bly_hasher_init(&m->hasher, o->hash, o->seed)
                 : bly_hasher_default(&m->hasher, BLY_LIST_FORESEEN_KEYS, m->rate, o->seed);
     if (status == BLY_EHASHER)
-        (void)message_error(
-            "this build does not have %s; bloomery hash --list shows which functions it has",
-            bly_hash_name(o->hash));
+        (void)message_error("this build does not have %s; use bloomery hash --list to see which "
+                            "functions it has",
+                            bly_hash_name(o->hash));
     else if (status != BLY_OK)
         (void)message_error("-p %g: %s", m->rate, bly_strerror(status));
     return status == BLY_OK;
@@ -229,8 +229,9 @@ static bool open_overlay(const build_options *o, overlay *out) {
     const bly_kind kind = bly_filter_geometry(out->base.filter).kind;
     const bly_status status = bly_overlay_over(out->base.filter, &how, NULL, &out->filter);
     if (status == BLY_EKIND)
-        (void)message_error("%s: %s %s filter cannot be the base of an overlay", o->over,
-                            kinds_article(kind), bly_kind_name(kind));
+        (void)message_error("%s: %s %s filter cannot be the base list of --over; use a list of "
+                            "another kind",
+                            o->over, kinds_article(kind), bly_kind_name(kind));
     else if (status != BLY_OK)
         (void)message_status(o->over, status);
     if (status != BLY_OK)

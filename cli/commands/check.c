@@ -351,7 +351,8 @@ static bool server_options_agree(const check_options *o, cli_operands lists) {
     if (o->gozero && o->key_file)
         return refuse("go-zero filters are not keyed; leave out --key-file");
     if (o->gozero && o->follow)
-        return refuse("a go-zero filter does not show that it was replaced; leave out --follow");
+        return refuse("--gozero and --follow cannot be combined: a go-zero filter does not "
+                      "show that it was replaced");
     return true;
 }
 

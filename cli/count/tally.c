@@ -120,7 +120,7 @@ static bool fail_to_make(const tally_request *r, bly_status status) {
         (void)message_error("--memory %s is too small to store any counts; give more",
                             number_bytes(r->memory, size));
     else
-        (void)message_error("cannot create the counts: %s", bly_strerror(status));
+        (void)message_error("cannot create the table of counts: %s", bly_strerror(status));
     return false;
 }
 
@@ -185,7 +185,9 @@ static bool state_fits(const tally *t, const tally_request *r) {
     if (r->sketch && !counts)
         return refuse("contains exact counts; leave out --sketch, or start a new state", r->state);
     if (r->age && exact)
-        return refuse("contains exact counts, which cannot be halved; leave out --age", r->state);
+        return refuse("contains exact counts, and --age halves only the counts of a sketch; "
+                      "leave out --age",
+                      r->state);
     if (r->memory)
         return refuse("already has a fixed size; leave out --memory, or start a new state",
                       r->state);
@@ -282,8 +284,8 @@ bool tally_open(tally *t, const tally_request *r) {
     if (!state_file_open(&t->kept, r->state, r->key))
         return false;
     if (!t->kept.loaded && r->age && !r->sketch) {
-        (void)message_error("%s: exact counts cannot be halved; add --sketch to count in a sketch, "
-                            "or leave out --age",
+        (void)message_error("%s: --age halves the counts of a sketch, not exact counts; add "
+                            "--sketch, or leave out --age",
                             r->state);
         return false;
     }

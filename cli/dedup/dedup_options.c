@@ -109,7 +109,8 @@ static const char *window_conflict(const dedup_options *o) {
         return "--memory and --window cannot be combined: the length of the window, -n and -p "
                "determine its memory (see bloomery plan --window)";
     if (lines && o->expect)
-        return "-n needs --window TIME: a window of N lines is planned for these lines";
+        return "-n cannot be combined with --window N, which is planned for N lines; "
+               "leave out -n";
     return NULL;
 }
 
@@ -134,13 +135,15 @@ static const char *redis_conflict(const dedup_options *o) {
         return "--redis cannot be combined with --count: it would add lines for all machines "
                "without printing them";
     if (o->output && !o->allow_replica)
-        return "--redis adds lines for all machines at once, but FILE of -o appears only at the "
-               "end; use > FILE instead";
+        return "-o cannot be combined with --redis: if the run failed, its lines would "
+               "be in the shared filter, but FILE would not be written; use > FILE "
+               "instead";
     if (o->allow_replica && (o->shards || o->expire || o->replicas))
         return "--allow-replica only reads the filter; leave out --shards, --expire and "
                "--replicas";
     if (o->expire && !o->expect)
-        return "--expire needs -n: both are for the run that creates the filter";
+        return "--expire needs -n: the expiry is set when the filter is created, which "
+               "needs -n";
     if (o->shards > BLY_BITMAP_MAX_SHARDS)
         return "--shards must be at most 4096";
     return o->replicas > max_replicas ? "--replicas must be at most 1000" : NULL;
@@ -162,8 +165,9 @@ const char *dedup_conflict(const dedup_options *o) {
     if (output_same_file(o->output, o->state))
         return "-o and --state name the same file";
     if (o->confirm && o->output)
-        return "--confirm saves lines during the run, but FILE of -o appears only at the end; use "
-               "> FILE instead";
+        return "-o cannot be combined with --confirm: if the run failed, its lines "
+               "would be in the file of --confirm, but FILE would not be written; use > "
+               "FILE instead";
     if (o->confirm && o->memory)
         return "--confirm cannot be combined with --memory: -n and -p determine its memory";
     if (o->seed && (o->exact || o->confirm))

@@ -117,7 +117,8 @@ static bool fits_request(const filter_state *s) {
     else if (r->keys && r->keys != info.capacity)
         filter_state_refuse_keys(s, info.capacity);
     else if (r->memory && info.kind == BLY_SCALABLE)
-        (void)message_error("%s: has no fixed size; leave out --memory, or name another file",
+        (void)message_error("%s: grows as needed, so --memory cannot limit it; leave out --memory, "
+                            "or name another file",
                             s->base.name);
     else if (r->memory && info.bytes + r->overhead > r->memory)
         (void)message_error(
@@ -200,10 +201,10 @@ static bool report(const filter_state *s, bly_status status) {
                             "different lines with -n, or use --exact");
     else if (status == BLY_EGROWTH)
         (void)message_error("%s: is full, and its file requests a growth of more than 64 times its "
-                            "size and 64 MiB, which is refused; name another file",
+                            "size and 64 MiB, which is refused; start a new state",
                             s->base.name);
     else if (status == BLY_ENOMEM)
-        (void)message_error("out of memory; --memory SIZE sets a limit");
+        (void)message_error("out of memory; use --memory SIZE to limit the filter");
     else if (status != BLY_OK)
         (void)message_status("dedup", status);
     return status == BLY_OK;

@@ -276,7 +276,7 @@ static int change(edit *e, cli_operands files) {
     e->copies = (e->list.capabilities & HANDLE_COPIES) != 0;
     e->gathered.copies = e->values->copies;
     if (e->values->copies && !e->copies)
-        return message_error("%s: %s %s list does not store copies of keys; leave out --copies",
+        return message_error("%s: %s %s list stores each key once; leave out --copies",
                              e->list.name, kinds_article(kind), bly_kind_name(kind));
     if (!settle_type(e) || !read_and_apply(e, files))
         return CLI_ERROR;
@@ -296,8 +296,8 @@ static bool name_agrees(const edit_command *command, const edit_values *v, const
                             "module; with the module, use BLY.DEL");
     else if (v->copies && !(can & HANDLE_COPIES))
         (void)message_error(
-            "a filter on a server without the Bloomery module does not store copies "
-            "of keys; leave out --copies");
+            "a filter on a server without the Bloomery module stores each key once; "
+            "leave out --copies");
     else
         return true;
     return false;

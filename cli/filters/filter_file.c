@@ -116,8 +116,9 @@ static int report_hasher(const char *path, const beginning *b, const bly_hasher 
         return message_error(
             "%s: uses a hash function that this version does not know; use a newer bloomery", path);
     if (bly_hash_is_custom(b->info.hash))
-        return message_error(
-            "%s: uses a custom hash function; only the program that made it can do this", path);
+        return message_error("%s: uses a custom hash function, so only the program that created it "
+                             "can use it",
+                             path);
     if (!bly_hash_available(b->info.hash))
         return message_error("%s: needs %s, which this build of bloomery lacks", path,
                              bly_hash_name(b->info.hash));
@@ -131,9 +132,10 @@ static int report_key(const char *path, const beginning *b, const bly_hasher *ke
     if (!b->header_valid)
         return message_status(path, BLY_EKEY);
     if (key)
-        return message_error("%s: needs the key with the id %016llx, but the id of the key in "
-                             "--key-file is %016llx; pass the right key file",
-                             path, id, (unsigned long long)key->seed);
+        return message_error(
+            "%s: needs the secret key with the id %016llx, but the id of the key in "
+            "--key-file is %016llx; pass the right key file",
+            path, id, (unsigned long long)key->seed);
     return message_error("%s: is keyed; pass key %016llx with --key-file", path, id);
 }
 
@@ -185,8 +187,9 @@ static int refused(const char *path, bly_status status, const bly_hasher *key) {
         return report_hasher(path, &b, key);
     if (status == BLY_EKEY)
         return report_key(path, &b, key);
-    return message_error(
-        "%s: is a kind of filter that this version does not know; use a newer bloomery", path);
+    return message_error("%s: contains a kind of filter that this version does not know; use a "
+                         "newer bloomery",
+                         path);
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */

@@ -26,7 +26,8 @@ static bool options_apply(const filter_handle *h) {
             "%s: is a file; --allow-replica is only for filters on servers: redis://HOST/KEY",
             h->name);
     else if (!file && o->max_growth)
-        (void)message_error("a filter on a server does not grow; leave out --memory");
+        (void)message_error("--memory limits how much a filter may grow, but a filter on a server "
+                            "does not grow; leave out --memory");
     else if (o->gozero && o->key)
         (void)message_error("go-zero filters are not keyed; leave out --key-file");
     else

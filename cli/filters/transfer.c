@@ -214,7 +214,7 @@ static void report_dropped(const transfer_options *v, const remote *r, const bly
     char bytes[NUMBER_TEXT];
     const uint64_t size = bly_bitmap_bytes(was);
     if (!v->json) {
-        message_note("%s: deleted, %s in %u string%s", r->at.name, number_bytes(size, bytes),
+        message_note("%s: deleted (%s in %u Redis string%s)", r->at.name, number_bytes(size, bytes),
                      (unsigned)was->shards, was->shards == 1 ? "" : "s");
         return;
     }

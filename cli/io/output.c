@@ -51,7 +51,7 @@ void output_refused(const char *path) {
     const int error = errno;
     if (error == EACCES && lstat(path, &st) == 0 && S_ISLNK(st.st_mode) && st.st_uid != geteuid() &&
         output_folder_writable(path)) {
-        (void)message_error("%s: this link belongs to another user, in a directory that everyone "
+        (void)message_error("%s: not following a link of another user in a directory that everyone "
                             "can write to; name the file itself",
                             path);
         return;

@@ -212,7 +212,7 @@ const char *plan_why_not(const plan_answer *p, const plan_line *line) {
     if (line->status == BLY_ETOOBIG)
         return "it would need more than 32 TiB";
     if (line->status == BLY_ERATE)
-        return "its rate cannot be that low";
+        return "it cannot reach so low a rate";
     return bly_strerror(line->status);
 }
 

@@ -86,10 +86,11 @@ int plan_refuse(const bly_needs *needs, bly_kind kind, bly_hash_id hash, bly_sta
     case BLY_ERATE:
         if (kind != BLY_KIND_NONE && needs->fpr >= 0x1p-40)
             return message_error(
-                "a rate of %g is too low for %s; leave out --kind to see which kinds can "
-                "have it",
+                "a false-positive rate of %g is too low for %s; leave out --kind to see "
+                "which kinds can reach it",
                 needs->fpr, bly_kind_name(kind));
-        return message_error("a rate of %g is too low: the lowest is 2^-40, about 9.1e-13",
+        return message_error("a false-positive rate of %g is too low: the lowest is 2^-40, about "
+                             "9.1e-13",
                              needs->fpr);
     case BLY_ETOOBIG:
         return message_error(

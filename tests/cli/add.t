@@ -2,29 +2,29 @@
 
 $ seq 100 | bloomery build -q -p 1e-6 -n 1000 -o list.bly
 $ seq 91 110 | bloomery add list.bly
-! bloomery add: list.bly: 10 of 20 new; now 110 keys (capacity: 1,000)
+! bloomery add: list.bly: 10 of 20 keys new; now 110 keys (capacity: 1,000)
 $ seq 110 | bloomery add list.bly
-! bloomery add: list.bly: 0 of 110 new; now 110 keys (capacity: 1,000)
+! bloomery add: list.bly: 0 of 110 keys new; now 110 keys (capacity: 1,000)
 
 # Several files, and standard input by name.
 $ seq 111 120 > a.txt; seq 121 130 | gzip > b.txt.gz; seq 131 140 | bloomery add list.bly a.txt b.txt.gz -
-! bloomery add: list.bly: 30 of 30 new; now 140 keys (capacity: 1,000)
+! bloomery add: list.bly: 30 of 30 keys new; now 140 keys (capacity: 1,000)
 
 # A single key; with files besides, both.
 $ bloomery add list.bly --key 'a key of several words'
-! bloomery add: list.bly: 1 of 1 new; now 141 keys (capacity: 1,000)
+! bloomery add: list.bly: 1 of 1 keys new; now 141 keys (capacity: 1,000)
 $ bloomery add list.bly --key 'a key of several words' a.txt
-! bloomery add: list.bly: 0 of 11 new; now 141 keys (capacity: 1,000)
+! bloomery add: list.bly: 0 of 11 keys new; now 141 keys (capacity: 1,000)
 $ echo 'never read' | bloomery add list.bly --key 1
-! bloomery add: list.bly: 0 of 1 new; now 141 keys (capacity: 1,000)
+! bloomery add: list.bly: 0 of 1 keys new; now 141 keys (capacity: 1,000)
 
 # NUL-separated records may hold newlines, and blank lines are no keys.
 $ printf 'two\nlines\0one\0' | bloomery add -0 list.bly
-! bloomery add: list.bly: 2 of 2 new; now 143 keys (capacity: 1,000)
+! bloomery add: list.bly: 2 of 2 keys new; now 143 keys (capacity: 1,000)
 $ printf 'two\nlines\0' | bloomery add -0 list.bly
-! bloomery add: list.bly: 0 of 1 new; now 143 keys (capacity: 1,000)
+! bloomery add: list.bly: 0 of 1 keys new; now 143 keys (capacity: 1,000)
 $ printf '\n\nlast without an end' | bloomery add list.bly
-! bloomery add: list.bly: 1 of 1 new; now 144 keys (capacity: 1,000)
+! bloomery add: list.bly: 1 of 1 keys new; now 144 keys (capacity: 1,000)
 
 # As JSON, and quietly.
 $ seq 200 201 | bloomery add --json list.bly | sed -E 's/(\.0*[1-9][0-9]{2})[0-9]+/\1/g'
@@ -39,20 +39,20 @@ $ touch -d 2001-01-01 list.bly; seq 10 | bloomery add -q list.bly; date -r list.
 $ ln -s list.bly link.bly; chmod 640 list.bly; bloomery add link.bly --key more; stat -c '%A %F' list.bly link.bly
 -rw-r----- regular file
 lrwxrwxrwx symbolic link
-! bloomery add: link.bly: 1 of 1 new; now 149 keys (capacity: 1,000)
+! bloomery add: link.bly: 1 of 1 keys new; now 149 keys (capacity: 1,000)
 
 # Programs that add at once wait for each other: no key is lost.
 $ for i in 1 2 3 4 5 6 7 8; do seq ${i}00001 ${i}00050 | bloomery add -q list.bly & done; wait
 > for i in 1 2 3 4 5 6 7 8; do seq ${i}00001 ${i}00050; done | bloomery add list.bly
-! bloomery add: list.bly: 0 of 400 new; now 549 keys (capacity: 1,000)
+! bloomery add: list.bly: 0 of 400 keys new; now 549 keys (capacity: 1,000)
 
 # Past the capacity there is a warning once the rate is above what was asked, even with -q, and then
 # an urgent one.
 $ seq 1000 | bloomery build -q -o full.bly
 $ seq 1001 1020 | bloomery add full.bly
-! bloomery add: full.bly: 20 of 20 new; now 1,019 keys (capacity: 1,000)
+! bloomery add: full.bly: 20 of 20 keys new; now 1,019 keys (capacity: 1,000)
 $ seq 1021 1040 | bloomery add full.bly
-! bloomery add: full.bly: 20 of 20 new; now 1,039 keys (capacity: 1,000)
+! bloomery add: full.bly: 20 of 20 keys new; now 1,039 keys (capacity: 1,000)
 ! bloomery add: warning: full.bly: above its capacity: about 1,040 keys (capacity: 1,000); false-positive rate per lookup is now 0.102% (requested: 0.1%)
 $ seq 1021 1040 | bloomery add -q full.bly
 ! bloomery add: warning: full.bly: above its capacity: about 1,040 keys (capacity: 1,000); false-positive rate per lookup is now 0.102% (requested: 0.1%)
@@ -62,24 +62,24 @@ $ seq 2000 | bloomery add -q full.bly
 # A scalable filter grows instead.
 $ seq 100 | bloomery build -q --kind scalable -o grows.bly
 $ seq 1000 | bloomery add grows.bly
-! bloomery add: grows.bly: 899 of 1,000 new; now 999 keys (capacity: 1,500)
+! bloomery add: grows.bly: 899 of 1,000 keys new; now 999 keys (capacity: 1,500)
 
 # The list's own type decides how lines are read.
 $ echo 192.0.2.1 | bloomery build -q --type ip -n 1000 -o ip.bly
 $ printf '::ffff:192.0.2.1\n' | bloomery add ip.bly
-! bloomery add: ip.bly: 0 of 1 new; now 1 key and 24 type marks (capacity: 1,024)
+! bloomery add: ip.bly: 0 of 1 keys new; now 1 key and 24 type marks (capacity: 1,024)
 $ bloomery add --type ip ip.bly --key 198.51.100.7
-! bloomery add: ip.bly: 1 of 1 new; now 2 keys and 24 type marks (capacity: 1,024)
+! bloomery add: ip.bly: 1 of 1 keys new; now 2 keys and 24 type marks (capacity: 1,024)
 
 # A list that was built full takes another key without a word where its bits allow it.
 $ printf '192.0.2.%d\n' 1 2 | bloomery build -q --type ip -o two.bly; bloomery add two.bly -k 192.0.2.3
-! bloomery add: two.bly: 1 of 1 new; now 3 keys and 24 type marks (capacity: 26)
+! bloomery add: two.bly: 1 of 1 keys new; now 3 keys and 24 type marks (capacity: 26)
 
 # Blocks of a new length are remembered: they are found, and asked for.
 $ bloomery add ip.bly --key 203.0.113.0/24
-! bloomery add: ip.bly: 1 of 1 new; now 3 keys and 28 type marks (capacity: 1,024)
+! bloomery add: ip.bly: 1 of 1 keys new; now 3 keys and 28 type marks (capacity: 1,024)
 $ bloomery add ip.bly --key 203.0.112.0/24
-! bloomery add: ip.bly: 1 of 1 new; now 4 keys and 28 type marks (capacity: 1,024)
+! bloomery add: ip.bly: 1 of 1 keys new; now 4 keys and 28 type marks (capacity: 1,024)
 $ printf "203.0.113.9\n192.0.2.1\n203.0.114.1\n" | bloomery check ip.bly
 203.0.113.9
 192.0.2.1
@@ -102,7 +102,7 @@ $ bloomery add ip.bly bad.txt; echo $?; cmp before.bly ip.bly
 $ bloomery add --skip-malformed ip.bly bad.txt
 ! bloomery add: bad.txt:2: not an IP address: 'not an address'
 ! bloomery add: bad.txt:3: not an IP address: '192.0.2.300'
-! bloomery add: ip.bly: 1 of 1 new; now 5 keys and 28 type marks (capacity: 1,024)
+! bloomery add: ip.bly: 1 of 1 keys new; now 5 keys and 28 type marks (capacity: 1,024)
 $ bloomery add --skip-malformed --json ip.bly bad.txt | sed -E 's/(\.0*[1-9][0-9]{2})[0-9]+/\1/g'
 {"file":"ip.bly","type":"ip","keys":1,"new":0,"malformed":2,"count":33,"marks":28,"capacity":1024,"rate_per_lookup_requested":0.001,"rate_per_lookup_current":4.703e-10,"within_requested_rate":true}
 ! bloomery add: bad.txt:2: not an IP address: 'not an address'
@@ -122,7 +122,7 @@ $ bloomery add ip.bly --key ''
 ! bloomery add: ip.bly: was not changed
 ? 2
 $ printf '# a comment\n192.0.2.3 # and another\n' | bloomery add --comments ip.bly
-! bloomery add: ip.bly: 1 of 1 new; now 6 keys and 28 type marks (capacity: 1,024)
+! bloomery add: ip.bly: 1 of 1 keys new; now 6 keys and 28 type marks (capacity: 1,024)
 
 # Another type would spoil it.
 $ bloomery add --type phone ip.bly --key 030123
@@ -136,10 +136,10 @@ $ bloomery add --type telephone ip.bly --key 030123
 $ cp $DATA/../golden/v1/good/classic-fnv1a.bly plain.bly; bloomery add --type ip plain.bly --key 192.0.2.1; bloomery info plain.bly | grep type
   type       line
 ! bloomery add: warning: plain.bly: has keys whose type is not recorded, so the type of the new keys is not recorded either; look them up with bloomery check --type ip
-! bloomery add: plain.bly: 1 of 1 new; now 41 keys (capacity: 60)
+! bloomery add: plain.bly: 1 of 1 keys new; now 41 keys (capacity: 60)
 $ cp $DATA/../golden/v1/good/classic-empty-fnv1.bly plain.bly; bloomery add --type ip plain.bly --key 192.0.2.1; bloomery info plain.bly | grep type
   type       ip
-! bloomery add: plain.bly: 1 of 1 new; now 1 key and 20 type marks (capacity: 60)
+! bloomery add: plain.bly: 1 of 1 keys new; now 1 key and 20 type marks (capacity: 60)
 
 # One so full that every mark seems to be there has no type.
 $ cp $DATA/../golden/v1/good/classic-full-crc64.bly full.bly; bloomery add full.bly --key x
@@ -152,12 +152,12 @@ $ bloomery add keyed.bly --key golden-key-3
 ! bloomery add: keyed.bly: is keyed; pass key 09ab680398f0e1ae with --key-file
 ? 2
 $ bloomery add --key-file wrong.key keyed.bly --key golden-key-3
-! bloomery add: keyed.bly: needs the key with the id 09ab680398f0e1ae, but the id of the key in --key-file is 68977c85c458e015; pass the right key file
+! bloomery add: keyed.bly: needs the secret key with the id 09ab680398f0e1ae, but the id of the key in --key-file is 68977c85c458e015; pass the right key file
 ? 2
 $ bloomery add --key-file right.key keyed.bly --key golden-key-3
-! bloomery add: keyed.bly: 0 of 1 new; now 50 keys (capacity: 60)
+! bloomery add: keyed.bly: 0 of 1 keys new; now 50 keys (capacity: 60)
 $ bloomery add --key-file right.key keyed.bly --key golden-key-50
-! bloomery add: keyed.bly: 1 of 1 new; now 51 keys (capacity: 60)
+! bloomery add: keyed.bly: 1 of 1 keys new; now 51 keys (capacity: 60)
 $ bloomery add --key-file right.key list.bly --key x
 ! bloomery add: list.bly: is not keyed; leave out --key-file
 ? 2
@@ -165,7 +165,7 @@ $ bloomery add --key-file missing.key keyed.bly --key x
 ! bloomery add: missing.key: No such file or directory
 ? 2
 $ cp $DATA/../golden/v1/good/custom-bb2x512.bly custom.bly; bloomery add custom.bly --key x
-! bloomery add: custom.bly: uses a custom hash function; only the program that made it can do this
+! bloomery add: custom.bly: uses a custom hash function, so only the program that created it can use it
 ? 2
 
 # What is no filter is refused, and an input that cannot be read changes nothing.

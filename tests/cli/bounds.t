@@ -4,7 +4,7 @@
 $ cp $DATA/../golden/regressions/items-wrap.bly w.bly; bloomery verify w.bly
 w.bly: good; false-positive rate 9.54e-18% per line and per lookup (requested 20%)
 $ seq 1 10 | bloomery add w.bly
-! bloomery add: w.bly: 10 of 10 new; now 18,446,744,073,709,551,615 keys (capacity: 15)
+! bloomery add: w.bly: 10 of 10 keys new; now 18,446,744,073,709,551,615 keys (capacity: 15)
 $ bloomery verify w.bly; bloomery info --json w.bly | grep -o '"count": *[0-9]*'
 w.bly: good; false-positive rate 2.59e-05% per line and per lookup (requested 20%)
 "count":18446744073709551615
@@ -30,9 +30,9 @@ $ seq 1 10 | bloomery add a.bly; cmp a.bly $DATA/../golden/regressions/amplify-7
 $ seq 1 10 | bloomery add --memory 1G a.bly; cmp a.bly $DATA/../golden/regressions/amplify-768B.bly
 ! bloomery add: a.bly: needs to grow by more than --memory allows; give a larger --memory; nothing was added
 $ seq 1 10 | bloomery dedup --state a.bly; cmp a.bly $DATA/../golden/regressions/amplify-768B.bly
-! bloomery dedup: a.bly: is full, and its file requests a growth of more than 64 times its size and 64 MiB, which is refused; name another file
+! bloomery dedup: a.bly: is full, and its file requests a growth of more than 64 times its size and 64 MiB, which is refused; start a new state
 $ bloomery add --memory 1G redis://localhost/x --key y
-! bloomery add: a filter on a server does not grow; leave out --memory
+! bloomery add: --memory limits how much a filter may grow, but a filter on a server does not grow; leave out --memory
 ? 2
 
 # Lists that were made here grow as before, unless --memory is too small

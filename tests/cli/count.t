@@ -145,13 +145,13 @@ $ for i in 1 2 3 4; do bloomery count --age -s days.bly empty; done; bloomery co
 0	a
 3	a
 $ bloomery count -q -i -s days.bly empty; bloomery count -s days.bly empty
-! bloomery count: days.bly: was made without --url, --field and --ignore-case, but this run is with --field or --ignore-case, so keys would not match; use the same options, or start a new state
+! bloomery count: days.bly: was created without --url, --field and --ignore-case, but this run is with --field or --ignore-case, so keys would not match; use the same options, or start a new state
 $ bloomery count --field 1 -s days.bly empty
-! bloomery count: days.bly: was made without --url, --field and --ignore-case, but this run is with --field or --ignore-case, so keys would not match; use the same options, or start a new state
+! bloomery count: days.bly: was created without --url, --field and --ignore-case, but this run is with --field or --ignore-case, so keys would not match; use the same options, or start a new state
 ? 2
 $ bloomery count --age -s new.bly letters; ls new.bly 2>&1
 ls: cannot access 'new.bly': No such file or directory
-! bloomery count: new.bly: exact counts cannot be halved; add --sketch to count in a sketch, or leave out --age
+! bloomery count: new.bly: --age halves the counts of a sketch, not exact counts; add --sketch, or leave out --age
 ? 2
 $ : > begun; bloomery count -n 100 -s begun letters | tail -1; bloomery count -s begun -k a
 3	a
@@ -179,7 +179,7 @@ $ bloomery count --sketch --exact empty
 ! bloomery count: --exact and --sketch cannot be combined; give only one
 ? 2
 $ bloomery count -s exact.bly --age empty
-! bloomery count: exact.bly: contains exact counts, which cannot be halved; leave out --age
+! bloomery count: exact.bly: contains exact counts, and --age halves only the counts of a sketch; leave out --age
 ? 2
 $ bloomery count -s days.bly -n 5 empty
 ! bloomery count: days.bly: was created with a different -n; leave out -n, or start a new state
@@ -245,7 +245,7 @@ $ bloomery count --age letters
 ! bloomery count: --age needs --state FILE, whose counts it halves
 ? 2
 $ bloomery count --age --exact -s days.bly letters
-! bloomery count: --age and --exact cannot be combined: exact counts cannot be halved
+! bloomery count: --age and --exact cannot be combined: only the counts of a sketch can be halved
 ? 2
 $ bloomery count --memory 1M -n 5 --sketch letters; bloomery count --memory 1M -n 5 -s new.bly letters; bloomery count --memory 1M -n 5 letters | tail -1
 3	a
@@ -263,7 +263,7 @@ $ bloomery count --memory 10 letters
 ! bloomery count: --memory 10 B is too small to store any counts; give more
 ? 2
 $ bloomery count -p 1e-300 letters
-! bloomery count: cannot create the counts: the false-positive rate must lie strictly between 0 and 1, and not below 2^-40
+! bloomery count: cannot create the table of counts: the false-positive rate must lie strictly between 0 and 1, and not below 2^-40
 ? 2
 $ seq 2000 | bloomery count --sketch -n 100 | tail -1 | cut -f 2
 2000

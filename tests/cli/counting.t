@@ -147,10 +147,10 @@ $ bloomery info thrice.bly | grep keys
   capacity   100 keys, 25.6 bits per key
 $ bloomery add thrice.bly letters; bloomery count --query -s thrice.bly -k a
 4	a
-! bloomery add: thrice.bly: 0 of 4 new, 2 repeated, 2 apparently present and stored again; now 6 keys (capacity: 100)
+! bloomery add: thrice.bly: 0 of 4 keys new, 2 repeated, 2 apparently present and stored again; now 6 keys (capacity: 100)
 $ bloomery add --copies thrice.bly letters; bloomery count --query -s thrice.bly -k a
 7	a
-! bloomery add: thrice.bly: 0 of 4 new, 4 apparently present and stored again; now 10 keys (capacity: 100)
+! bloomery add: thrice.bly: 0 of 4 keys new, 4 apparently present and stored again; now 10 keys (capacity: 100)
 $ bloomery remove --copies thrice.bly letters; bloomery remove thrice.bly letters; bloomery count --query -s thrice.bly -k a
 3	a
 ! bloomery remove: thrice.bly: 4 removed, 0 not found; now 6 keys
@@ -163,13 +163,13 @@ $ bloomery add --copies --once thrice.bly letters
 ! bloomery add: --once and --copies cannot be combined; give only one
 ? 2
 $ bloomery build --copies -o x.bly letters
-! bloomery build: --copies needs a --kind that stores copies of keys, such as hybrid or counting
+! bloomery build: --copies needs a --kind that can store a key several times, such as hybrid or counting
 ? 2
 $ bloomery build --copies --kind sbbf -o x.bly letters
-! bloomery build: an sbbf list does not store copies of keys; leave out --copies
+! bloomery build: an sbbf list stores each key once; leave out --copies
 ? 2
 $ bloomery build -q -o plain.bly letters; bloomery add --copies plain.bly letters
-! bloomery add: plain.bly: a split512 list does not store copies of keys; leave out --copies
+! bloomery add: plain.bly: a split512 list stores each key once; leave out --copies
 ? 2
 $ bloomery build --kind counts -n 100 -o counts.bly letters; bloomery count --query -s counts.bly -k a; bloomery add counts.bly letters; bloomery count --query -s counts.bly -k a
 ~3	a
@@ -177,7 +177,7 @@ $ bloomery build --kind counts -n 100 -o counts.bly letters; bloomery count --qu
 ! bloomery build: 4 lines: 2 keys, 2 repeated and stored as copies
 ! bloomery build: counts.bly: counts, 768 B, false positives: 1 in 20 lines (one lookup per line)
 ! bloomery count: counts marked ~ are estimates: the counts of 1 in 3,494,568 keys are too high, and counts above 27 are typically off by 20%
-! bloomery add: counts.bly: 0 of 4 new; now 8 keys (capacity: 100)
+! bloomery add: counts.bly: 0 of 4 keys new; now 8 keys (capacity: 100)
 ! bloomery count: counts marked ~ are estimates: the counts of 1 in 3,494,568 keys are too high, and counts above 27 are typically off by 20%
 $ (yes a | head -9) > nine; bloomery build --copies --kind cuckoo -n 100 -o x.bly nine
 ! bloomery build: x.bly: not all keys and copies fit into a cuckoo list (different keys: 1); give a larger -n, or use --kind hybrid
@@ -280,7 +280,7 @@ $ bloomery build -q -f --kind hybrid -n 100 -o h.bly <(seq 100); cp h.bly before
 2
 ! bloomery add: h.bly: full: it was created for 100 keys, and not all of the 900 keys fit; build it again with a larger -n; nothing was added
 $ bloomery build -q -f --kind counting -n 100 -o c.bly <(seq 100); bloomery add c.bly <(seq 101 1000)
-! bloomery add: c.bly: 403 of 900 new, 497 apparently present and stored again; now 1,000 keys (capacity: 100)
+! bloomery add: c.bly: 403 of 900 keys new, 497 apparently present and stored again; now 1,000 keys (capacity: 100)
 ! bloomery add: warning: c.bly: too full: about 1,087 keys (capacity: 100); false-positive rate per lookup is now 97.8% (requested: 0.1%); build a larger filter
 
 # A counter sketch and a cardinality sketch as files.

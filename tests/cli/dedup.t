@@ -400,7 +400,7 @@ $ bloomery dedup --confirm x --state y a
 ! bloomery dedup: --confirm FILE already remembers lines across runs; leave out --state
 ? 2
 $ bloomery dedup --confirm x -o y a
-! bloomery dedup: --confirm saves lines during the run, but FILE of -o appears only at the end; use > FILE instead
+! bloomery dedup: -o cannot be combined with --confirm: if the run failed, its lines would be in the file of --confirm, but FILE would not be written; use > FILE instead
 ? 2
 $ bloomery dedup --window often a
 ! bloomery dedup: --window must be a number of lines, such as 1M, or a time in whole seconds, minutes, hours or days, such as 90s, 15m, 24h or 7d

@@ -15,7 +15,7 @@ $ seq 1000 | bloomery build -q -n 17k --kind classic -o big.bly
 $ bloomery fold big.bly -o little.bly
 ! bloomery fold: little.bly: folded by a factor of 16 from 29.9 KiB to 1.88 KiB; false-positive rate per lookup is 0.0631% (before: 1.07e-12%)
 $ seq 1000 | bloomery add little.bly
-! bloomery add: little.bly: 0 of 1,000 new; now 1,000 keys (capacity: 1,062)
+! bloomery add: little.bly: 0 of 1,000 keys new; now 1,000 keys (capacity: 1,062)
 $ bloomery fold little.bly -o less.bly; cmp little.bly less.bly
 ! bloomery fold: little.bly: copied unchanged: a rate of 0.1% allows no smaller size. At half the size, the false-positive rate per lookup would be 4.21%
 

@@ -264,7 +264,7 @@ flipped.bly
 
 # Kinds and versions of the future.
 $ cd $DATA/../golden/v1/bad; bloomery info kind-255.EKIND.bly version-2.EVERSION.bly hash-16.EHASHER.bly
-! bloomery info: kind-255.EKIND.bly: is a kind of filter that this version does not know; use a newer bloomery
+! bloomery info: kind-255.EKIND.bly: contains a kind of filter that this version does not know; use a newer bloomery
 ! bloomery info: version-2.EVERSION.bly: was written by a newer version; use a newer bloomery
 ! bloomery info: hash-16.EHASHER.bly: uses a hash function that this version does not know; use a newer bloomery
 ? 2

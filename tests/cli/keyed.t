@@ -22,7 +22,7 @@ $ bloomery check k.bly numbers
 ? 2
 $ printf '100102030405060708090a0b0c0d0e0f\n' >other; chmod 600 other
 $ bloomery check --key-file other k.bly numbers
-! bloomery check: k.bly: needs the key with the id 09ab680398f0e1ae, but the id of the key in --key-file is 68977c85c458e015; pass the right key file
+! bloomery check: k.bly: needs the secret key with the id 09ab680398f0e1ae, but the id of the key in --key-file is 68977c85c458e015; pass the right key file
 ? 2
 $ bloomery build -q -o plain.bly numbers
 $ bloomery check --key-file key plain.bly numbers
@@ -82,7 +82,7 @@ $ grep -cE '^[0-9a-f]{32}$' new.key
 $ bloomery check --key-file new.key n.bly -k BOB@example.com
 BOB@example.com
 $ bloomery build -q --new-key new.key -o n2.bly numbers
-! bloomery build: new.key: already exists, and bloomery never replaces a key; name another file
+! bloomery build: new.key: already exists, and bloomery never replaces a secret key; name another file
 ? 2
 $ bloomery build -q --new-key key2 -o missing/n.bly numbers
 ! bloomery build: missing/n.bly: No such file or directory

@@ -80,14 +80,14 @@ $ printf 'x\n' | bloomery count -q --exact --state old-count.bly >/dev/null; $DA
 # What is added to one is found by dedup with and without the carriage return.
 $ printf 'k\r\nl\r\n\r\nm\n' | bloomery add old.bly; printf 'k\r\nl\r\n\r\nm\n' | bloomery dedup --state old.bly; printf 'k\nl\n\nm\n' | bloomery dedup --state old.bly
 ! bloomery add: warning: old.bly: does not record whether a carriage return at the end of a line is part of its key, so a line that ends in one is added with it and without it; a new list ignores it
-! bloomery add: old.bly: 7 of 7 new; now 13 keys (capacity: 65,536)
+! bloomery add: old.bly: 7 of 7 keys new; now 13 keys (capacity: 65,536)
 ! bloomery dedup: warning: old.bly: a line ends in a carriage return, which is part of the key in this state; the same line without it is a different key. A new state ignores carriage returns at the end of lines
 $ printf 'n\n' | bloomery add -q old.bly; printf 'n\r\0' | bloomery add -q -0 old.bly
 # Where each copy counts there is one form.
 $ printf 'k\r\n' | bloomery add old-count.bly; printf 'k\r\n' | bloomery remove old-count.bly; printf 'k\r\n' | bloomery add -q old-count.bly 2>&1 | wc -l
 1
 ! bloomery add: warning: old-count.bly: does not record whether a carriage return at the end of a line is part of its key. It is ignored here, but old states of bloomery count include it; convert the line ends, or start a new list
-! bloomery add: old-count.bly: 1 of 1 new; now 5 keys (capacity: 1,000,000)
+! bloomery add: old-count.bly: 1 of 1 keys new; now 5 keys (capacity: 1,000,000)
 ! bloomery remove: warning: old-count.bly: does not record whether a carriage return at the end of a line is part of its key. It is ignored here, but old states of bloomery count include it; convert the line ends, or start a new list
 ! bloomery remove: old-count.bly: 1 removed, 0 not found; now 4 keys
 # Of count and distinct it is the same.
@@ -220,7 +220,7 @@ HTTP://Example.com/a?utm_source=x
 http://example.com/a
 http://example.com/b
   type       dedup --url=crawl
-! bloomery add: crawl.bly: 1 of 1 new; now 3 keys (capacity: 65,536)
+! bloomery add: crawl.bly: 1 of 1 keys new; now 3 keys (capacity: 65,536)
 $ printf 'no url\r\n\r\n' | bloomery dedup --url --state url.bly | od -An -c; printf 'no url\n\n' | bloomery check -c url.bly
    n   o       u   r   l  \r  \n  \r  \n
 2
@@ -246,24 +246,24 @@ $ bloomery check --type line url.bly -k A
 ? 1
 # A state is used with the options that it was made with.
 $ bloomery dedup --state url.bly url
-! bloomery dedup: url.bly: was made with --url, but this run is without --url, --field and --ignore-case, so keys would not match; use the same options, or start a new state
+! bloomery dedup: url.bly: was created with --url, but this run is without --url, --field and --ignore-case, so keys would not match; use the same options, or start a new state
 ? 2
 $ bloomery dedup -i --state new.bly unix
-! bloomery dedup: new.bly: was made without --url, --field and --ignore-case, but this run is with --field or --ignore-case, so keys would not match; use the same options, or start a new state
+! bloomery dedup: new.bly: was created without --url, --field and --ignore-case, but this run is with --field or --ignore-case, so keys would not match; use the same options, or start a new state
 ? 2
 $ bloomery dedup --url --confirm confirm.fps unix
-! bloomery dedup: confirm.fps: was made without --url, --field and --ignore-case, but this run is with --url, so keys would not match; use the same options, or start a new state
+! bloomery dedup: confirm.fps: was created without --url, --field and --ignore-case, but this run is with --url, so keys would not match; use the same options, or start a new state
 ? 2
 $ bloomery dedup --url --exact --state exact.fps unix
-! bloomery dedup: exact.fps: was made without --url, --field and --ignore-case, but this run is with --url, so keys would not match; use the same options, or start a new state
+! bloomery dedup: exact.fps: was created without --url, --field and --ignore-case, but this run is with --url, so keys would not match; use the same options, or start a new state
 ? 2
 $ bloomery distinct -i --state seen.hll unix
-! bloomery distinct: seen.hll: was made without --url, --field and --ignore-case, but this run is with --field or --ignore-case, so keys would not match; use the same options, or start a new state
+! bloomery distinct: seen.hll: was created without --url, --field and --ignore-case, but this run is with --field or --ignore-case, so keys would not match; use the same options, or start a new state
 ? 2
 # Blank lines are keys of a state.
 $ echo x | bloomery dedup -q --state blank.bly; printf '\n \n' | bloomery add blank.bly; printf '\n \nx\n' | bloomery dedup --state blank.bly
 x
-! bloomery add: blank.bly: 2 of 2 new; now 4 keys (capacity: 2,000,000)
+! bloomery add: blank.bly: 2 of 2 keys new; now 4 keys (capacity: 2,000,000)
 $ printf 'x\n\n\n' | bloomery count -q --exact --state blank.counts >/dev/null; bloomery remove blank.counts -k ''; echo | bloomery remove -q blank.counts; printf '\nx\n' | bloomery count --query --state blank.counts
 0	
 1	x
@@ -280,7 +280,7 @@ $ bloomery check --json url.bly -k HTTP://example.com:80/a?utm_source=x; printf 
 2
 $ bloomery add url.bly -k HTTP://example.com:80/b; echo http://example.com/b | bloomery dedup --url --state url.bly; bloomery check url.bly -k http://EXAMPLE.com/b
 http://EXAMPLE.com/b
-! bloomery add: url.bly: 2 of 2 new; now 6 keys (capacity: 65,536)
+! bloomery add: url.bly: 2 of 2 keys new; now 6 keys (capacity: 65,536)
 $ cp crawl.bly old-crawl.bly; $DATA/unrecord.py old-crawl.bly; printf 'http://example.com/b?utm_source=z\nhttp://example.com/c\n' | bloomery check old-crawl.bly
 http://example.com/b?utm_source=z
 $ cp field.bly old-field.bly; $DATA/unrecord.py old-field.bly; bloomery check old-field.bly -k A
@@ -297,10 +297,10 @@ $ echo A | bloomery count -q --exact -i --state case.counts >/dev/null; $DATA/un
 ? 2
 $ bloomery dedup -q --url --state url.bly url; bloomery dedup --state url.bly url
 HTTP://Example.com/a?utm_source=x
-! bloomery dedup: warning: url.bly: does not record how its keys were made; whole lines are compared
+! bloomery dedup: warning: url.bly: does not record how its keys were made from lines; this run compares whole lines
 $ cp build.bly old-list.bly; $DATA/unrecord.py old-list.bly; bloomery dedup --state old-list.bly unix
 \
-! bloomery dedup: warning: old-list.bly: does not record how its keys were made; whole lines are compared
+! bloomery dedup: warning: old-list.bly: does not record how its keys were made from lines; this run compares whole lines
 
 # ---- rates ----
 

@@ -85,7 +85,7 @@ $ cp list.bly theirs.bly; : > .theirs.bly.lock; chmod 444 .theirs.bly.lock
 > bloomery info --json theirs.bly | grep -o '"count":[0-9]*'; exec 9<&-; wait; cat notes >&2
 "count":10
 ! bloomery add: theirs.bly: waiting for another process that is using this file
-! bloomery add: theirs.bly: 1 of 1 new; now 11 keys (capacity: 100)
+! bloomery add: theirs.bly: 1 of 1 keys new; now 11 keys (capacity: 100)
 
 # What appears while one waits for the lock is not replaced, and no key is left without its list.
 $ for command in "merge list.bly other.bly" "intersect list.bly other.bly" "fold --by 1 list.bly" "build list.bly --new-key late.key"; do

@@ -7,7 +7,7 @@ $ bloomery merge -o m.bly a.bly b.bly
 # Bit for bit what would have been built from all keys at once.
 $ tail -c +65 all.bly | sha256sum > bits; tail -c +65 m.bly | sha256sum | cmp - bits
 $ seq 1000 | bloomery add m.bly
-! bloomery add: m.bly: 0 of 1,000 new; now 1,001 keys (capacity: 2,000)
+! bloomery add: m.bly: 0 of 1,000 keys new; now 1,001 keys (capacity: 2,000)
 
 # Of one file, it is a copy; of several, they may repeat.
 $ bloomery merge -f -o m.bly a.bly; cmp a.bly m.bly
@@ -34,7 +34,7 @@ $ bloomery merge --json -o - a.bly b.bly
 $ bloomery intersect -o i.bly a.bly b.bly
 ! bloomery intersect: i.bly: 2 filters intersected, about 203 keys (approximate: a few of them may not be in all files); false-positive rate per lookup 4.3e-07% (requested: 0.1%)
 $ seq 401 600 | bloomery add i.bly
-! bloomery add: i.bly: 0 of 200 new; now 203 keys (capacity: 2,000)
+! bloomery add: i.bly: 0 of 200 keys new; now 203 keys (capacity: 2,000)
 $ bloomery info i.bly | grep note
   note       an intersection: it contains every common key, and perhaps some others
 $ bloomery intersect --json -o json.bly -f a.bly b.bly all.bly | sed -E 's/(\.0*[1-9][0-9]{2})[0-9]+/\1/g'
@@ -99,7 +99,7 @@ $ echo 000102030405060708090a0b0c0d0e0f > 1.key; echo 100102030405060708090a0b0c
 $ seq 1 100 | bloomery build -q -n 200 --key-file 1.key -o k1.bly; seq 101 200 | bloomery build -q -n 200 --key-file 1.key -o k2.bly; seq 10 | bloomery build -q -n 200 --key-file 2.key -o k3.bly
 $ bloomery merge -o k.bly k1.bly k2.bly; seq 200 | bloomery add --key-file 1.key k.bly
 ! bloomery merge: k.bly: 2 filters merged, about 200 keys; false-positive rate per lookup 0.0405% (requested: 0.1%)
-! bloomery add: k.bly: 0 of 200 new; now 200 keys (capacity: 200)
+! bloomery add: k.bly: 0 of 200 keys new; now 200 keys (capacity: 200)
 $ bloomery merge -o x.bly k1.bly k3.bly
 ! bloomery merge: k3.bly: differs from k1.bly in its secret key (id 68977c85c458e015, not id 09ab680398f0e1ae); only filters built with the same options can be merged
 ? 2
@@ -132,7 +132,7 @@ $ seq 10 | bloomery build -q --kind scalable -n 400 -o g3.bly; seq 10 | bloomery
 $ bloomery merge -o g.bly g2.bly g1.bly; (seq 10001 11000; seq 20001 20500) | bloomery add g.bly
 ! bloomery merge: g.bly: 2 filters merged, about 1,500 keys; false-positive rate per lookup 2.51% (requested: 0.1%)
 ! bloomery merge: warning: g.bly: too full: about 1,505 keys (capacity: 1,500); false-positive rate per lookup is now 2.51% (requested: 0.1%); build a larger filter
-! bloomery add: g.bly: 0 of 1,500 new; now 1,500 keys (capacity: 1,500)
+! bloomery add: g.bly: 0 of 1,500 keys new; now 1,500 keys (capacity: 1,500)
 ! bloomery add: warning: g.bly: too full: about 1,505 keys (capacity: 1,500); false-positive rate per lookup is now 2.51% (requested: 0.1%); build a larger filter
 $ bloomery merge -o x.bly g1.bly g3.bly
 ! bloomery merge: g3.bly: cannot be merged with g1.bly: their levels, their growth, or their rates, differ

@@ -29,22 +29,22 @@ $ for kind in fuse ribbon classic split512 scalable cuckoo; do
 \new 1 2\s
 ! bloomery build: over.bly: overlay, 2.00 KiB, false positives: 1 in 1,000 lines (one lookup per line)
 ! bloomery remove: over.bly: 500 removed, 0 not found; now 500 keys
-! bloomery add: over.bly: 2 of 2 new; now 502 keys (capacity: 1,000)
+! bloomery add: over.bly: 2 of 2 keys new; now 502 keys (capacity: 1,000)
 ! bloomery build: over.bly: overlay, 1.94 KiB, false positives: 1 in 1,000 lines (one lookup per line)
 ! bloomery remove: over.bly: 500 removed, 0 not found; now 500 keys
-! bloomery add: over.bly: 2 of 2 new; now 502 keys (capacity: 1,000)
+! bloomery add: over.bly: 2 of 2 keys new; now 502 keys (capacity: 1,000)
 ! bloomery build: over.bly: overlay, 2.44 KiB, false positives: 1 in 1,000 lines (one lookup per line)
 ! bloomery remove: over.bly: 500 removed, 0 not found; now 500 keys
-! bloomery add: over.bly: 2 of 2 new; now 502 keys (capacity: 1,000)
+! bloomery add: over.bly: 2 of 2 keys new; now 502 keys (capacity: 1,000)
 ! bloomery build: over.bly: overlay, 2.56 KiB, false positives: 1 in 1,000 lines (one lookup per line)
 ! bloomery remove: over.bly: 500 removed, 0 not found; now 499 keys
-! bloomery add: over.bly: 2 of 2 new; now 501 keys (capacity: 1,000)
+! bloomery add: over.bly: 2 of 2 keys new; now 501 keys (capacity: 1,000)
 ! bloomery build: over.bly: overlay, 2.69 KiB, false positives: 1 in 1,000 lines (one lookup per line)
 ! bloomery remove: over.bly: 500 removed, 0 not found; now 500 keys
-! bloomery add: over.bly: 2 of 2 new; now 502 keys (capacity: 3,000)
+! bloomery add: over.bly: 2 of 2 keys new; now 502 keys (capacity: 3,000)
 ! bloomery build: over.bly: overlay, 2.31 KiB, false positives: 1 in 1,000 lines (one lookup per line)
 ! bloomery remove: over.bly: 500 removed, 0 not found; now 500 keys
-! bloomery add: over.bly: 2 of 2 new; now 502 keys (capacity: 1,000)
+! bloomery add: over.bly: 2 of 2 keys new; now 502 keys (capacity: 1,000)
 
 # It says what it is over, and what has changed.
 $ bloomery build -q --over fuse.bly -o over.bly -f; bloomery info over.bly
@@ -86,19 +86,19 @@ over.bly: good; false-positive rate 0.0977% per line and per lookup (requested 0
 
 # It is a set: what is added twice goes at once, and a key that never was added takes no other with it.
 $ bloomery add over.bly --key twice; bloomery add over.bly --key twice; bloomery remove over.bly --key twice; bloomery check -q over.bly --key twice
-! bloomery add: over.bly: 1 of 1 new; now 851 keys (capacity: 1,000)
-! bloomery add: over.bly: 0 of 1 new; now 851 keys (capacity: 1,000)
+! bloomery add: over.bly: 1 of 1 keys new; now 851 keys (capacity: 1,000)
+! bloomery add: over.bly: 0 of 1 keys new; now 851 keys (capacity: 1,000)
 ! bloomery remove: over.bly: 1 removed, 0 not found; now 850 keys
 ? 1
 $ seq 100001 103000 | bloomery remove over.bly; bloomery check -c over.bly <(seq 201 1000)
 800
 ! bloomery remove: over.bly: 2 removed, 2,998 not found; now 848 keys
 $ bloomery add --copies over.bly --key twice
-! bloomery add: over.bly: an overlay list does not store copies of keys; leave out --copies
+! bloomery add: over.bly: an overlay list stores each key once; leave out --copies
 ? 2
 $ bloomery add --once over.bly --key once; bloomery add --once over.bly --key once
-! bloomery add: over.bly: 1 of 1 new; now 849 keys (capacity: 1,000)
-! bloomery add: over.bly: 0 of 1 new; now 849 keys (capacity: 1,000)
+! bloomery add: over.bly: 1 of 1 keys new; now 849 keys (capacity: 1,000)
+! bloomery add: over.bly: 0 of 1 keys new; now 849 keys (capacity: 1,000)
 $ bloomery remove over.bly --key nowhere
 ! bloomery remove: over.bly: 0 removed, 1 not found; now 849 keys
 ? 1
@@ -156,7 +156,7 @@ $ bloomery add -q d.bly --key more.test; bloomery add d.bly --key deep.down.test
   type       domain
   changes    1 removed, 6 added; more than a fifth of its keys: build the list again
 x.deep.down.test
-! bloomery add: d.bly: 1 of 1 new; now 3 keys and 28 type marks (capacity: 26)
+! bloomery add: d.bly: 1 of 1 keys new; now 3 keys and 28 type marks (capacity: 26)
 ! bloomery add: warning: d.bly: a line now needs up to 2 lookups instead of 1, so the false-positive rate per line is up to 0.195%; build the list again
 ? 1
 $ echo 000102030405060708090a0b0c0d0e0f > key; chmod 600 key; bloomery build -q --key-file key --kind ribbon -o secret.bly numbers; bloomery build --over secret.bly -o s.bly
@@ -171,10 +171,10 @@ $ bloomery build --key-file key --over fuse.bly -o x.bly
 
 # What cannot be.
 $ bloomery build --over over.bly -o x.bly
-! bloomery build: over.bly: an overlay filter cannot be the base of an overlay
+! bloomery build: over.bly: an overlay filter cannot be the base list of --over; use a list of another kind
 ? 2
 $ bloomery distinct -q -s h.bly numbers > /dev/null; bloomery build --over h.bly -o x.bly
-! bloomery build: h.bly: an hll filter cannot be the base of an overlay
+! bloomery build: h.bly: an hll filter cannot be the base list of --over; use a list of another kind
 ? 2
 $ bloomery build --over missing.bly -o x.bly
 ! bloomery build: missing.bly: No such file or directory

@@ -392,12 +392,12 @@ ribbon: 863 KiB for 1,000,000 keys, FPR 0.992% (1 in 101)
 $ bloomery plan -n 1M -p 1e-9 --static | head -1
 ribbon: 3.81 MiB for 1,000,000 keys, FPR 9.9e-08% (1 in 1,010,571,248)
 $ bloomery plan -n 1M -p 1e-9 --static --kind fuse
-! bloomery plan: a rate of 1e-09 is too low for fuse; leave out --kind to see which kinds can have it
+! bloomery plan: a false-positive rate of 1e-09 is too low for fuse; leave out --kind to see which kinds can reach it
 ? 2
 $ bloomery plan -n 1M -p 1e-9 --static --all | grep -e fuse -e ribbon
 ribbon: 3.81 MiB for 1,000,000 keys, FPR 9.9e-08% (1 in 1,010,571,248)
 * ribbon            3.81 MiB     31.99     16   9.9e-08%
-  fuse              its rate cannot be that low
+  fuse              it cannot reach so low a rate
 
 # Old keys forgotten: by number, or by time with the keys that come within it.
 $ bloomery plan -p 1% --window=1M
@@ -528,7 +528,7 @@ $ for p in 0 1 2 -1 0% 100% nan inf '' 1/0; do bloomery plan -n 1000 -p "$p"; do
 ! bloomery plan: --rate cannot be '1/0': it must be a rate such as 0.001, 0.1%, 1/1000 or 1e-3
 ? 2
 $ bloomery plan -n 1000 -p 1e-13
-! bloomery plan: a rate of 1e-13 is too low: the lowest is 2^-40, about 9.1e-13
+! bloomery plan: a false-positive rate of 1e-13 is too low: the lowest is 2^-40, about 9.1e-13
 ? 2
 $ bloomery plan -n 1M -p 0.01% --hash fnv1-32
 ! bloomery plan: fnv1-32 has 32 bits, too few for 1,000,000 keys at a rate of 0.01% (at most 42,949 keys); choose a wider hash, such as xxh3

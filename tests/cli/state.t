@@ -31,7 +31,7 @@ $ printf 'e\n' | bloomery dedup --state fixed.bly -n 5
 ! bloomery dedup: fixed.bly: was created for 1000 keys, not 5; leave out -n, or name another file
 ? 2
 $ printf 'e\n' | bloomery dedup --state seen.bly --memory 64M
-! bloomery dedup: seen.bly: has no fixed size; leave out --memory, or name another file
+! bloomery dedup: seen.bly: grows as needed, so --memory cannot limit it; leave out --memory, or name another file
 ? 2
 $ printf 'e\n' | bloomery dedup --state seen.bly --exact
 ! bloomery dedup: seen.bly: a filter that was created without --exact and --confirm; leave out these options, or start a new state
@@ -100,11 +100,11 @@ $ ln -s gone dangling; for how in --state '--exact --state' --confirm '-f -o'; d
 # A state is good for one way to make keys of lines.
 $ printf 'http://a.test/#x\n' | bloomery dedup --url --state rule.bly; printf 'http://a.test/#x\n' | bloomery dedup --state rule.bly
 http://a.test/#x
-! bloomery dedup: rule.bly: was made with --url, but this run is without --url, --field and --ignore-case, so keys would not match; use the same options, or start a new state
+! bloomery dedup: rule.bly: was created with --url, but this run is without --url, --field and --ignore-case, so keys would not match; use the same options, or start a new state
 ? 2
 $ printf 'http://a.test/#x\n' | bloomery dedup --url --exact --state rule.fps; printf 'http://a.test/#x\n' | bloomery dedup -i --url --exact --state rule.fps
 http://a.test/#x
-! bloomery dedup: rule.fps: was made with --url, but this run is with --field or --ignore-case, so keys would not match; use the same options, or start a new state
+! bloomery dedup: rule.fps: was created with --url, but this run is with --field or --ignore-case, so keys would not match; use the same options, or start a new state
 ? 2
 
 # An empty file is a state that has yet to begin.

@@ -208,7 +208,7 @@ $ for option in '' '--key-file=right.key'; do bloomery verify --measure --json $
 "with":"hashes"
 "with":"keys"
 $ bloomery verify --key-file wrong.key keyed-classic.bly
-! bloomery verify: keyed-classic.bly: needs the key with the id 09ab680398f0e1ae, but the id of the key in --key-file is 68977c85c458e015; pass the right key file
+! bloomery verify: keyed-classic.bly: needs the secret key with the id 09ab680398f0e1ae, but the id of the key in --key-file is 68977c85c458e015; pass the right key file
 ? 2
 $ bloomery verify --measure --json custom-bb2x512.bly | grep -o '"with":"[a-z]*"'
 "with":"hashes"

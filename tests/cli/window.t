@@ -101,7 +101,7 @@ $ bloomery dedup --state plain.bly /dev/null; bloomery dedup --window 10 --state
 ! bloomery dedup: plain.bly: was created without --window, and forgets nothing; leave out --window, or name another file
 ? 2
 $ bloomery dedup --ignore-case --window 10 --state number.bly /dev/null
-! bloomery dedup: number.bly: was made without --url, --field and --ignore-case, but this run is with --field or --ignore-case, so keys would not match; use the same options, or start a new state
+! bloomery dedup: number.bly: was created without --url, --field and --ignore-case, but this run is with --field or --ignore-case, so keys would not match; use the same options, or start a new state
 ? 2
 
 # Only --count leaves it as it was.
@@ -136,7 +136,7 @@ $ bloomery dedup --window 10 --memory 64M a
 ! bloomery dedup: --memory and --window cannot be combined: the length of the window, -n and -p determine its memory (see bloomery plan --window)
 ? 2
 $ bloomery dedup --window 10 -n 10 a
-! bloomery dedup: -n needs --window TIME: a window of N lines is planned for these lines
+! bloomery dedup: -n cannot be combined with --window N, which is planned for N lines; leave out -n
 ? 2
 $ bloomery dedup --window 10 -p 1e-13 /dev/null
 ! bloomery dedup: cannot create the filter: the false-positive rate must lie strictly between 0 and 1, and not below 2^-40

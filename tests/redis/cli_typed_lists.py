@@ -152,7 +152,7 @@ def test_keyed():
     ok(info["keyed"] and info["hash"] == "siphash" and info["type"] == "line", str(info))
     eq(info["marks"], None)
     bloomery(server, "build", "-q", "--new-key", "other", "-o", "x.bly", lines=b"x\n")
-    refused(server, "another key", "check", "--key-file", "other", at, "-k", "key 1")
+    refused(server, "a different secret key", "check", "--key-file", "other", at, "-k", "key 1")
     # Away and back, without the key and with it.
     bloomery(server, "pull", "-q", at, "k.bly")
     eq(bloomery(server, "check", "--key-file", "secret", "k.bly", "-k", "new one")[0], "new one\n")

@@ -154,8 +154,8 @@ def test_rule():
     with plain() as server:
         dedup(server, "seen", "-n", "100", "--url", data=b"http://a.test\n")
         eq(dedup(server, "seen", "--url", data=b"http://A.test/\n"), ([], ""))
-        refused("was made with --url", "--redis", url(server, "seen"))
-        refused("was made with --url", "--redis", url(server, "seen"), "--url", "-i")
+        refused("was created with --url", "--redis", url(server, "seen"))
+        refused("was created with --url", "--redis", url(server, "seen"), "--url", "-i")
         # Of rules that have no code of their own a key tells them apart.
         dedup(server, "first", "-n", "100", "--field", "1", data=b"a\tb\n")
         printed, said = dedup(server, "first", "--field", "2", data=b"a\tb\n")
@@ -245,7 +245,7 @@ def test_lookups_on_a_replica():
         report = json.loads(Run(*at, "--json", data=joined(items * 2)).end()[1])
         eq((report["unique"], report["repeated"], report["keys"], report["unknown"]), (2000, 4000, 1001, 0))
         ok(report["memory_bytes"] > 2000 * 8, "the lines of this run are in memory")
-        ok(Run("--redis", url(replica, "seen"), "--allow-replica", data=b"a\n").end(2)[1].count("was made") == 1,
+        ok(Run("--redis", url(replica, "seen"), "--allow-replica", data=b"a\n").end(2)[1].count("was created") == 1,
            "another rule is refused")
         refused("no such", "--redis", url(replica, "nothing"), "-n", "100", "--allow-replica")
         # A master may be named as well.
