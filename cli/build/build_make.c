@@ -27,8 +27,8 @@ enum {
 static void report_failure(const build_making *m, bly_kind kind, double rate, bly_status status) {
     char keys[NUMBER_TEXT];
     if (status == BLY_EWEAKHASH)
-        (void)message_error("%s has too few bits for so many keys at this rate; choose another "
-                            "function with --hash",
+        (void)message_error("%s has too few bits for so many keys at this false-positive rate; "
+                            "choose another --hash",
                             bly_hash_name((bly_hash_id)m->hasher.id));
     else if (status == BLY_ERATE)
         (void)message_error("%s %s list cannot have a false-positive rate as low as %g; choose a "

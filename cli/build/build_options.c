@@ -105,9 +105,11 @@ static bool key_agrees(const build_options *o) {
     if (o->key_file && o->new_key)
         return refuse("--key-file and --new-key cannot be combined; give only one");
     if (keyed && o->hash && o->hash != BLY_HASH_SIPHASH)
-        return refuse("a keyed list uses siphash; leave out --hash");
+        return refuse("--hash cannot be combined with --key-file or --new-key: a keyed list "
+                      "always uses siphash");
     if (keyed && o->seed)
-        return refuse("a keyed list has a secret key instead of a seed; leave out --seed");
+        return refuse("--seed cannot be combined with --key-file or --new-key: a keyed list "
+                      "has a secret key instead of a seed");
     if (o->hash == BLY_HASH_SIPHASH && !keyed)
         return refuse("siphash needs a secret key; give --key-file FILE or --new-key FILE");
     if (o->new_key && lstat(o->new_key, &st) == 0) {
@@ -117,7 +119,7 @@ static bool key_agrees(const build_options *o) {
         return false;
     }
     if (output_same_file(o->output, o->key_file) || output_same_file(o->output, o->new_key))
-        return refuse("the list would replace its own key; name a different file with -o");
+        return refuse("-o names the key file; name a different file");
     return true;
 }
 

@@ -347,9 +347,10 @@ static bool server_options_agree(const check_options *o, cli_operands lists) {
         return refuse("--verify works only on files; fetch a list on a server with bloomery pull, "
                       "and verify the copy");
     if (o->gozero && lists.count > 1)
-        return refuse("--gozero sets the size of one filter; name only one list");
+        return refuse("--gozero gives the size of one filter; name only one list");
     if (o->gozero && o->key_file)
-        return refuse("go-zero filters are not keyed; leave out --key-file");
+        return refuse("--gozero and --key-file cannot be combined: go-zero filters are not "
+                      "keyed");
     if (o->gozero && o->follow)
         return refuse("--gozero and --follow cannot be combined: a go-zero filter does not "
                       "show that it was replaced");

@@ -159,7 +159,9 @@ static int open_hasher(const values *v, bly_hasher *out) {
         return message_error("%s takes no secret key; use --with siphash, or leave out --key-file",
                              bly_hash_name(id));
     if (keyed && v->seed)
-        return message_error("siphash takes a secret key instead of a seed; leave out --seed");
+        return message_error(
+            "--seed cannot be combined with siphash, which has a secret key instead "
+            "of a seed");
     if (keyed)
         return keyfile_read(v->key_file, out) ? CLI_OK : CLI_ERROR;
     bly_status status = bly_hasher_init(out, id, v->seed);

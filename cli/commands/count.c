@@ -309,8 +309,8 @@ static const char *conflict(const count_options *o, cli_operands operands) {
     if (o->memory && o->expect && (o->sketch || o->state))
         return "with --sketch or --state, --memory and -n both set the size; give only one";
     if (o->age && o->exact)
-        return "--age and --exact cannot be combined: only the counts of a sketch can "
-               "be halved";
+        return "--age and --exact cannot be combined: --age halves counts, which only a "
+               "sketch supports; give only one";
     if (o->key_file && o->seed)
         return "--key-file and --seed cannot be combined: the secret key replaces the seed";
     if (o->key && operands.count > 0)

@@ -97,8 +97,8 @@ static uint64_t choose(const values *v, const char *path, const bly_filter *f) {
     const double rate = v->rate > 0 ? v->rate : s.requested_fpr;
     const uint64_t best = bly_filter_best_fold(f, rate);
     if (best == 1)
-        message_note("%s: copied unchanged: a rate of %s allows no smaller size. At half the size, "
-                     "the false-positive rate per lookup would be %s",
+        message_note("%s: copied unchanged, because a false-positive rate of %s allows no "
+                     "smaller size; at half the size, it would be %s per lookup",
                      path, number_percent(rate, limit), number_percent(rate_after(f, 2), now));
     return best;
 }

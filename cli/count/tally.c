@@ -250,8 +250,9 @@ static bool open_query(tally *t, const tally_request *r) {
     const bly_kind kind = bly_filter_geometry(t->filter).kind;
     if (!kinds_can(kind, BLY_CAN_COUNT)) {
         (void)message_error(
-            "%s: %s filters do not count how often a key was added; these kinds do: %s", r->state,
-            bly_kind_name(kind), kinds_that_can(BLY_CAN_COUNT, kinds));
+            "%s: %s filters do not count how often a key was added; these kinds do: "
+            "%s",
+            r->state, bly_kind_name(kind), kinds_that_can(BLY_CAN_COUNT, kinds));
         return false;
     }
     t->type = bly_list_recognise(t->filter, &levels);

@@ -124,7 +124,8 @@ static const char *redis_conflict(const dedup_options *o) {
         return "--redis cannot be combined with --exact or --confirm, which remember lines on this "
                "machine";
     if (o->state)
-        return "--redis remembers lines on the server; leave out --state";
+        return "--redis and --state cannot be combined: --redis remembers lines on the "
+               "server; give only one";
     if (o->window)
         return "--redis cannot be combined with --window: a filter on a server forgets all lines "
                "at once (--expire) or none";
@@ -139,8 +140,8 @@ static const char *redis_conflict(const dedup_options *o) {
                "be in the shared filter, but FILE would not be written; use > FILE "
                "instead";
     if (o->allow_replica && (o->shards || o->expire || o->replicas))
-        return "--allow-replica only reads the filter; leave out --shards, --expire and "
-               "--replicas";
+        return "with --allow-replica, dedup only reads the filter; leave out --shards, "
+               "--expire and --replicas";
     if (o->expire && !o->expect)
         return "--expire needs -n: the expiry is set when the filter is created, which "
                "needs -n";
@@ -158,12 +159,13 @@ const char *dedup_conflict(const dedup_options *o) {
     if (o->exact && o->confirm)
         return "--exact and --confirm do the same; give only one";
     if (o->confirm && o->state)
-        return "--confirm FILE already remembers lines across runs; leave out --state";
+        return "--confirm and --state cannot be combined: --confirm FILE already "
+               "remembers lines across runs; leave out --state";
     if (o->confirm && o->count)
         return "--confirm cannot be combined with --count: it would remember lines in FILE without "
                "printing them";
     if (output_same_file(o->output, o->state))
-        return "-o and --state name the same file";
+        return "-o and --state name the same file; name different files";
     if (o->confirm && o->output)
         return "-o cannot be combined with --confirm: if the run failed, its lines "
                "would be in the file of --confirm, but FILE would not be written; use > "
@@ -171,9 +173,10 @@ const char *dedup_conflict(const dedup_options *o) {
     if (o->confirm && o->memory)
         return "--confirm cannot be combined with --memory: -n and -p determine its memory";
     if (o->seed && (o->exact || o->confirm))
-        return "--exact and --confirm use a random seed; leave out --seed";
+        return "--seed cannot be combined with --exact or --confirm, which use a random "
+               "seed";
     if (o->exact && o->rate != 0)
-        return "--exact has no false-positive rate; leave out -p";
+        return "-p cannot be combined with --exact, which has no false positives";
     if (o->print_canonical && !o->keys.url)
         return "--print-canonical needs --url";
     if (o->print_canonical && o->keys.field)

@@ -81,9 +81,9 @@ bool filter_state_fits_seed(const filter_state *s) {
 }
 
 void filter_state_refuse_rate(const filter_state *s, double rate) {
-    (void)message_error(
-        "%s: was created for a rate of %g, not %g; leave out -p, or name another file",
-        s->base.name, rate, s->base.request.rate);
+    (void)message_error("%s: was created for a false-positive rate of %g, not %g; leave out -p, "
+                        "or name another file",
+                        s->base.name, rate, s->base.request.rate);
 }
 
 void filter_state_refuse_keys(const filter_state *s, uint64_t keys) {
@@ -103,7 +103,8 @@ static bool fits_window(const filter_state *s) {
             "%s: was created with --window %s; give the same option, or name another file",
             s->base.name, line_window_text(&window, text));
     else
-        (void)message_error("%s: is a window, but was not created by dedup; name another file",
+        (void)message_error("%s: is a window filter that was not created by bloomery dedup; name "
+                            "another file",
                             s->base.name);
     return false;
 }

@@ -65,8 +65,8 @@ static bool fits(const redis_state *s, const state_request *r) {
                             name, number_grouped(b->capacity, is),
                             number_grouped(r->keys, requested));
     else if (r->rate != 0 && r->rate != b->fpr)
-        (void)message_error("%s: was created for a rate of %g, not %g; leave out -p to use it, or "
-                            "use another address",
+        (void)message_error("%s: was created for a false-positive rate of %g, not %g; leave out -p "
+                            "to use it, or use another address",
                             name, b->fpr, r->rate);
     else if (r->seed && r->seed != b->hasher.seed)
         (void)message_error("%s: was created with another seed; leave out --seed to use it, or use "

@@ -93,7 +93,8 @@ static bool fits_request(const window_state *s) {
                             "--window, or name another file",
                             r->file);
     else if (!line_window_of(s->core.filter, &is))
-        (void)message_error("%s: is a window, but was not created by dedup; name another file",
+        (void)message_error("%s: is a window filter that was not created by bloomery dedup; name "
+                            "another file",
                             r->file);
     else if (is_other_window(s, &is))
         return false;

@@ -293,7 +293,7 @@ static bool name_agrees(const edit_command *command, const edit_values *v, const
     const uint32_t can = handle_capabilities(name);
     if (!(can & command->needs))
         (void)message_error("keys cannot be removed from a filter on a server without the Bloomery "
-                            "module; with the module, use BLY.DEL");
+                            "module; on a server with it, use the command BLY.DEL");
     else if (v->copies && !(can & HANDLE_COPIES))
         (void)message_error(
             "a filter on a server without the Bloomery module stores each key once; "

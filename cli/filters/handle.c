@@ -29,7 +29,8 @@ static bool options_apply(const filter_handle *h) {
         (void)message_error("--memory limits how much a filter may grow, but a filter on a server "
                             "does not grow; leave out --memory");
     else if (o->gozero && o->key)
-        (void)message_error("go-zero filters are not keyed; leave out --key-file");
+        (void)message_error("--gozero and --key-file cannot be combined: go-zero filters are not "
+                            "keyed");
     else
         return true;
     return false;

@@ -58,18 +58,18 @@ static bool type_is_usable(const live_list *l, bly_list_type own) {
         return false;
     }
     if (l->type == BLY_LIST_OTHER) {
-        (void)message_error(
-            "%s: was made by bloomery dedup or count with --field or --ignore-case, so its keys "
-            "are fields or lines in lower case; look them up with that command, or use --type line "
-            "if your lines have the same form",
-            name);
+        (void)message_error("%s: was created by bloomery dedup or count with --field or "
+                            "--ignore-case, so its keys are fields or lines in lower case; use "
+                            "--type line if your lines have the same form",
+                            name);
         return false;
     }
     if (l->type != own && bly_list_is_typed(own))
         message_warn("%s: was built with --type %s; with --type %s, its lines may not be found",
                      name, line_type_words(own), line_type_words(l->type));
     else if (l->type != own && own != BLY_LIST_NONE && !bly_list_is_lines(own))
-        message_warn("%s: was made by bloomery %s; with --type %s, its lines may not be found",
+        message_warn("%s: was created by bloomery %s; with --type %s, its lines may not be "
+                     "found",
                      name,
                      own == BLY_LIST_OTHER ? "dedup or count with --field or --ignore-case"
                                            : line_type_words(own),

@@ -96,7 +96,7 @@ static remote_content inspect_again(const remote *r) {
 static bool report_content(const remote *r, bool gozero) {
     switch (inspect_again(r)) {
     case REMOTE_MODULE:
-        (void)message_error("%s: is a filter of the server's module; use the server's commands "
+        (void)message_error("%s: is a filter of a Redis module; use commands of the server "
                             "(BLY.INFO, BLY.CHECK, BF.EXISTS), or fetch it with bloomery pull",
                             r->at.name);
         return true;
@@ -215,9 +215,10 @@ bool remote_may_send(remote *r, bool replace, const char *option) {
             (void)message_error("%s: already exists; use %s to replace it", r->at.name, option);
         return replace;
     case REMOTE_MODULE:
-        (void)message_error("%s: is a filter of the server's module, which is not replaced; delete "
-                            "it first (DEL), or use another key",
-                            r->at.name);
+        (void)message_error(
+            "%s: is a filter of a Redis module, and is not replaced; delete it first "
+            "(DEL), or use another key",
+            r->at.name);
         return false;
     case REMOTE_STRING:
     case REMOTE_OTHER:
@@ -248,7 +249,7 @@ bool remote_send(remote *r, const bly_filter *from, const bly_bitmap_spec *spec,
     if (status == BLY_EEXISTS)
         (void)message_error("%s: already exists; use %s to replace it", r->at.name, option);
     else if (status == BLY_ETOOBIG && spec->shards)
-        (void)message_error("%s: cannot be split into %u strings: %s; leave out --shards",
+        (void)message_error("%s: cannot be split into %u shards: %s; leave out --shards",
                             r->at.name, (unsigned)spec->shards, why.text);
     else if (status == BLY_EKIND)
         (void)remote_refuse_kind(r->at.name, bly_filter_geometry(from).kind);

@@ -175,9 +175,9 @@ static bool refuse_kind(const inputs *p) {
 }
 
 static bool refuse_fingerprints(const inputs *p, const char *path) {
-    (void)message_error("%s: is a fingerprint file of dedup --exact or --confirm. These cannot be "
-                        "%s, because each has a different random seed; instead, run bloomery dedup "
-                        "with one such file on all the lines",
+    (void)message_error("%s: is a fingerprint file of dedup --exact or --confirm. These cannot "
+                        "be %s, because each has its own random seed; run bloomery dedup once on "
+                        "all the lines instead",
                         path, p->op->done);
     return false;
 }
@@ -360,8 +360,8 @@ static void warn_of_absent(const inputs *p, size_t i, uint64_t keys, uint64_t re
 
 static bool refuse_options(const inputs *p, const char *path) {
     (void)message_error("%s: was created with a different --field, --delimiter, --url or "
-                        "--ignore-case than %s, so a line has a different key in each; only states "
-                        "created with the same options can be %s",
+                        "--ignore-case than %s, so a line has a different key in each. Only "
+                        "states created with the same options can be %s; create one of them again",
                         path, p->paths[0], p->op->done);
     return false;
 }

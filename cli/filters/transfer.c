@@ -73,15 +73,18 @@ static bool plain_can_store(const transfer *t) {
     if (!remote_supports_kind(kind))
         (void)remote_refuse_kind(t->path, kind);
     else if (!bly_filter_hasher(t->filter))
-        (void)message_error(
-            "%s: is keyed; pass its key with --key-file (only the id of the key is sent)", t->path);
+        (void)message_error("%s: is keyed; pass its secret key with --key-file (only the id of the "
+                            "key is sent)",
+                            t->path);
     else if (t->v->resume)
-        (void)message_error("%s: without the module an interrupted push cannot be continued; leave "
-                            "out --resume",
+        (void)message_error("%s: an interrupted push can only be continued on a server with the "
+                            "Bloomery module; leave out --resume",
                             t->remote.at.name);
     else if (t->v->chunk)
-        (void)message_error("%s: --chunk-size is only for servers with the module; leave it out",
-                            t->remote.at.name);
+        (void)message_error(
+            "%s: --chunk-size is only for servers with the Bloomery module; leave it "
+            "out",
+            t->remote.at.name);
     else
         return true;
     return false;
@@ -96,8 +99,8 @@ static void note_type(const transfer *t) {
     bly_list_levels levels;
     const bly_list_type type = bly_list_recognise(t->filter, &levels);
     if (!bly_list_is_lines(type) && type != BLY_LIST_NONE && !t->v->as_is)
-        message_note("%s: is a %s %s; bloomery check and add recognise the type, but other clients "
-                     "must look up keys in canonical form",
+        message_note("%s: is a %s %s; bloomery check and add recognise this, but other "
+                     "clients must look up keys in canonical form",
                      t->remote.at.name, transfer_type_noun(type), line_type_words(type));
 }
 
@@ -107,7 +110,8 @@ static bool push_plain(transfer *t, bool no_module) {
         !remote_may_send(&t->remote, t->v->replace, "--replace"))
         return false;
     if (no_module)
-        message_note("%s: the server has no Bloomery module; the filter is stored in strings",
+        message_note("%s: the server has no Bloomery module, so the filter is stored in Redis "
+                     "strings",
                      t->remote.at.name);
     if (!remote_send(&t->remote, t->filter, &spec, t->v->replace, "--replace"))
         return false;
@@ -166,7 +170,8 @@ static bool pull_plain(transfer *t) {
     const bly_redis_filter_options how = {.struct_size = sizeof how, .without_key = true};
     bly_filter *f = NULL;
     if (t->v->chunk) {
-        (void)message_error("%s: --chunk-size is only for filters of the module; leave it out",
+        (void)message_error("%s: --chunk-size is only for filters of the Bloomery module; leave it "
+                            "out",
                             t->remote.at.name);
         return false;
     }

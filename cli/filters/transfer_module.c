@@ -61,7 +61,7 @@ static bool find_start(sending *s) {
     }
     bly_redis_reply_free(answer);
     if (s->t->resumed == 0 && !s->no_module)
-        message_note("%s: there is no interrupted push to continue; sending from the beginning",
+        message_note("%s: found no interrupted push to continue; sending from the beginning",
                      s->t->remote.at.name);
     return true;
 }
@@ -75,8 +75,8 @@ static bool check_answer(const sending *s, const bly_redis_reply *answer) {
         return false;
     (void)server_refused(&s->t->remote.at, answer);
     if (s->t->resumed > 0 && server_is_error(answer) && s->t->done == s->t->total)
-        message_note("the chunks that had arrived before may be of another file; push again "
-                     "without --resume");
+        message_note("the chunks that the server already has may be of another file; push "
+                     "again without --resume");
     return false;
 }
 
@@ -142,15 +142,15 @@ static bool module_can_store(sending *s) {
     if (s->no_module)
         return true;
     if (needs_plain)
-        (void)message_error(
-            "%s: --shards and --expire are only for filters in strings; add --plain, "
-            "or leave them out",
-            s->t->remote.at.name);
+        (void)message_error("%s: --shards and --expire are only for filters in Redis strings; add "
+                            "--plain, or leave them out",
+                            s->t->remote.at.name);
     else
         (void)message_error(
-            "%s: is a %s %s, but the module compares bytes, so it would miss keys in other forms "
-            "and parts of listed blocks or domains; use --plain for bloomery check, or --as-is if "
-            "all clients look up keys in canonical form",
+            "%s: is a %s %s, but the Bloomery module compares bytes, so it would not "
+            "find other spellings of a key, addresses in a listed block, or "
+            "subdomains; use --plain to look up keys with bloomery check, or --as-is "
+            "if all clients look up keys in canonical form",
             s->t->path, transfer_type_noun(type), line_type_words(type));
     return false;
 }

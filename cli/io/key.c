@@ -70,8 +70,9 @@ static bool to_lower(key_rule *rule, bly_bytes *key) {
 
 static void warn_of_host(key_rule *rule) {
     if (!rule->warned)
-        message_warn("this build of bloomery lacks libidn2, so it compares lines with a non-ASCII "
-                     "host name unchanged; write such hosts in ASCII (xn--...)");
+        message_warn("this build of bloomery has no support for international domain names "
+                     "(libidn2), so lines with such a host name are compared byte by byte; "
+                     "write the hosts in ASCII (xn--...)");
     rule->warned = true;
 }
 

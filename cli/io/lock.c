@@ -105,8 +105,8 @@ static bool refuse(const char *path) {
 
 static bool say_verdict(const lock *l, const char *path, verdict v) {
     if (v == FOREIGN)
-        (void)message_error("%s: this lock file belongs to a user who may not replace %s, so it is "
-                            "not used; ask that user or an administrator to delete it",
+        (void)message_error("%s: this lock file belongs to a user who has no permission to replace "
+                            "%s; ask that user or an administrator to delete it",
                             l->path, path);
     else
         (void)message_error(

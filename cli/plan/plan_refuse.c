@@ -42,11 +42,11 @@ static int weak_hash(const bly_needs *needs, bly_hash_id hash) {
     char keys[NUMBER_TEXT], percent[NUMBER_TEXT], most[NUMBER_TEXT];
     const char *name = bly_hash_name(hash);
     if (needs->keys == 0 || needs->fpr == 0)
-        return message_error("%s has too few bits (%u); choose a wider hash", name,
-                             needs->hash_bits);
+        return message_error("%s has only %u bits, too few for this filter; choose another --hash",
+                             name, needs->hash_bits);
     double bound = floor(ldexp(needs->fpr / 10, (int)needs->hash_bits));
-    return message_error("%s has %u bits, too few for %s keys at a rate of %s (at most %s keys); "
-                         "choose a wider hash, such as xxh3",
+    return message_error("%s has only %u bits, too few for %s keys at a false-positive rate of %s "
+                         "(it allows %s keys); choose another --hash, such as xxh3",
                          name, needs->hash_bits, number_grouped(needs->keys, keys),
                          number_percent(needs->fpr, percent),
                          number_grouped(bound < 0x1p63 ? (uint64_t)bound : UINT64_MAX, most));

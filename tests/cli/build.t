@@ -114,7 +114,7 @@ $ bloomery build --hash siphash -o new.bly numbers
 ! bloomery build: siphash needs a secret key; give --key-file FILE or --new-key FILE
 ? 2
 $ bloomery build --hash fnv1a-32 -p 1e-6 -o new.bly numbers
-! bloomery build: fnv1a-32 has too few bits for so many keys at this rate; choose another function with --hash
+! bloomery build: fnv1a-32 has too few bits for so many keys at this false-positive rate; choose another --hash
 ? 2
 $ bloomery build -n 1e14 -o new.bly numbers
 ! bloomery build: new.bly: the filter would need more than 2^48 bits

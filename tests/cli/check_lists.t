@@ -182,7 +182,7 @@ $ bloomery check --on-error yes -l ads.bly -l drop.bly hosts
 ! bloomery check: --on-error and --gozero need a list on a server: redis://HOST/KEY
 ? 2
 $ bloomery check --gozero 100 -l redis://127.0.0.1:1/k -l ads.bly hosts
-! bloomery check: --gozero sets the size of one filter; name only one list
+! bloomery check: --gozero gives the size of one filter; name only one list
 ? 2
 $ bloomery check --verify -l redis://127.0.0.1:1/k -l ads.bly hosts
 ! bloomery check: --verify works only on files; fetch a list on a server with bloomery pull, and verify the copy

@@ -245,7 +245,7 @@ $ bloomery count --age letters
 ! bloomery count: --age needs --state FILE, whose counts it halves
 ? 2
 $ bloomery count --age --exact -s days.bly letters
-! bloomery count: --age and --exact cannot be combined: only the counts of a sketch can be halved
+! bloomery count: --age and --exact cannot be combined: --age halves counts, which only a sketch supports; give only one
 ? 2
 $ bloomery count --memory 1M -n 5 --sketch letters; bloomery count --memory 1M -n 5 -s new.bly letters; bloomery count --memory 1M -n 5 letters | tail -1
 3	a

@@ -133,7 +133,7 @@ $ bloomery remove ip.bly --key 'not an address'
 ! bloomery remove: ip.bly: was not changed
 ? 2
 $ bloomery remove --type phone ip.bly --key 030123
-! bloomery remove: ip.bly: is a list of type ip, in which keys of type phone would not be found; leave out --type, or name another list
+! bloomery remove: ip.bly: is a list of type ip, and keys of type phone would not be found in it; leave out --type, or name another list
 ? 2
 $ echo 000102030405060708090a0b0c0d0e0f > k; chmod 600 k; bloomery build -q --type email --kind cuckoo --key-file k -o keyed.bly <(echo a@b.example); bloomery remove keyed.bly -k a@b.example
 ! bloomery remove: keyed.bly: is keyed; pass key 09ab680398f0e1ae with --key-file

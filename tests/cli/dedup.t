@@ -304,7 +304,7 @@ $ seq 100000 | bloomery dedup -n 20000 --seed 7 2>/dev/null | cksum; seq 100000 
 $ for i in $(seq 10 99); do printf '\xb8\xfe\x6c\x39\x23\xa4\x4b\xbe'; printf '000000%sfixed-tail-16byt\n' $i; done | bloomery dedup -c
 90 lines, 90 unique, 0 repeated
 $ bloomery dedup --exact --seed 1 a
-! bloomery dedup: --exact and --confirm use a random seed; leave out --seed
+! bloomery dedup: --seed cannot be combined with --exact or --confirm, which use a random seed
 ? 2
 
 # What is not text.
@@ -327,7 +327,7 @@ BZh91A
 BZh91AY
 $ seq 100000 | zstd -q --long=27 --no-progress > big.zst; zstd -dc big.zst | wc -l; bloomery dedup -q --memory 16M big.zst
 100000
-! bloomery dedup: big.zst: the zstd data needs more memory than is allowed here; decompress it with zstd -dc --long=31
+! bloomery dedup: big.zst: the zstd data needs more memory than is allowed here; decompress it with zstd -dc --long=31, and pipe it in
 ? 2
 $ seq 1000 | zstd -q > small.zst; bloomery dedup -q --memory 16M small.zst | wc -l
 1000
@@ -394,10 +394,10 @@ $ bloomery dedup --exact --confirm x a
 ! bloomery dedup: --exact and --confirm do the same; give only one
 ? 2
 $ bloomery dedup --exact -p 0.1 a
-! bloomery dedup: --exact has no false-positive rate; leave out -p
+! bloomery dedup: -p cannot be combined with --exact, which has no false positives
 ? 2
 $ bloomery dedup --confirm x --state y a
-! bloomery dedup: --confirm FILE already remembers lines across runs; leave out --state
+! bloomery dedup: --confirm and --state cannot be combined: --confirm FILE already remembers lines across runs; leave out --state
 ? 2
 $ bloomery dedup --confirm x -o y a
 ! bloomery dedup: -o cannot be combined with --confirm: if the run failed, its lines would be in the file of --confirm, but FILE would not be written; use > FILE instead

@@ -130,7 +130,7 @@ def test_lock_of_another_user(where):
             # Who cannot replace the list keeps nobody waiting.
             refused(run(place, "dedup", "--state", "list.bly", user=ALICE),
                     "another process is using this file" if counts else
-                    "belongs to a user who may not replace list.bly")
+                    "belongs to a user who has no permission to replace list.bly")
         result = run(place, "add", "-q", "list.bly", lines=b"c\n", user=ALICE)
         expect(result[0], 0 if counts else 2, result[2])
         expect(describe(lock), (BOB, BOB, 0o644), "whose lock, and mode")

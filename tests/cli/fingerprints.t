@@ -91,9 +91,9 @@ torn.fps: good; N fingerprints, and 1 that records the rule; N of them cannot be
 # What is done with filters cannot be done with them.
 $ seq 10 | bloomery build -q -o list.bly; bloomery merge -o all.bly exact.fps confirm.fps; bloomery merge -o all.bly list.bly exact.fps; bloomery intersect --estimate exact.fps exact.fps; ls all.bly 2>&1
 ls: cannot access 'all.bly': No such file or directory
-! bloomery merge: exact.fps: is a fingerprint file of dedup --exact or --confirm. These cannot be merged, because each has a different random seed; instead, run bloomery dedup with one such file on all the lines
-! bloomery merge: exact.fps: is a fingerprint file of dedup --exact or --confirm. These cannot be merged, because each has a different random seed; instead, run bloomery dedup with one such file on all the lines
-! bloomery intersect: exact.fps: is a fingerprint file of dedup --exact or --confirm. These cannot be compared, because each has a different random seed; instead, run bloomery dedup with one such file on all the lines
+! bloomery merge: exact.fps: is a fingerprint file of dedup --exact or --confirm. These cannot be merged, because each has its own random seed; run bloomery dedup once on all the lines instead
+! bloomery merge: exact.fps: is a fingerprint file of dedup --exact or --confirm. These cannot be merged, because each has its own random seed; run bloomery dedup once on all the lines instead
+! bloomery intersect: exact.fps: is a fingerprint file of dedup --exact or --confirm. These cannot be compared, because each has its own random seed; run bloomery dedup once on all the lines instead
 ? 2
 $ bloomery check exact.fps none; bloomery add exact.fps none; bloomery fold --by 2 -o all.bly exact.fps; bloomery dedup --state exact.fps none
 ! bloomery check: exact.fps: contains fingerprints (of dedup --exact or --confirm), not a filter; use it with bloomery dedup, info or verify

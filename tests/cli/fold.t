@@ -17,7 +17,7 @@ $ bloomery fold big.bly -o little.bly
 $ seq 1000 | bloomery add little.bly
 ! bloomery add: little.bly: 0 of 1,000 keys new; now 1,000 keys (capacity: 1,062)
 $ bloomery fold little.bly -o less.bly; cmp little.bly less.bly
-! bloomery fold: little.bly: copied unchanged: a rate of 0.1% allows no smaller size. At half the size, the false-positive rate per lookup would be 4.21%
+! bloomery fold: little.bly: copied unchanged, because a false-positive rate of 0.1% allows no smaller size; at half the size, it would be 4.21% per lookup
 
 # Another rate, which then is what it promises; --by goes further, and warns.
 $ bloomery fold --rate 10% big.bly -f -o little.bly; bloomery info little.bly | grep -E 'shape|capacity  |rate'; bloomery verify little.bly

@@ -96,10 +96,10 @@ $ bloomery build --key-file key --new-key key2 -o n2.bly numbers
 ! bloomery build: --key-file and --new-key cannot be combined; give only one
 ? 2
 $ bloomery build --key-file key --hash xxh3 -o n2.bly numbers
-! bloomery build: a keyed list uses siphash; leave out --hash
+! bloomery build: --hash cannot be combined with --key-file or --new-key: a keyed list always uses siphash
 ? 2
 $ bloomery build --key-file key --seed 3 -o n2.bly numbers
-! bloomery build: a keyed list has a secret key instead of a seed; leave out --seed
+! bloomery build: --seed cannot be combined with --key-file or --new-key: a keyed list has a secret key instead of a seed
 ? 2
 
 # ---- lines that must not match: the rate is halved in place of a new seed --------------------------

@@ -136,7 +136,7 @@ $ seq 100 | bloomery build -q --type phone --foldable -n 1000 -o fold.bly --skip
   type       phone
 # The type that is recorded is not changed, unless there are no keys.
 $ bloomery add --type ip build.bly -k 192.0.2.1
-! bloomery add: build.bly: is a list of type line, in which keys of type ip would not be found; leave out --type, or name another list
+! bloomery add: build.bly: is a list of type line, and keys of type ip would not be found in it; leave out --type, or name another list
 ? 2
 $ : | bloomery build -q -n 100 -o empty.bly; bloomery add -q --type ip empty.bly -k 192.0.2.0/24; bloomery check empty.bly -k 192.0.2.5
 192.0.2.5
@@ -187,10 +187,10 @@ $ for i in 1 2; do echo 'A b' | bloomery dedup -q -n 1000 --seed 7 --field $i -t
 4
 A b
 $ bloomery merge -o m.fields field1.state field2.state
-! bloomery merge: field2.state: was created with a different --field, --delimiter, --url or --ignore-case than field1.state, so a line has a different key in each; only states created with the same options can be merged
+! bloomery merge: field2.state: was created with a different --field, --delimiter, --url or --ignore-case than field1.state, so a line has a different key in each. Only states created with the same options can be merged; create one of them again
 ? 2
 $ bloomery merge -o m.fields case.state field2.state
-! bloomery merge: field2.state: was created with a different --field, --delimiter, --url or --ignore-case than case.state, so a line has a different key in each; only states created with the same options can be merged
+! bloomery merge: field2.state: was created with a different --field, --delimiter, --url or --ignore-case than case.state, so a line has a different key in each. Only states created with the same options can be merged; create one of them again
 ? 2
 $ bloomery merge -q -o m.fields field1.state more1.state; printf 'A\na\n' | bloomery dedup --field 1 -t ' ' --state m.fields
 
@@ -227,13 +227,13 @@ $ printf 'no url\r\n\r\n' | bloomery dedup --url --state url.bly | od -An -c; pr
 # With other options check cannot know, and says so.
 $ echo 'A b' > fields; bloomery dedup --field 1 -t ' ' --state field.bly fields; bloomery check field.bly -k A
 A b
-! bloomery check: field.bly: was made by bloomery dedup or count with --field or --ignore-case, so its keys are fields or lines in lower case; look them up with that command, or use --type line if your lines have the same form
+! bloomery check: field.bly: was created by bloomery dedup or count with --field or --ignore-case, so its keys are fields or lines in lower case; use --type line if your lines have the same form
 ? 2
 $ bloomery check --type line field.bly -k A
 A
-! bloomery check: warning: field.bly: was made by bloomery dedup or count with --field or --ignore-case; with --type line, its lines may not be found
+! bloomery check: warning: field.bly: was created by bloomery dedup or count with --field or --ignore-case; with --type line, its lines may not be found
 $ bloomery add field.bly -k A
-! bloomery add: field.bly: its keys were made from lines with the --field or --ignore-case of bloomery dedup or count; only that command can change it
+! bloomery add: field.bly: was created by bloomery dedup or count with --field or --ignore-case; only the command that created it can change it
 ? 2
 $ bloomery remove url.bly -k A
 ! bloomery remove: url.bly: keys cannot be removed from a scalable filter: keys share bits, so other keys would be removed too; build an overlay over it, which supports removal: bloomery build --over url.bly -o NEW.bly
@@ -242,7 +242,7 @@ $ bloomery count -q --exact --url --state counts.bly url >/dev/null; bloomery re
 0	HTTP://Example.com/a?utm_source=x
 ! bloomery remove: counts.bly: 1 removed, 0 not found; now 1 key
 $ bloomery check --type line url.bly -k A
-! bloomery check: warning: url.bly: was made by bloomery dedup --url; with --type line, its lines may not be found
+! bloomery check: warning: url.bly: was created by bloomery dedup --url; with --type line, its lines may not be found
 ? 1
 # A state is used with the options that it was made with.
 $ bloomery dedup --state url.bly url
@@ -284,16 +284,16 @@ http://EXAMPLE.com/b
 $ cp crawl.bly old-crawl.bly; $DATA/unrecord.py old-crawl.bly; printf 'http://example.com/b?utm_source=z\nhttp://example.com/c\n' | bloomery check old-crawl.bly
 http://example.com/b?utm_source=z
 $ cp field.bly old-field.bly; $DATA/unrecord.py old-field.bly; bloomery check old-field.bly -k A
-! bloomery check: old-field.bly: was made by bloomery dedup or count with --field or --ignore-case, so its keys are fields or lines in lower case; look them up with that command, or use --type line if your lines have the same form
+! bloomery check: old-field.bly: was created by bloomery dedup or count with --field or --ignore-case, so its keys are fields or lines in lower case; use --type line if your lines have the same form
 ? 2
 $ bloomery check --type line old-field.bly -k A
 A
-! bloomery check: warning: old-field.bly: was made by bloomery dedup or count with --field or --ignore-case; with --type line, its lines may not be found
+! bloomery check: warning: old-field.bly: was created by bloomery dedup or count with --field or --ignore-case; with --type line, its lines may not be found
 $ bloomery add old-field.bly -k A
-! bloomery add: old-field.bly: its keys were made from lines with the --field or --ignore-case of bloomery dedup or count; only that command can change it
+! bloomery add: old-field.bly: was created by bloomery dedup or count with --field or --ignore-case; only the command that created it can change it
 ? 2
 $ echo A | bloomery count -q --exact -i --state case.counts >/dev/null; $DATA/unrecord.py case.counts; bloomery check case.counts -k A
-! bloomery check: case.counts: was made by bloomery dedup or count with --field or --ignore-case, so its keys are fields or lines in lower case; look them up with that command, or use --type line if your lines have the same form
+! bloomery check: case.counts: was created by bloomery dedup or count with --field or --ignore-case, so its keys are fields or lines in lower case; use --type line if your lines have the same form
 ? 2
 $ bloomery dedup -q --url --state url.bly url; bloomery dedup --state url.bly url
 HTTP://Example.com/a?utm_source=x

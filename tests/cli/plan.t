@@ -531,7 +531,7 @@ $ bloomery plan -n 1000 -p 1e-13
 ! bloomery plan: a false-positive rate of 1e-13 is too low: the lowest is 2^-40, about 9.1e-13
 ? 2
 $ bloomery plan -n 1M -p 0.01% --hash fnv1-32
-! bloomery plan: fnv1-32 has 32 bits, too few for 1,000,000 keys at a rate of 0.01% (at most 42,949 keys); choose a wider hash, such as xxh3
+! bloomery plan: fnv1-32 has only 32 bits, too few for 1,000,000 keys at a false-positive rate of 0.01% (it allows 42,949 keys); choose another --hash, such as xxh3
 ? 2
 $ bloomery plan -n 1M -p 1% --hostile-keys --hash md5
 ! bloomery plan: --hostile-keys needs --hash siphash: md5 has no secret key, so an attacker can compute it

@@ -25,7 +25,7 @@ $ bloomery info fixed.bly | grep -E 'kind|keys ' | sed 's,;.*,,'
 
 # What is asked must be what the state is.
 $ printf 'e\n' | bloomery dedup --state fixed.bly -p 0.5
-! bloomery dedup: fixed.bly: was created for a rate of 0.01, not 0.5; leave out -p, or name another file
+! bloomery dedup: fixed.bly: was created for a false-positive rate of 0.01, not 0.5; leave out -p, or name another file
 ? 2
 $ printf 'e\n' | bloomery dedup --state fixed.bly -n 5
 ! bloomery dedup: fixed.bly: was created for 1000 keys, not 5; leave out -n, or name another file
@@ -87,7 +87,7 @@ newer
 
 # Two names for one file.
 $ printf 'x\n' | bloomery dedup --state both.bly -o ./both.bly; ls both.bly 2>/dev/null
-! bloomery dedup: -o and --state name the same file
+! bloomery dedup: -o and --state name the same file; name different files
 ? 2
 $ ln -s gone dangling; for how in --state '--exact --state' --confirm '-f -o'; do printf 'x\n' | bloomery dedup $how dangling; done; bloomery build -f -o dangling /dev/null; ls gone 2>/dev/null
 ! bloomery dedup: dangling: this link points to a file that does not exist; name the file itself

@@ -84,7 +84,7 @@ $ bloomery dedup --window 1h --state number.bly /dev/null
 ! bloomery dedup: number.bly: was created with --window 10, not 1h; give the same window, or name another file
 ? 2
 $ bloomery dedup --window 10 -p 1% --state number.bly /dev/null
-! bloomery dedup: number.bly: was created for a rate of 0.001, not 0.01; leave out -p, or name another file
+! bloomery dedup: number.bly: was created for a false-positive rate of 0.001, not 0.01; leave out -p, or name another file
 ? 2
 $ bloomery dedup --window 10 --seed 4 --state number.bly /dev/null
 ! bloomery dedup: number.bly: was created with another seed; leave out --seed, or name another file

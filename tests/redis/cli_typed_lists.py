@@ -99,7 +99,7 @@ def test_old_states_of_dedup():
     eq(bloomery(server, "dedup", "--redis", urls, "--url", lines=b"http://EXAMPLE.org/f\n")[0], "")
     field = push("field", "--field", "1", "-t", " ")
     refused(server, "its keys are fields or lines in lower case", "check", field, "-k", "A")
-    refused(server, "its keys were made from lines", "add", field, "-k", "A")
+    refused(server, "only the command that created it can change it", "add", field, "-k", "A")
 
 
 def test_states_of_dedup():

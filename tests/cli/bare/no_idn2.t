@@ -20,4 +20,4 @@ www.xn--bcher-kva.example
 $ printf 'HTTP://bücher.example/\nHTTP://bücher.example/\nHTTP://a.example/\n' | bloomery dedup --url
 HTTP://bücher.example/
 HTTP://a.example/
-! bloomery dedup: warning: this build of bloomery lacks libidn2, so it compares lines with a non-ASCII host name unchanged; write such hosts in ASCII (xn--...)
+! bloomery dedup: warning: this build of bloomery has no support for international domain names (libidn2), so lines with such a host name are compared byte by byte; write the hosts in ASCII (xn--...)
