@@ -99,7 +99,7 @@ uint64_t build_allow_in_list(const build_allow *a, const bly_list_levels *levels
             name(a, number, line, tries.keys[i]);
     }
     if (found > MAX_NAMED)
-        (void)message_error("%s: %s more lines are in the list", a->path,
+        (void)message_error("%s: %s more lines are also in the list", a->path,
                             number_grouped(found - MAX_NAMED, more));
     return found;
 }

@@ -35,11 +35,12 @@ static void report_failure(const build_making *m, bly_kind kind, double rate, bl
                             "higher -p, or another --kind",
                             kinds_article(kind), bly_kind_name(kind), rate);
     else if (status == BLY_EFULL)
-        (void)message_error(
-            "%s: not all keys%s fit into %s %s list (different keys: %s); give a larger -n%s",
-            m->path, m->keys.copies ? " and copies" : "", kinds_article(kind), bly_kind_name(kind),
-            number_grouped(m->keys.distinct, keys),
-            m->keys.copies && kinds_limit_copies(kind) ? ", or use --kind hybrid" : "");
+        (void)message_error("%s: not all keys%s fit into %s %s list (distinct keys: %s); give a "
+                            "larger -n%s",
+                            m->path, m->keys.copies ? " and copies" : "", kinds_article(kind),
+                            bly_kind_name(kind), number_grouped(m->keys.distinct, keys),
+                            m->keys.copies && kinds_limit_copies(kind) ? ", or use --kind hybrid"
+                                                                       : "");
     else
         (void)message_status(m->path, status);
 }

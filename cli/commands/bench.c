@@ -102,7 +102,8 @@ static size_t read_kinds(const char *list, bly_kind out[MAX_KINDS]) {
         }
         if (count == MAX_KINDS || bly_kind_by_name(name, &out[count]) != BLY_OK) {
             (void)message_error(
-                "--kinds: unknown kind '%.*s'; bloomery plan -n 1000 --all lists the kinds",
+                "--kinds: unknown kind '%.*s'; use bloomery plan -n 1000 --all to list "
+                "the kinds",
                 (int)length, list);
             return 0;
         }

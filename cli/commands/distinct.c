@@ -122,14 +122,14 @@ static bool state_fits(const distinct_run *r) {
                             o->state, kinds_article(g.kind), bly_kind_name(g.kind));
     else if (o->precision && o->precision != g.hashes)
         (void)message_error("%s: was created with --precision %u, not %llu; leave out --precision, "
-                            "or start a new state",
+                            "or name another file",
                             o->state, g.hashes, (unsigned long long)o->precision);
     else if (o->error > 0 && precision > g.hashes)
         (void)message_error("%s: has a standard error of %s, more than --error allows; leave out "
-                            "--error, or start a new state",
+                            "--error, or name another file",
                             o->state, number_percent(bly_hll_error(r->kept.filter), error));
     else if (o->seed && o->seed != bly_filter_hasher(r->kept.filter)->seed)
-        (void)message_error("%s: has a different seed; leave out --seed, or start a new state",
+        (void)message_error("%s: has a different seed; leave out --seed, or name another file",
                             o->state);
     else
         return true;

@@ -117,7 +117,7 @@ static uint64_t keys_expected(const tally_request *r) {
 static bool fail_to_make(const tally_request *r, bly_status status) {
     char size[NUMBER_TEXT];
     if (status == BLY_EFULL && r->memory)
-        (void)message_error("--memory %s is too small to store any counts; give more",
+        (void)message_error("--memory %s is too small to store any counts; give a larger one",
                             number_bytes(r->memory, size));
     else
         (void)message_error("cannot create the table of counts: %s", bly_strerror(status));
@@ -178,27 +178,27 @@ static bool state_fits(const tally *t, const tally_request *r) {
                       "with bloomery add and bloomery remove",
                       r->state);
     if (!counts && !exact)
-        return refuse("contains no counts; start a new state", r->state);
+        return refuse("contains no counts; name another file", r->state);
     if (r->exact && !exact)
-        return refuse("contains estimated counts; leave out --exact, or start a new state",
+        return refuse("contains estimated counts; leave out --exact, or name another file",
                       r->state);
     if (r->sketch && !counts)
-        return refuse("contains exact counts; leave out --sketch, or start a new state", r->state);
+        return refuse("contains exact counts; leave out --sketch, or name another file", r->state);
     if (r->age && exact)
         return refuse("contains exact counts, and --age halves only the counts of a sketch; "
                       "leave out --age",
                       r->state);
     if (r->memory)
-        return refuse("already has a fixed size; leave out --memory, or start a new state",
+        return refuse("already has a fixed size; leave out --memory, or name another file",
                       r->state);
     if (r->rate > 0 && r->rate != s.requested_fpr)
-        return refuse("was created with a different -p; leave out -p, or start a new state",
+        return refuse("was created with a different -p; leave out -p, or name another file",
                       r->state);
     if (r->keys && r->keys != s.capacity)
-        return refuse("was created with a different -n; leave out -n, or start a new state",
+        return refuse("was created with a different -n; leave out -n, or name another file",
                       r->state);
     if (r->seed && r->seed != bly_filter_hasher(t->kept.filter)->seed)
-        return refuse("has a different seed; leave out --seed, or start a new state", r->state);
+        return refuse("has a different seed; leave out --seed, or name another file", r->state);
     return true;
 }
 
@@ -318,10 +318,11 @@ static void fail(const tally *t, bly_status status) {
                             number_grouped(exact_counts_keys(&t->exact), keys),
                             number_bytes(t->exact.max_bytes, bytes));
     else if (status == BLY_EFULL)
-        (void)message_error("%s: full: it was created for %s different keys; start a new state "
-                            "with a larger %s, or with --sketch",
-                            t->kept.path, number_grouped(bly_filter_capacity(t->filter), keys),
-                            t->limited ? "--memory" : "-n");
+        (void)message_error(
+            "%s: full: it was created for %s different keys; name another file, and "
+            "give a larger %s or --sketch",
+            t->kept.path, number_grouped(bly_filter_capacity(t->filter), keys),
+            t->limited ? "--memory" : "-n");
     else
         (void)message_error("%s", bly_strerror(status));
 }
@@ -442,6 +443,6 @@ void tally_judge(const tally *t) {
     message_warn("more different keys than the %s planned for: %s of new keys are mistaken for "
                  "others, so counts are too high; %s%s",
                  number_grouped(s.capacity, room), number_percent(s.current_fpr, rate),
-                 t->kept.path ? "start a new state with a larger " : "give a larger ",
+                 t->kept.path ? "name another file, and give a larger " : "give a larger ",
                  t->limited ? "--memory" : "-n");
 }

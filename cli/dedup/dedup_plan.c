@@ -61,7 +61,7 @@ static bool within_memory(const state_request *r, bly_spec *out) {
     bly_geometry g = best_shape(r->memory - r->overhead, n, &rate);
     if (n && rate > hopeless && r->keys) {
         (void)message_error("--memory is too small: with %s keys, %s of all new lines would be "
-                            "mistaken for repeats and dropped; give more",
+                            "mistaken for repeats and dropped; give a larger one",
                             number_grouped(n, keys), number_percent(rate, percent));
         return false;
     }
@@ -89,7 +89,7 @@ void dedup_plan_note(const state_request *r, const bly_filter *f) {
         number_percent(rate, percent));
     if (r->rate != 0 && rate > r->rate * 1.001)
         message_warn("--memory is too small for the requested false-positive rate of %g; give "
-                     "more, or a higher -p",
+                     "a larger one, or a higher -p",
                      r->rate);
 }
 

@@ -48,7 +48,8 @@ void dedup_report_dropped(const dedup_report *r) {
     const state_facts *f = r->facts;
     char dropped[NUMBER_TEXT];
     if (f->approximate && !state_is_overfull(f) && isatty(STDERR_FILENO))
-        message_note("about %s new lines were mistaken for repeats and %s (expected number); %s",
+        message_note("about %s new lines were mistaken for repeats and %s (estimated, not "
+                     "counted); %s",
                      number_estimate(f->dropped, dropped),
                      r->state->request.print_repeats ? "printed" : "dropped", f->alternative);
 }

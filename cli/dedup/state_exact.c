@@ -80,8 +80,8 @@ static bool create_set(exact_state *s, uint64_t max_bytes) {
     s->file.set = fingerprint_set_create(s->base.request.keys, max_bytes);
     if (!s->file.set)
         (void)message_error(
-            max_bytes ? "--memory is too small for so many fingerprints; give more, or use "
-                        "--confirm FILE, which stores fingerprints on disk"
+            max_bytes ? "--memory is too small for so many fingerprints; give a larger one, or "
+                        "use --confirm FILE, which stores fingerprints on disk"
                       : "out of memory");
     return s->file.set && state_random_seed(&s->file.pages.shape.seed);
 }
@@ -122,8 +122,8 @@ static bool add_keys(exact_state *s, const bly_bytes *keys, size_t n, uint8_t *f
         s->fingerprints[i] = s->hashes[i].lo;
     const bly_status status = fingerprint_set_add(s->file.set, s->fingerprints, n, fresh);
     if (status == BLY_EFULL)
-        (void)message_error("--memory is full; give more, or use --confirm FILE, which stores "
-                            "fingerprints on disk");
+        (void)message_error("the limit of --memory is reached; give a larger one, or use --confirm "
+                            "FILE, which stores fingerprints on disk");
     else if (status != BLY_OK)
         (void)message_error("out of memory; use --confirm FILE, which stores fingerprints on disk");
     return status == BLY_OK;

@@ -45,7 +45,8 @@ static bool refuse_kind(const filter_state *s) {
     const uint32_t unfit = BLY_CAN_REMOVE | BLY_CARDINALITY_ONLY | BLY_CAN_COUNT;
     if (can & BLY_CAN_ADD && !(can & unfit))
         return false;
-    (void)message_error("%s: cannot be a state: it is %s %s filter, %s; name another file",
+    (void)message_error("%s: cannot be used as a state file, because it is %s %s filter, %s; "
+                        "name another file",
                         s->base.name, kinds_article(kind), bly_kind_name(kind), unfit_reason(can));
     return true;
 }
@@ -123,7 +124,8 @@ static bool fits_request(const filter_state *s) {
                             s->base.name);
     else if (r->memory && info.bytes + r->overhead > r->memory)
         (void)message_error(
-            "%s: needs more memory than --memory allows; give more, or name another file",
+            "%s: needs more memory than --memory allows; give a larger one, or name "
+            "another file",
             s->base.name);
     else
         return true;
@@ -173,10 +175,11 @@ bool filter_state_create(filter_state *s, bly_spec spec) {
         return false;
     const bly_status status = bly_filter_create(&spec, &s->filter);
     if (status == BLY_ERATE && kinds_grow(spec.geometry.kind) && spec.fpr >= state_min_rate)
-        (void)message_error("-p %g is too low for a filter that grows; give the number of "
-                            "different lines with -n (then -p can be as low as %.2g), or use "
-                            "--exact",
-                            spec.fpr, state_min_rate);
+        (void)message_error(
+            "the false-positive rate -p %g is too low for a filter that grows; give "
+            "the number of different lines with -n (then -p can be as low as %.2g), "
+            "or use --exact",
+            spec.fpr, state_min_rate);
     else if (status != BLY_OK)
         (void)message_error("cannot create the filter: %s", bly_strerror(status));
     else if (r->memory)
@@ -198,11 +201,11 @@ static bool open_filter(dedup_state *base) {
 
 static bool report(const filter_state *s, bly_status status) {
     if (status == BLY_EFULL)
-        (void)message_error("the filter cannot grow any more at so low a rate; give the number of "
-                            "different lines with -n, or use --exact");
+        (void)message_error("the filter cannot grow further at this low false-positive rate; give "
+                            "the number of different lines with -n, or use --exact");
     else if (status == BLY_EGROWTH)
         (void)message_error("%s: is full, and its file requests a growth of more than 64 times its "
-                            "size and 64 MiB, which is refused; start a new state",
+                            "size and 64 MiB, which is refused; name another file",
                             s->base.name);
     else if (status == BLY_ENOMEM)
         (void)message_error("out of memory; use --memory SIZE to limit the filter");
@@ -316,7 +319,7 @@ static bool judge(const dedup_state *base, const state_facts *facts) {
         state_dropped_text(facts->dropped, dropped), number_percent(facts->rate, rate),
         number_percent(facts->requested, requested),
         r->memory ? "give more --memory, or use --confirm FILE"
-        : r->file ? "begin a new state without -n"
+        : r->file ? "name another file, and leave out -n"
                   : advice);
     return facts->rate <= state_useless_rate;
 }

@@ -289,7 +289,7 @@ static bool judge(const dedup_state *base, const state_facts *facts) {
                  "false-positive rate of up to %s; %sa larger -n",
                  number_span(r->window_span / 1000, span),
                  state_dropped_text(facts->dropped, dropped), number_percent(worst, rate),
-                 r->file ? "begin a new state with " : "use ");
+                 r->file ? "name another file, and give " : "give ");
     return worst <= state_useless_rate;
 }
 

@@ -103,7 +103,7 @@ static bool report_content(const remote *r, bool gozero) {
     case REMOTE_STRING:
         if (gozero)
             return false;
-        (void)message_error("%s: is a string, but not a Bloomery filter; %s", r->at.name,
+        (void)message_error("%s: is a Redis string, but not a Bloomery filter; %s", r->at.name,
                             r->offers_gozero
                                 ? "for a go-zero filter, pass its number of bits with --gozero BITS"
                                 : "use another key");

@@ -323,20 +323,22 @@ static int refuse_full(const inputs *p, size_t i, const bly_filter *into, uint64
     const uint64_t all = bly_filter_count(into) + more, most = bly_filter_max_keys(into);
     (void)number_grouped(all, keys);
     if (all > most)
-        return message_error("%s: does not fit into the result: the files have %s keys together, "
-                             "and there is space for %s; build each with -n for the keys of all",
-                             p->paths[i], keys, number_grouped(most, room));
+        return message_error(
+            "%s: its keys do not fit into the result: the files have %s keys "
+            "together, and there is space for %s; build each with -n for the keys of "
+            "all",
+            p->paths[i], keys, number_grouped(most, room));
     if (!kinds_limit_copies(p->first.geometry.kind))
         return message_error(
-            "%s: does not fit into the result; build one list from the keys of all "
-            "files",
+            "%s: its keys do not fit into the result; build one list from the keys "
+            "of all files",
             p->paths[i]);
-    return message_error(
-        "%s: does not fit into the result, although the files have only %s keys "
-        "together. A key that is in several files is stored several times, and there "
-        "is space for at most eight copies of a key, or for fewer if many keys have "
-        "several; build one list from the keys of all files",
-        p->paths[i], keys);
+    return message_error("%s: its keys do not fit into the result, although the files have only "
+                         "%s keys together. A key that is in several files is stored several "
+                         "times, and there is space for at most eight copies of a key, or for "
+                         "fewer if many keys have several; build one list from the keys of all "
+                         "files",
+                         p->paths[i], keys);
 }
 
 static int refuse_mismatch(const inputs *p, size_t i, bly_status status, const char *why) {

@@ -186,10 +186,9 @@ static int report_no_module(const fetching *f) {
     if (f->t->content == REMOTE_NOTHING)
         return message_error("%s: there is no such key", name);
     if (f->t->content == REMOTE_STRING)
-        return message_error(
-            "%s: is a string, but not a Bloomery filter (filters of go-zero cannot "
-            "be pulled)",
-            name);
+        return message_error("%s: is a Redis string, but not a Bloomery filter (go-zero filters "
+                             "cannot be pulled)",
+                             name);
     if (f->t->content == REMOTE_OTHER)
         return message_error("%s: is not a filter; use another key", name);
     return message_error(
@@ -249,7 +248,8 @@ static fetch_result handle_chunk(fetching *f, const bly_redis_reply *answer) {
     if (bly_redis_reply_integer(bly_redis_reply_at(answer, 1)) != f->stamp)
         return FETCH_CHANGED;
     if (data.size == 0 || data.size > f->t->total - f->t->done) {
-        (void)message_error("%s: the server sent %llu bytes too %s", f->t->remote.at.name,
+        (void)message_error("%s: the server sent %llu bytes too %s; try again",
+                            f->t->remote.at.name,
                             (unsigned long long)(data.size ? data.size - (f->t->total - f->t->done)
                                                            : f->t->total - f->t->done),
                             data.size ? "many" : "few");

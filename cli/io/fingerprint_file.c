@@ -209,7 +209,7 @@ static void say_damaged(const pages *p) {
     if (bly_file_get_info(p->path, &info) == BLY_OK)
         (void)message_error(
             "%s: a filter that was created without --exact and --confirm; leave out "
-            "these options, or start a new state",
+            "these options, or name another file",
             p->path);
     else if (pages_recognise(p->path))
         (void)message_error("%s: damaged; remove it to start a new state", p->path);

@@ -208,7 +208,7 @@ const char *plan_why_not(const plan_answer *p, const plan_line *line) {
     if (line->status == BLY_EUNSUPPORTED)
         return bly_advise_why_not(line->kind, &p->needs);
     if (line->status == BLY_EIMPOSSIBLE)
-        return "it does not fit into the memory";
+        return "it does not fit into --memory";
     if (line->status == BLY_ETOOBIG)
         return "it would need more than 32 TiB";
     if (line->status == BLY_ERATE)

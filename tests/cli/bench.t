@@ -109,10 +109,10 @@ scalable-cuckoo 6 True 60000 20.5 False
 
 # What cannot be is refused.
 $ bloomery bench --kinds sbbf,pigeon
-! bloomery bench: --kinds: unknown kind 'pigeon'; bloomery plan -n 1000 --all lists the kinds
+! bloomery bench: --kinds: unknown kind 'pigeon'; use bloomery plan -n 1000 --all to list the kinds
 ? 2
 $ bloomery bench --kinds ''
-! bloomery bench: --kinds: unknown kind ''; bloomery plan -n 1000 --all lists the kinds
+! bloomery bench: --kinds: unknown kind ''; use bloomery plan -n 1000 --all to list the kinds
 ? 2
 $ bloomery bench --key-bytes 7
 ! bloomery bench: --key-bytes must be from 8 to 4096

@@ -199,7 +199,7 @@ $ bloomery build --must-not-match some -o allowed.bly numbers
 ! bloomery build: some:8: must not match, but is in the list: '18'
 ! bloomery build: some:9: must not match, but is in the list: '19'
 ! bloomery build: some:10: must not match, but is in the list: '20'
-! bloomery build: some: 10 more lines are in the list
+! bloomery build: some: 10 more lines are also in the list
 ? 2
 
 # By chance: another seed is tried, and the result holds.

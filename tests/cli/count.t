@@ -145,9 +145,9 @@ $ for i in 1 2 3 4; do bloomery count --age -s days.bly empty; done; bloomery co
 0	a
 3	a
 $ bloomery count -q -i -s days.bly empty; bloomery count -s days.bly empty
-! bloomery count: days.bly: was created without --url, --field and --ignore-case, but this run is with --field or --ignore-case, so keys would not match; use the same options, or start a new state
+! bloomery count: days.bly: was created without --url, --field and --ignore-case, but this run is with --field or --ignore-case, so keys would not match; use the same options, or name another file
 $ bloomery count --field 1 -s days.bly empty
-! bloomery count: days.bly: was created without --url, --field and --ignore-case, but this run is with --field or --ignore-case, so keys would not match; use the same options, or start a new state
+! bloomery count: days.bly: was created without --url, --field and --ignore-case, but this run is with --field or --ignore-case, so keys would not match; use the same options, or name another file
 ? 2
 $ bloomery count --age -s new.bly letters; ls new.bly 2>&1
 ls: cannot access 'new.bly': No such file or directory
@@ -170,10 +170,10 @@ $ bloomery count --exact -s exact.bly -k x
 
 # What is asked must be what the state is.
 $ bloomery count -s days.bly --exact empty
-! bloomery count: days.bly: contains estimated counts; leave out --exact, or start a new state
+! bloomery count: days.bly: contains estimated counts; leave out --exact, or name another file
 ? 2
 $ bloomery count -s exact.bly --sketch empty
-! bloomery count: exact.bly: contains exact counts; leave out --sketch, or start a new state
+! bloomery count: exact.bly: contains exact counts; leave out --sketch, or name another file
 ? 2
 $ bloomery count --sketch --exact empty
 ! bloomery count: --exact and --sketch cannot be combined; give only one
@@ -182,22 +182,22 @@ $ bloomery count -s exact.bly --age empty
 ! bloomery count: exact.bly: contains exact counts, and --age halves only the counts of a sketch; leave out --age
 ? 2
 $ bloomery count -s days.bly -n 5 empty
-! bloomery count: days.bly: was created with a different -n; leave out -n, or start a new state
+! bloomery count: days.bly: was created with a different -n; leave out -n, or name another file
 ? 2
 $ bloomery count -s days.bly -p 1% empty
-! bloomery count: days.bly: was created with a different -p; leave out -p, or start a new state
+! bloomery count: days.bly: was created with a different -p; leave out -p, or name another file
 ? 2
 $ bloomery count -s days.bly -m 1M empty
-! bloomery count: days.bly: already has a fixed size; leave out --memory, or start a new state
+! bloomery count: days.bly: already has a fixed size; leave out --memory, or name another file
 ? 2
 $ bloomery count -s days.bly --seed 4 empty
-! bloomery count: days.bly: has a different seed; leave out --seed, or start a new state
+! bloomery count: days.bly: has a different seed; leave out --seed, or name another file
 ? 2
 $ bloomery count -s days.bly -n 1000 -p 5% letters | tail -1
 ~6	a
 ! bloomery count: counts marked ~ are estimates, too high by at most 3
 $ bloomery build -q -o list.bly letters; bloomery count -s list.bly letters
-! bloomery count: list.bly: contains no counts; start a new state
+! bloomery count: list.bly: contains no counts; name another file
 ? 2
 $ bloomery build -q --kind hybrid -o ok.bly letters; bloomery build -q --kind counting -o counting.bly letters; bloomery count -s counting.bly letters
 ! bloomery count: counting.bly: a list, not a state of count; print its counts with --query, or change it with bloomery add and bloomery remove
@@ -260,7 +260,7 @@ $ bloomery count --sketch --memory 1M --top 1 --json letters | grep -o '"memory_
 "memory_bytes":1048512
 "memory_bytes":262144
 $ bloomery count --memory 10 letters
-! bloomery count: --memory 10 B is too small to store any counts; give more
+! bloomery count: --memory 10 B is too small to store any counts; give a larger one
 ? 2
 $ bloomery count -p 1e-300 letters
 ! bloomery count: cannot create the table of counts: the false-positive rate must lie strictly between 0 and 1, and not below 2^-40
@@ -277,7 +277,7 @@ $ seq 20000 | bloomery count -m 64K | awk '$1 != 1' | wc -l; seq 20000 | bloomer
 ! bloomery count: exact counts of 9,174 different keys have used up 64.0 KiB; give a larger --memory, or use --sketch for estimates in fixed memory
 ? 2
 $ seq 2000 | bloomery count --exact -s full.bly -n 100 > /dev/null
-! bloomery count: full.bly: full: it was created for 100 different keys; start a new state with a larger -n, or with --sketch
+! bloomery count: full.bly: full: it was created for 100 different keys; name another file, and give a larger -n or --sketch
 ? 2
 
 # A secret.

@@ -169,7 +169,7 @@ both     200
 either   1,000
 jaccard  0.200
 $ bloomery merge -o x.bly full.bly full.bly
-! bloomery merge: full.bly: does not fit into the result: the files have 2,000 keys together, and there is space for 1,000; build each with -n for the keys of all
+! bloomery merge: full.bly: its keys do not fit into the result: the files have 2,000 keys together, and there is space for 1,000; build each with -n for the keys of all
 ? 2
 $ bloomery merge -o x.bly a.bly full.bly
 ! bloomery merge: full.bly: differs from a.bly in its size (262 buckets, not 524 buckets), and there is no size that both can be folded to; build both with the same -n and -p
@@ -221,7 +221,7 @@ $ bloomery merge -f -o s.bly t1.bly t2.bly t3.bly t1.bly t2.bly t3.bly; bloomery
   capacity   1,000 keys and 24 marks, 13.8 bits per key
 ! bloomery merge: s.bly: 6 filters merged, 54 keys and 24 marks that record its type; false-positive rate per lookup 0.00307% (requested: 0.1%)
 $ bloomery merge -o x9.bly t3.bly t3.bly t3.bly t3.bly t3.bly t3.bly t3.bly t3.bly t3.bly
-! bloomery merge: t3.bly: does not fit into the result, although the files have only 120 keys together. A key that is in several files is stored several times, and there is space for at most eight copies of a key, or for fewer if many keys have several; build one list from the keys of all files
+! bloomery merge: t3.bly: its keys do not fit into the result, although the files have only 120 keys together. A key that is in several files is stored several times, and there is space for at most eight copies of a key, or for fewer if many keys have several; build one list from the keys of all files
 ? 2
 $ bloomery build -q --type email --kind cuckoo --key-file k -n 100 -o k1.bly <(printf 'a@b.example\nc@d.example\n'); bloomery build -q --type email --kind cuckoo --key-file k -n 100 -o k2.bly <(echo a@b.example)
 $ bloomery subtract -o k3.bly k1.bly k2.bly
@@ -294,7 +294,7 @@ $ seq 100 > hundred; bloomery build -q --kind cuckoo -n 10000 -o copies.bly hund
 ! bloomery add: copies.bly: no space for one of these keys (copies in the list: 6), although the list is only 6% full: all copies of a key must be in the same two buckets, which fill up soon if many keys have several copies; remove copies, or use --once; nothing was added
 ? 2
 $ bloomery build -q --kind cuckoo -n 10000 -o ones.bly hundred; bloomery merge -o x7.bly ones.bly ones.bly ones.bly ones.bly ones.bly ones.bly ones.bly
-! bloomery merge: ones.bly: does not fit into the result, although the files have only 700 keys together. A key that is in several files is stored several times, and there is space for at most eight copies of a key, or for fewer if many keys have several; build one list from the keys of all files
+! bloomery merge: ones.bly: its keys do not fit into the result, although the files have only 700 keys together. A key that is in several files is stored several times, and there is space for at most eight copies of a key, or for fewer if many keys have several; build one list from the keys of all files
 ? 2
 
 # The marks of a type are no keys, and no room for any.
@@ -311,5 +311,5 @@ $ seq 1000 | bloomery build --kind cuckoo --seed 3243 -o crowded.bly; seq 1000 |
 ! bloomery build: 1,000 lines: 1,000 keys, 0 repeated
 ! bloomery build: crowded.bly: cuckoo, 1.81 KiB, false positives: 1 in 1,000 lines (one lookup per line)
 $ seq 1000 | bloomery build --kind cuckoo -n 1000 --seed 3243 -o fixed.bly
-! bloomery build: fixed.bly: not all keys fit into a cuckoo list (different keys: 1,000); give a larger -n
+! bloomery build: fixed.bly: not all keys fit into a cuckoo list (distinct keys: 1,000); give a larger -n
 ? 2

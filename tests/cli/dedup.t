@@ -236,7 +236,7 @@ one
 two
 ! bloomery dedup: the filter takes 7.00 MiB (bb2x512); once it has 1,000,000 keys, 7.46e-08% of all new lines are mistaken for repeats and dropped
 $ bloomery dedup --memory 10M -n 100M -p 0.001 a
-! bloomery dedup: --memory is too small: with 100,000,000 keys, 100% of all new lines would be mistaken for repeats and dropped; give more
+! bloomery dedup: --memory is too small: with 100,000,000 keys, 100% of all new lines would be mistaken for repeats and dropped; give a larger one
 ? 2
 $ bloomery dedup --memory 64M -n 1M -p 0.001 a
 one
@@ -288,13 +288,13 @@ $ cat > on-terminal <<'END'
 > sys.exit(pty.spawn(["bash", "-c", sys.argv[1]]) >> 8)
 > END
 $ for run in '-n 3000 -p 0.1 s3' '-d -n 3000 -p 0.1 s3' 's3' '--window 5000 s3' '--exact s3' '--confirm s3.fps s3' '-q s3' '-c s3' '-n 1000 s3'; do NO_COLOR=1 python3 on-terminal "bloomery dedup --seed 0 $run > out" | tr -d '\r' | sed -E 's/^.*\x1b\[K//; s/about [0-9.,e-]+/about N/; s/now [0-9.]+%/now N%/'; done
-bloomery dedup: about N new lines were mistaken for repeats and dropped (expected number); --exact or --confirm FILE drops none
-bloomery dedup: about N new lines were mistaken for repeats and printed (expected number); --exact or --confirm FILE drops none
-bloomery dedup: about N new lines were mistaken for repeats and dropped (expected number); --exact or --confirm FILE drops none
-bloomery dedup: about N new lines were mistaken for repeats and dropped (expected number); --exact drops none, but forgets no line
+bloomery dedup: about N new lines were mistaken for repeats and dropped (estimated, not counted); --exact or --confirm FILE drops none
+bloomery dedup: about N new lines were mistaken for repeats and printed (estimated, not counted); --exact or --confirm FILE drops none
+bloomery dedup: about N new lines were mistaken for repeats and dropped (estimated, not counted); --exact or --confirm FILE drops none
+bloomery dedup: about N new lines were mistaken for repeats and dropped (estimated, not counted); --exact drops none, but forgets no line
 bloomery dedup: warning: the filter contains more keys than it was planned for: about N new lines were dropped, and the false-positive rate is now N% (requested: 0.1%); use -n 3000, or leave out -n and let it grow
 $ python3 on-terminal 'bloomery dedup --seed 1 -n 3000 -p 0.1 s3 > out' | tr -d '\r' | sed 's/^.*\x1b\[K//'; awk 'END { print 3000 - NR }' out
-bloomery dedup: about 56 new lines were mistaken for repeats and dropped (expected number); --exact or --confirm FILE drops none
+bloomery dedup: about 56 new lines were mistaken for repeats and dropped (estimated, not counted); --exact or --confirm FILE drops none
 56
 
 # A seed makes the same of the same; lines made to hash alike without one are told apart by default.

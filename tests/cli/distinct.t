@@ -163,10 +163,10 @@ $ bloomery distinct -s seven.bly --seed 7 high > /dev/null; bloomery merge -o x.
 
 # What is asked must be what the state is.
 $ bloomery distinct -s a.bly --precision 12 one
-! bloomery distinct: a.bly: was created with --precision 14, not 12; leave out --precision, or start a new state
+! bloomery distinct: a.bly: was created with --precision 14, not 12; leave out --precision, or name another file
 ? 2
 $ bloomery distinct -s a.bly --error 0.2% one
-! bloomery distinct: a.bly: has a standard error of 0.812%, more than --error allows; leave out --error, or start a new state
+! bloomery distinct: a.bly: has a standard error of 0.812%, more than --error allows; leave out --error, or name another file
 ? 2
 $ cp a.bly kept.bly; bloomery distinct -s a.bly --error 0.1% one; cmp a.bly kept.bly
 ! bloomery distinct: --error cannot be 0.1%: the smallest possible error is 0.2% (--precision 18)
@@ -176,7 +176,7 @@ $ bloomery distinct -s a.bly --error 1% --precision 14 one
 $ bloomery distinct -s a.bly --error 1% one
 598 distinct (588 to 607 with 95% certainty) of 1 line and earlier runs, in 12.0 KiB of memory
 $ bloomery distinct -s a.bly --seed 5 one
-! bloomery distinct: a.bly: has a different seed; leave out --seed, or start a new state
+! bloomery distinct: a.bly: has a different seed; leave out --seed, or name another file
 ? 2
 $ bloomery build -q -o list.bly low; bloomery distinct -s list.bly one
 ! bloomery distinct: list.bly: not a state of distinct, but a split512 filter; use bloomery info to estimate its number of keys
@@ -203,7 +203,7 @@ $ bloomery check a.bly one
 ! bloomery check: a.bly: is an hll filter, which only counts different lines; use bloomery info to see the number, or bloomery distinct --state to continue counting
 ? 2
 $ bloomery dedup --state a.bly one
-! bloomery dedup: a.bly: cannot be a state: it is an hll filter, which stores no lines (bloomery distinct counts with it); name another file
+! bloomery dedup: a.bly: cannot be used as a state file, because it is an hll filter, which stores no lines (bloomery distinct counts with it); name another file
 ? 2
 $ bloomery add a.bly one
 ! bloomery add: a.bly: not a list, but an hll filter, which only counts keys; add lines with bloomery distinct --state

@@ -246,19 +246,19 @@ $ bloomery check --type line url.bly -k A
 ? 1
 # A state is used with the options that it was made with.
 $ bloomery dedup --state url.bly url
-! bloomery dedup: url.bly: was created with --url, but this run is without --url, --field and --ignore-case, so keys would not match; use the same options, or start a new state
+! bloomery dedup: url.bly: was created with --url, but this run is without --url, --field and --ignore-case, so keys would not match; use the same options, or name another file
 ? 2
 $ bloomery dedup -i --state new.bly unix
-! bloomery dedup: new.bly: was created without --url, --field and --ignore-case, but this run is with --field or --ignore-case, so keys would not match; use the same options, or start a new state
+! bloomery dedup: new.bly: was created without --url, --field and --ignore-case, but this run is with --field or --ignore-case, so keys would not match; use the same options, or name another file
 ? 2
 $ bloomery dedup --url --confirm confirm.fps unix
-! bloomery dedup: confirm.fps: was created without --url, --field and --ignore-case, but this run is with --url, so keys would not match; use the same options, or start a new state
+! bloomery dedup: confirm.fps: was created without --url, --field and --ignore-case, but this run is with --url, so keys would not match; use the same options, or name another file
 ? 2
 $ bloomery dedup --url --exact --state exact.fps unix
-! bloomery dedup: exact.fps: was created without --url, --field and --ignore-case, but this run is with --url, so keys would not match; use the same options, or start a new state
+! bloomery dedup: exact.fps: was created without --url, --field and --ignore-case, but this run is with --url, so keys would not match; use the same options, or name another file
 ? 2
 $ bloomery distinct -i --state seen.hll unix
-! bloomery distinct: seen.hll: was created without --url, --field and --ignore-case, but this run is with --field or --ignore-case, so keys would not match; use the same options, or start a new state
+! bloomery distinct: seen.hll: was created without --url, --field and --ignore-case, but this run is with --field or --ignore-case, so keys would not match; use the same options, or name another file
 ? 2
 # Blank lines are keys of a state.
 $ echo x | bloomery dedup -q --state blank.bly; printf '\n \n' | bloomery add blank.bly; printf '\n \nx\n' | bloomery dedup --state blank.bly
@@ -307,7 +307,7 @@ $ cp build.bly old-list.bly; $DATA/unrecord.py old-list.bly; bloomery dedup --st
 $ bloomery dedup -p 1e-12 -n 10k p | wc -l
 8000
 $ bloomery dedup -p 1e-12 p
-! bloomery dedup: -p 1e-12 is too low for a filter that grows; give the number of different lines with -n (then -p can be as low as 9.1e-13), or use --exact
+! bloomery dedup: the false-positive rate -p 1e-12 is too low for a filter that grows; give the number of different lines with -n (then -p can be as low as 9.1e-13), or use --exact
 ? 2
 # With --confirm it costs page reads and no lines, and the filter grows at any rate.
 $ bloomery dedup --confirm low.fps -p 1e-12 -n 1000 p | wc -l; bloomery dedup --confirm low.fps -p 1e-12 p

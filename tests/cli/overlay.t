@@ -215,7 +215,7 @@ $ bloomery fold -o y.bly over.bly
 ! bloomery fold: over.bly: overlay filters cannot be folded; these kinds can: classic, partitioned, sbbf, split512 and bb2x512
 ? 2
 $ bloomery dedup --state over.bly numbers
-! bloomery dedup: over.bly: cannot be a state: it is an overlay filter, which only bloomery add and remove can change; name another file
+! bloomery dedup: over.bly: cannot be used as a state file, because it is an overlay filter, which only bloomery add and remove can change; name another file
 ? 2
 $ bloomery count --query -s over.bly -k 1
 ! bloomery count: over.bly: overlay filters do not count how often a key was added; these kinds do: counting, multilayer, layered, hybrid, cuckoo, counts, growable-cuckoo and scalable-cuckoo

@@ -198,22 +198,22 @@ bb2x512: 1.15 MiB for 1,000,000 keys, FPR 1% (1 in 100)
     price of a cache line for each of a key's bits.
   partitioned       1.14 MiB      9.59      7         1%
     As small as classic, with each of a key's bits in a slice of its own.
-  sbbf              it does not fit into the memory
-  split512          it does not fit into the memory
-  scalable          it does not fit into the memory
+  sbbf              it does not fit into --memory
+  split512          it does not fit into --memory
+  scalable          it does not fit into --memory
   window            it forgets old keys
-  counting          it does not fit into the memory
-  multilayer        it does not fit into the memory
-  layered           it does not fit into the memory
+  counting          it does not fit into --memory
+  multilayer        it does not fit into --memory
+  layered           it does not fit into --memory
   overlay           it lies over another filter: plan that one
-  hybrid            it does not fit into the memory
-  cuckoo            it does not fit into the memory
+  hybrid            it does not fit into --memory
+  cuckoo            it does not fit into --memory
   fuse              all its keys must be known when it is made
   ribbon            all its keys must be known when it is made
   counts            it is for counting how often keys come
   hll               it tells how many keys there are, not which
-  growable-cuckoo   it does not fit into the memory
-  scalable-cuckoo   it does not fit into the memory
+  growable-cuckoo   it does not fit into --memory
+  scalable-cuckoo   it does not fit into --memory
 \
 Lines: how many cache lines a lookup of a member reads. FPR: the expected
 false-positive rate per lookup, when all keys have been added.

@@ -34,7 +34,7 @@ $ printf 'e\n' | bloomery dedup --state seen.bly --memory 64M
 ! bloomery dedup: seen.bly: grows as needed, so --memory cannot limit it; leave out --memory, or name another file
 ? 2
 $ printf 'e\n' | bloomery dedup --state seen.bly --exact
-! bloomery dedup: seen.bly: a filter that was created without --exact and --confirm; leave out these options, or start a new state
+! bloomery dedup: seen.bly: a filter that was created without --exact and --confirm; leave out these options, or name another file
 ? 2
 $ printf 'e\n' | bloomery dedup -q --state fixed.bly --memory 64M
 e
@@ -100,11 +100,11 @@ $ ln -s gone dangling; for how in --state '--exact --state' --confirm '-f -o'; d
 # A state is good for one way to make keys of lines.
 $ printf 'http://a.test/#x\n' | bloomery dedup --url --state rule.bly; printf 'http://a.test/#x\n' | bloomery dedup --state rule.bly
 http://a.test/#x
-! bloomery dedup: rule.bly: was created with --url, but this run is without --url, --field and --ignore-case, so keys would not match; use the same options, or start a new state
+! bloomery dedup: rule.bly: was created with --url, but this run is without --url, --field and --ignore-case, so keys would not match; use the same options, or name another file
 ? 2
 $ printf 'http://a.test/#x\n' | bloomery dedup --url --exact --state rule.fps; printf 'http://a.test/#x\n' | bloomery dedup -i --url --exact --state rule.fps
 http://a.test/#x
-! bloomery dedup: rule.fps: was created with --url, but this run is with --field or --ignore-case, so keys would not match; use the same options, or start a new state
+! bloomery dedup: rule.fps: was created with --url, but this run is with --field or --ignore-case, so keys would not match; use the same options, or name another file
 ? 2
 
 # An empty file is a state that has yet to begin.
@@ -162,7 +162,7 @@ $ printf 'd\ne\n' | bloomery dedup --state exact.fps
 ! bloomery dedup: exact.fps: contains fingerprints; use it with --exact or --confirm
 ? 2
 $ printf 'd\ne\n' | bloomery dedup --confirm seen.bly
-! bloomery dedup: seen.bly: a filter that was created without --exact and --confirm; leave out these options, or start a new state
+! bloomery dedup: seen.bly: a filter that was created without --exact and --confirm; leave out these options, or name another file
 ? 2
 $ printf 'd\ne\n' | bloomery dedup --confirm .
 ! bloomery dedup: .: Is a directory
@@ -203,5 +203,5 @@ $ cat slow.status; cat slow.notes >&2
 $ seq 100000 | bloomery dedup --exact --memory 16M -c
 100000 lines, 100000 unique, 0 repeated
 $ seq 1000000 | bloomery dedup --exact --memory 10M -c
-! bloomery dedup: --memory is full; give more, or use --confirm FILE, which stores fingerprints on disk
+! bloomery dedup: the limit of --memory is reached; give a larger one, or use --confirm FILE, which stores fingerprints on disk
 ? 2

@@ -150,7 +150,7 @@ $ bloomery build --kind blocked-counting -o x.bly numbers
 ! bloomery build: --kind: kind blocked-counting was removed; use layered instead
 ? 2
 $ bloomery dedup --state fuse.bly numbers
-! bloomery dedup: fuse.bly: cannot be a state: it is a fuse filter, to which nothing can be added; name another file
+! bloomery dedup: fuse.bly: cannot be used as a state file, because it is a fuse filter, to which nothing can be added; name another file
 ? 2
 
 # The summary, and the kind's own words, as JSON.

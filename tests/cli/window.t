@@ -101,7 +101,7 @@ $ bloomery dedup --state plain.bly /dev/null; bloomery dedup --window 10 --state
 ! bloomery dedup: plain.bly: was created without --window, and forgets nothing; leave out --window, or name another file
 ? 2
 $ bloomery dedup --ignore-case --window 10 --state number.bly /dev/null
-! bloomery dedup: number.bly: was created without --url, --field and --ignore-case, but this run is with --field or --ignore-case, so keys would not match; use the same options, or start a new state
+! bloomery dedup: number.bly: was created without --url, --field and --ignore-case, but this run is with --field or --ignore-case, so keys would not match; use the same options, or name another file
 ? 2
 
 # Only --count leaves it as it was.
@@ -112,9 +112,9 @@ $ cp number.bly before.bly; seq 900 909 | bloomery dedup -c --window 10 --state 
 $ seq 3000 > many; bloomery dedup --window 1h -n 1000 --seed 1 many > out; echo $?; awk 'END { print (NR > 2500) }' out
 0
 1
-! bloomery dedup: warning: more keys than planned occurred within 1h: about 107 new lines were dropped, at a false-positive rate of up to 20.1%; use a larger -n
+! bloomery dedup: warning: more keys than planned occurred within 1h: about 107 new lines were dropped, at a false-positive rate of up to 20.1%; give a larger -n
 $ seq 30000 | bloomery dedup --window 1h -n 1000 --seed 1 2>&1 > out | sed 's/about [0-9,]* new/about N new/; s/up to [0-9.]*%/up to N%/'; seq 30000 | bloomery dedup -q --window 1h -n 1000 --seed 1 > out 2>/dev/null
-bloomery dedup: warning: more keys than planned occurred within 1h: about N new lines were dropped, at a false-positive rate of up to N%; use a larger -n
+bloomery dedup: warning: more keys than planned occurred within 1h: about N new lines were dropped, at a false-positive rate of up to N%; give a larger -n
 ? 2
 $ seq 1000 | bloomery dedup --window 1h -n 1000 --seed 1 | wc -l
 1000
@@ -251,7 +251,7 @@ $ printf 'x' | dd of=seen.bly bs=1 seek=20 conv=notrunc 2>/dev/null; bloomery in
 
 # A state must be of a kind that dedup makes.
 $ seq 9 | bloomery build -q --kind cuckoo -o cuckoo.bly; bloomery dedup --state cuckoo.bly /dev/null
-! bloomery dedup: cuckoo.bly: cannot be a state: it is a cuckoo filter, which would store every repeat again; name another file
+! bloomery dedup: cuckoo.bly: cannot be used as a state file, because it is a cuckoo filter, which would store every repeat again; name another file
 ? 2
 
 # A window that another program made has no room for what dedup marks its own by.
