@@ -236,15 +236,15 @@ static bool wait_for_input(void *ctx) {
     if (!flush_answers(r))
         return false;
     while (r->options->follow && poll(&standard_input, 1, WAIT_MS) == 0)
-        list_set_refresh(&r->set);
+        if (!list_set_refresh(&r->set))
+            return false;
     return true;
 }
 
 static bool take_batch(void *ctx, const bly_bytes *records, size_t n) {
     check_run *r = ctx;
     const input *in = &r->lines.in;
-    list_set_refresh(&r->set);
-    if (!list_set_batch(&r->set, records, n))
+    if (!list_set_refresh(&r->set) || !list_set_batch(&r->set, records, n))
         return false;
     for (size_t i = 0; i < n; i++)
         if (!report_line(r, &(checked_line){in->path, in->number + i, records[i], i}))

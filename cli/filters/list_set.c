@@ -64,9 +64,11 @@ bool list_set_batch(list_set *s, const bly_bytes *lines, size_t n) {
     return true;
 }
 
-void list_set_refresh(list_set *s) {
-    for (size_t i = 0; s->options.follow && i < s->count; i++)
-        live_list_refresh(&s->lists[i].list);
+bool list_set_refresh(list_set *s) {
+    bool good = true;
+    for (size_t i = 0; good && s->options.follow && i < s->count; i++)
+        good = live_list_refresh(&s->lists[i].list);
+    return good;
 }
 
 /* ---- facts ----------------------------------------------------------------------------------- */

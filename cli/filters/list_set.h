@@ -30,8 +30,8 @@ void list_set_close(list_set *s);
 /* Looks up n <= INPUT_BATCH lines. false: as query_batch. */
 bool list_set_batch(list_set *s, const bly_bytes *lines, size_t n);
 
-/* For --follow: see live_list_refresh. */
-void list_set_refresh(list_set *s);
+/* For --follow: see live_list_refresh. false: reported. */
+bool list_set_refresh(list_set *s);
 
 const char *list_set_name(const set_list *l);
 

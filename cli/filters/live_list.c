@@ -301,6 +301,11 @@ static live_result answer_unknown(live_list *l, size_t n, uint8_t *answers) {
     return LIVE_RENEWED;
 }
 
+/* A list that replaces another may have another type. */
+static live_result with_new_type(live_list *l, live_result result) {
+    return result == LIVE_RENEWED && !find_type(l) ? LIVE_FAILED : result;
+}
+
 live_result live_list_contains(live_list *l, const bly_bytes *keys, size_t n, uint8_t *answers) {
     if (n == 0)
         return LIVE_ANSWERED;
@@ -309,7 +314,7 @@ live_result live_list_contains(live_list *l, const bly_bytes *keys, size_t n, ui
         result = answer_unknown(l, n, answers);
     else if (handle_contains(&l->handle, keys, n, answers) != BLY_OK)
         result = after_failure(l);
-    return result == LIVE_RENEWED && !find_type(l) ? LIVE_FAILED : result;
+    return with_new_type(l, result);
 }
 
 /* ---- replacement ----------------------------------------------------------------------------- */
@@ -343,13 +348,17 @@ static void refresh_file(live_list *l) {
     }
 }
 
-/* Others may have added keys of a new level. An error here is ignored, since the next lookup
- * reports it. */
-static void refresh_form(live_list *l) {
+/* Others may have added keys of a new level, or replaced the list by one of another type, for which
+ * lines must be read again before they are looked up. Other errors are ignored, since the next
+ * lookup reports them. false: reported. */
+static bool refresh_form(live_list *l) {
     bly_list_type own;
     bly_list_levels levels;
-    if (l->unavailable || !read_form(l, false, &own, &levels))
-        return;
+    if (l->unavailable)
+        return true;
+    if (!read_form(l, false, &own, &levels))
+        return l->handle.status != BLY_EMISMATCH ||
+               with_new_type(l, after_failure(l)) != LIVE_FAILED;
     if (l->options->type || own == l->type)
         l->levels = levels;
     else if (own != BLY_LIST_NONE && own != BLY_LIST_OTHER) {
@@ -357,15 +366,16 @@ static void refresh_form(live_list *l) {
         l->type = own;
         l->levels = levels;
     }
+    return true;
 }
 
-void live_list_refresh(live_list *l) {
+bool live_list_refresh(live_list *l) {
     const double interval = l->may_fail ? server_interval : file_interval;
     if (progress_clock() - l->checked_at < interval)
-        return;
+        return true;
     l->checked_at = progress_clock();
     if (l->may_fail)
-        refresh_form(l);
-    else
-        refresh_file(l);
+        return refresh_form(l);
+    refresh_file(l);
+    return true;
 }

@@ -46,7 +46,8 @@ bool byte_strings_put(byte_strings *b, bly_bytes string) {
         return false;
     b->data = data;
     memcpy(b->data + b->used, &size, sizeof size);
-    memcpy(b->data + b->used + sizeof size, string.data, string.size);
+    if (string.size > 0) /* an empty string may be NULL */
+        memcpy(b->data + b->used + sizeof size, string.data, string.size);
     b->used += sizeof size + string.size;
     return true;
 }

@@ -92,6 +92,23 @@ def test_follow_finds_new_levels():
     pipe.end(0)
 
 
+def test_follow_finds_new_type():
+    """A list of another type takes the place of a list: lines that the old type could not read are found."""
+    server = plain()
+    at = address(server, "k")
+    bloomery(server, "build", "-q", "--type", "ip", "-n", "1000", "-o", at, lines=b"10.0.0.0/8\n")
+    pipe = Pipe(server, "--json", "--follow", at)
+    ok(pipe.ask("10.1.2.3")["match"] and not pipe.ask("foo")["match"])
+    bloomery(server, "build", "-q", "-f", "-n", "1000", "-o", at, lines=b"foo\n")
+    wait_for(lambda: pipe.ask("foo")["match"], timeout=10, step=0.2, what="the new list")
+    ok(not pipe.ask("10.1.2.3")["match"])
+    bloomery(server, "build", "-q", "-f", "--type", "domain", "-n", "1000", "-o", at, lines=b"example.org\n")
+    # A line that the old type can read, too, finds the new list at once.
+    ok(pipe.ask("a.example.org")["match"])
+    err = pipe.end(0)
+    eq(err.count("was replaced"), 2, err)
+
+
 def test_on_error():
     server = plain()
     at = address(server, "k")
