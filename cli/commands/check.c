@@ -243,11 +243,10 @@ static bool wait_for_input(void *ctx) {
 
 static bool take_batch(void *ctx, const bly_bytes *records, size_t n) {
     check_run *r = ctx;
-    const input *in = &r->lines.in;
     if (!list_set_refresh(&r->set) || !list_set_batch(&r->set, records, n))
         return false;
     for (size_t i = 0; i < n; i++)
-        if (!report_line(r, &(checked_line){in->path, in->number + i, records[i], i}))
+        if (!report_line(r, &(checked_line){r->lines.in.path, r->lines.first + i, records[i], i}))
             return false;
     r->lines.stop = r->quiet && r->selected;
     return true;

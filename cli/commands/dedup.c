@@ -67,12 +67,11 @@ static bool save_if_due(dedup_run *r) {
 
 static bool take_batch(void *at, const bly_bytes *records, size_t n) {
     dedup_run *r = at;
-    const input *in = &r->lines.in;
     const bly_bytes *keys = pipeline_keys(&r->lines, records, n);
     if (!keys || !state_add(r->state, keys, n, r->fresh))
         return false;
     const bool printed = r->options->count || print_batch(r, records, n);
-    const state_lines lines = {in->path, in->number, in->number + in->count - 1,
+    const state_lines lines = {r->lines.in.path, r->lines.first, r->lines.last,
                                !pipeline_takes_links(&r->lines)};
     return state_printed(r->state, &lines, printed) && save_if_due(r);
 }
@@ -141,6 +140,7 @@ static int open_and_work(dedup_run *r, cli_operands files) {
                                     .prints = !o->output && !o->count,
                                     .catch_signals = state_outlives(&r->request),
                                     .max_record = o->memory ? dedup_max_line : 0,
+                                    .max_copied = o->memory ? dedup_max_copied : 0,
                                     .idle = flush,
                                     .idle_ctx = r};
     if (o->memory)

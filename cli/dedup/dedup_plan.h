@@ -4,10 +4,10 @@
 
 #include "dedup/state.h"
 
-/* The memory of the program without its filter: code, libraries, and buffers for lines of up to
- * dedup_max_line bytes. */
+/* The memory of the program without its filter: code, libraries, buffers for lines of up to
+ * dedup_max_line bytes, and the copied keys of dedup_max_copied bytes of lines. */
 static const uint64_t dedup_overhead = 6u << 20;
-static const size_t dedup_max_line = 1u << 19;
+static const size_t dedup_max_line = 1u << 19, dedup_max_copied = 1u << 16;
 
 /* The part of --memory that decompression may take. It does not depend on the input, because a
  * state must fit with any input. */

@@ -92,17 +92,6 @@ bool key_of(key_rule *rule, bly_bytes record, bly_bytes *key) {
     return good;
 }
 
-bool key_hashes(key_rule *rule, const bly_hasher *hasher, const bly_bytes *records, size_t n,
-                bly_hash *out) {
-    for (size_t i = 0; i < n; i++) {
-        bly_bytes key;
-        if (!key_of(rule, records[i], &key))
-            return false;
-        out[i] = bly_hash_key(hasher, key.data, key.size);
-    }
-    return true;
-}
-
 void key_rule_print(const key_rule *rule, FILE *to) {
     char text[NUMBER_TEXT];
     if (rule->url)

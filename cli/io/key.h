@@ -47,10 +47,6 @@ bool key_of(key_rule *rule, bly_bytes record, bly_bytes *key);
 /* Whether every key is a part of its record, and valid as long as the record. */
 bool key_is_part(const key_rule *rule);
 
-/* The hashes of the keys of n records. false: out of memory, reported. */
-bool key_hashes(key_rule *rule, const bly_hasher *hasher, const bly_bytes *records, size_t n,
-                bly_hash *out);
-
 /* Prints how many records are not URLs or lack the field, for --stats and --json; nothing without
  * such options. */
 void key_rule_print(const key_rule *rule, FILE *to);

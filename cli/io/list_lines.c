@@ -102,7 +102,7 @@ static bool take_batch(void *at, const bly_bytes *records, size_t n) {
     typed_lines *t = at;
     bool good = true;
     for (size_t i = 0; i < n && good; i++)
-        good = take_line(t, t->lines.in.number + i, records[i]);
+        good = take_line(t, t->lines.first + i, records[i]);
     if (!good && !t->counts->stopped)
         (void)message_error("out of memory");
     return good;

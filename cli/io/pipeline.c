@@ -34,6 +34,7 @@ bool pipeline_open(pipeline *p, const pipeline_options *o, cli_operands files) {
     p->in.separator = separator;
     progress_begin(&p->progress, o->prints);
     p->in.longest = o->max_record;
+    p->max_copied = o->max_copied;
     p->in.idle = o->idle;
     p->in.idle_ctx = o->idle_ctx;
     if (o->catch_signals)
@@ -83,10 +84,29 @@ typedef struct receiver {
     void *ctx;
 } receiver;
 
-static bool receive(void *at, const bly_bytes *records, size_t n) {
-    const receiver *r = at;
-    r->pipeline->count += n;
-    return r->take(r->ctx, records, n);
+/* How many of the records are passed on together. */
+static size_t part_of(const pipeline *p, const bly_bytes *records, size_t n) {
+    size_t count = 0, bytes = 0;
+    if (!p->max_copied || key_is_record(&p->rule) || key_is_part(&p->rule))
+        return n;
+    for (; count < n && (count == 0 || bytes + records[count].size <= p->max_copied); count++)
+        bytes += records[count].size;
+    return count;
+}
+
+static bool receive(void *ctx, const bly_bytes *records, size_t n) {
+    const receiver *r = ctx;
+    pipeline *p = r->pipeline;
+    const bool is_links = pipeline_takes_links(p);
+    bool good = true;
+    for (size_t at = 0, size; good && at < n; at += size) {
+        size = part_of(p, records + at, n - at);
+        p->first = p->in.number + (is_links ? 0 : at);
+        p->last = p->first + (is_links ? p->in.count : size) - 1;
+        p->count += size;
+        good = r->take(r->ctx, records + at, size);
+    }
+    return good;
 }
 
 static void read_next(pipeline *p) {
@@ -160,8 +180,8 @@ static bool copy_keys(pipeline *p, const bly_bytes *records, size_t n) {
     return true;
 }
 
-/* For keys that are parts of their records. */
-static bool cut_keys(pipeline *p, const bly_bytes *records, size_t n) {
+/* For one key, and for keys that are parts of their records. */
+static bool make_keys(pipeline *p, const bly_bytes *records, size_t n) {
     bool good = true;
     for (size_t i = 0; i < n && good; i++)
         good = key_of(&p->rule, records[i], &p->keys[i]);
@@ -172,7 +192,8 @@ const bly_bytes *pipeline_keys(pipeline *p, const bly_bytes *records, size_t n) 
     const bly_bytes *keys = p->keys;
     if (key_is_record(&p->rule))
         keys = key_texts(&p->rule, records, n, p->keys);
-    else if (!(key_is_part(&p->rule) ? cut_keys(p, records, n) : copy_keys(p, records, n)))
+    else if (!(n == 1 || key_is_part(&p->rule) ? make_keys(p, records, n)
+                                               : copy_keys(p, records, n)))
         return NULL;
     warn_of_returns(p);
     return keys;

@@ -16,18 +16,20 @@
 #include <stdio.h>
 
 typedef struct pipeline {
-    /* in.path, in.number and in.count give the origin of a batch; in.path is NULL for a text */
-    input in;
+    input in;       /* in.path is the file of a batch, NULL for a text */
     key_rule rule;  /* counts records that are not URLs, or lack the field */
     uint64_t count; /* lines or links passed on so far, including those of the current batch */
-    bool failed;    /* after pipeline_run: a file could not be read completely */
-    bool stop;      /* set by the command to end the reading */
+    uint64_t first, last; /* the batch is of these lines: record i is line first + i, unless the
+                             records are links */
+    bool failed;          /* after pipeline_run: a file could not be read completely */
+    bool stop;            /* set by the command to end the reading */
     progress progress;
     /* For pipeline.c alone: */
     links links;
     bool begun, more;      /* the first batch was read; there is a batch to pass on */
     char *text;            /* instead of files: one record and its separator */
     const char *old_state; /* see pipeline_keep_returns; NULL: no warning is due */
+    size_t max_copied;     /* see pipeline_options */
     byte_strings made;     /* copies of keys that are not parts of their records */
     bly_bytes keys[INPUT_BATCH];
 } pipeline;
@@ -40,6 +42,8 @@ typedef struct pipeline_options {
     bool catch_signals;      /* SIGINT, SIGTERM and SIGHUP end the reading after the current batch
                                 instead of ending the process */
     size_t max_record;       /* longer records are errors; 0: the default of input_open */
+    size_t max_copied;       /* a batch with more bytes is divided if its keys must be copied; 0: no
+                                limit */
     bool (*idle)(void *ctx); /* see input.h; may be NULL */
     void *idle_ctx;
 } pipeline_options;

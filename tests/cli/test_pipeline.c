@@ -71,8 +71,8 @@ static struct {
     unsigned stop_at; /* the call that asks for no more; 0: none */
     unsigned signal_at;
     uint64_t records;
-    uint64_t numbers;      /* the number in its file of each batch's first record, added up */
-    const char *last_path; /* of the last batch */
+    uint64_t firsts, lasts; /* sums of lines.first and lines.last */
+    const char *last_path;  /* of the last batch */
 } got;
 
 static bool take(void *ctx, const bly_bytes *records, size_t n) {
@@ -90,7 +90,8 @@ static bool take(void *ctx, const bly_bytes *records, size_t n) {
             assert_int_equal(((const char *)records[i].data)[records[i].size], lines.in.separator);
     }
     got.records += n;
-    got.numbers += lines.in.number;
+    got.firsts += lines.first;
+    got.lasts += lines.last;
     got.last_path = lines.in.path;
     assert_int_equal(lines.count, got.records);
     got.calls++;
@@ -133,7 +134,8 @@ static void files_come_in_order(void **state) {
     /* A batch belongs to one file, in which lines are counted from 1. A last line without its end
      * is a batch of its own. */
     assert_int_equal(got.calls, 3);
-    assert_int_equal(got.numbers, 1 + 1 + 3);
+    assert_int_equal(got.firsts, 1 + 1 + 3);
+    assert_int_equal(got.lasts, 2 + 2 + 3);
     assert_string_equal(got.last_path, files[2]);
     pipeline_close(&lines);
 }
@@ -334,6 +336,29 @@ static void keys_of_a_batch(void **state) {
     pipeline_close(&lines);
 }
 
+/* With a limit on copied keys a batch is divided, and each part says of which lines it is. Keys
+ * that are not copied need no limit; one key is not copied, however long. */
+static void batches_are_divided_where_keys_are_copied(void **state) {
+    (void)state;
+    char *files[] = {file_of_text("keys", "A\n\nbb\nCcccccccccc\nd\ne\n")};
+    const key_options small = {.ignore_case = true}, whole = {.field = 0};
+    forget();
+    got.keys = true;
+    assert_string_equal(all_of(&(pipeline_options){.keys = &small, .max_copied = 3}, files, 1),
+                        "a||bb|ccccccccccc|d|e|");
+    assert_int_equal(got.calls, 3);
+    assert_int_equal(got.firsts, 1 + 4 + 5);
+    assert_int_equal(got.lasts, 3 + 4 + 6);
+    assert_true(lines.made.room < 64);
+    pipeline_close(&lines);
+    forget();
+    got.keys = true;
+    (void)all_of(&(pipeline_options){.keys = &whole, .max_copied = 3}, files, 1);
+    assert_int_equal(got.calls, 1);
+    assert_int_equal(got.lasts, 6);
+    pipeline_close(&lines);
+}
+
 /* What goes to standard error while keys are made. */
 static size_t warnings_of(const key_options *keys, const char *state, const char *text) {
     char *path = file_at("errors"), *files[] = {file_of_text("keys", text)};
@@ -475,6 +500,7 @@ int main(void) {
         cmocka_unit_test(first_batch_tells_how_many),
         cmocka_unit_test(links_are_batches_of_their_own),
         cmocka_unit_test(keys_of_a_batch),
+        cmocka_unit_test(batches_are_divided_where_keys_are_copied),
         cmocka_unit_test(kept_returns_are_warned_of_once),
         cmocka_unit_test(command_ends_it),
         cmocka_unit_test(signal_ends_it_after_a_batch),
