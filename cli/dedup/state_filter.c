@@ -249,12 +249,12 @@ static double rate_of(const bly_filter *f, uint64_t more) {
     return 1 - miss;
 }
 
-/* Whether the rate must be computed again: the number of keys has grown by a 64th, or an overfull
- * filter has been given an eighth of its capacity. */
+/* Whether the rate must be computed again: it never was, the number of keys has grown by a 64th, or
+ * an overfull filter has been given an eighth of its capacity. */
 static bool rate_is_old(const filter_state *s) {
     const uint64_t keys = bly_filter_count(s->filter), capacity = bly_filter_capacity(s->filter);
     const bool grown = keys > s->rate_keys + s->rate_keys / 64;
-    if (keys <= capacity)
+    if (keys <= capacity || s->rate_keys == 0)
         return grown;
     const bly_geometry g = bly_filter_geometry(s->filter);
     const uint64_t since = s->added - s->rate_added;

@@ -205,3 +205,10 @@ $ seq 100000 | bloomery dedup --exact --memory 16M -c
 $ seq 1000000 | bloomery dedup --exact --memory 10M -c
 ! bloomery dedup: the limit of --memory is reached; give a larger one, or use --confirm FILE, which stores fingerprints on disk
 ? 2
+
+# An overfull state tells how many lines a short run has dropped.
+$ seq 250000 | bloomery dedup -q --state overfull.bly -n 100000 --seed 4 >/dev/null
+> seq 9000001 9002000 | bloomery dedup --state overfull.bly | awk 'END { print 2000 - NR }'
+162
+! bloomery dedup: warning: the filter contains more keys than it was planned for: about 3,744 new lines were dropped, and the false-positive rate is now 7.83% (requested: 0.1%); name another file, and leave out -n
+! bloomery dedup: warning: the filter contains more keys than it was planned for: about 161 new lines were dropped, and the false-positive rate is now 8.06% (requested: 0.1%); name another file, and leave out -n
