@@ -90,8 +90,8 @@ void build_report(const build_run *r) {
     build_report_list(m->filter, m->path, destination_bytes(&r->to, r->making.filter),
                       m->rate / lookups, (rates_lookups){lookups, lookups});
     if (r->limited)
-        message_note("a list of type %s cannot have more than %s false positives per lookup, "
-                     "so the rate of this list is lower than requested",
+        message_note("the false-positive rate of a list of type %s is at most %s per lookup, "
+                     "so this list has a lower rate than requested",
                      line_type_words(m->type), number_percent(BLY_LIST_MAX_RATE, a));
     if (m->tries > 1 && m->keyed)
         message_note(

@@ -94,8 +94,8 @@ static int fail(const edit *e) {
         return message_status(e->list.name, e->status);
     bly_filter_get_info(handle_filter(&e->list), &s);
     if (s.kind == BLY_OVERLAY)
-        return message_error("%s: no space for more changes; build the list again; nothing was "
-                             "added",
+        return message_error("%s: nothing was added: the file has no space for more changes; build "
+                             "the list again",
                              e->list.name);
     if (kinds_limit_copies(s.kind) && s.count < bly_filter_max_keys(handle_filter(&e->list)))
         return fail_for_copies(e, &s);

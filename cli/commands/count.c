@@ -158,8 +158,8 @@ static void explain_estimates(const count_run *r) {
         return;
     }
     bly_filter_get_info(r->tally.filter, &s);
-    message_note("counts marked ~ are estimates: the counts of %s keys are too high, and "
-                 "counts above 27 are typically off by 20%%",
+    message_note("counts marked ~ are estimates: about %s keys have a count that is too "
+                 "high, and counts above 27 are typically off by 20%%",
                  number_one_in(s.current_fpr, rate));
 }
 

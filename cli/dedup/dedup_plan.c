@@ -83,8 +83,8 @@ void dedup_plan_note(const state_request *r, const bly_filter *f) {
     double rate = bly_plan_fpr(&g, n, 64);
     static const double high = 0.05;
     (rate > high ? message_warn : message_note)(
-        "the filter takes %s (%s); once it has %s keys, %s of all new lines are "
-        "mistaken for repeats and dropped",
+        "the filter uses %s (%s); at %s keys, %s of all new lines are mistaken "
+        "for repeats and dropped",
         number_bytes(bly_plan_bytes(&g), size), bly_kind_name(g.kind), number_grouped(n, keys),
         number_percent(rate, percent));
     if (r->rate != 0 && rate > r->rate * 1.001)

@@ -81,9 +81,10 @@ static void warn_of_return(edit_forms *f) {
                      "new list ignores it",
                      f->path);
     else
-        message_warn("%s: does not record whether a carriage return at the end of a line is part "
-                     "of its key. It is ignored here, but old states of bloomery count include it; "
-                     "convert the line ends, or start a new list",
+        message_warn("%s: does not record whether a carriage return at the end of a line is "
+                     "part of its key. If this is an old state of bloomery count, it is; but "
+                     "this command ignores it. Use lines that end in a newline alone, or "
+                     "build a new list",
                      f->path);
 }
 

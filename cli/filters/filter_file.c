@@ -95,7 +95,8 @@ static int report_damaged(const char *path, const beginning *b) {
         return message_error("%s: is cut short: %llu bytes, less than a header; copy it again",
                              path, length);
     if (!b->header_valid)
-        return message_error("%s: is damaged: its header is invalid; copy it or build it again",
+        return message_error("%s: is damaged (invalid header); copy it again from its source, or "
+                             "build it again",
                              path);
     const unsigned long long wanted = b->info.body_bytes + HEADER_BYTES;
     if (length < wanted)
@@ -108,7 +109,9 @@ static int report_damaged(const char *path, const beginning *b) {
         return message_error("%s: is not a valid filter: its checksum is right, but its contents "
                              "contradict each other; build it again",
                              path);
-    return message_error("%s: is damaged: its checksum is wrong; copy it or build it again", path);
+    return message_error("%s: is damaged (wrong checksum); copy it again from its source, or "
+                         "build it again",
+                         path);
 }
 
 static int report_hasher(const char *path, const beginning *b, const bly_hasher *key) {

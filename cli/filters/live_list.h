@@ -65,8 +65,8 @@ live_result live_list_contains(live_list *l, const bly_bytes *keys, size_t n, ui
 
 /* For --follow: checks, at most a few times a second, whether the file was replaced or changed. A
  * valid new file becomes the list, otherwise the old one stays. Both are reported once. For a list
- * on a server, updates the type and the levels, or opens the list that replaced it. false: reported,
- * and the list can no longer be used. */
+ * on a server, updates the type and the levels, or opens the list that replaced it. false:
+ * reported, and the list can no longer be used. */
 bool live_list_refresh(live_list *l);
 
 #endif

@@ -215,10 +215,9 @@ bool remote_may_send(remote *r, bool replace, const char *option) {
             (void)message_error("%s: already exists; use %s to replace it", r->at.name, option);
         return replace;
     case REMOTE_MODULE:
-        (void)message_error(
-            "%s: is a filter of a Redis module, and is not replaced; delete it first "
-            "(DEL), or use another key",
-            r->at.name);
+        (void)message_error("%s: is a filter of a Redis module and will not be replaced; delete it "
+                            "first (DEL), or use another key",
+                            r->at.name);
         return false;
     case REMOTE_STRING:
     case REMOTE_OTHER:

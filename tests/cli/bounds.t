@@ -19,7 +19,7 @@ REGRESSIONS/items-contradict.bly: is not a valid filter: its checksum is right, 
 $ bloomery info $DATA/../golden/regressions/items-contradict.bly 2>&1 | sed 's/.*regressions/REGRESSIONS/'
 REGRESSIONS/items-contradict.bly: is not a valid filter: its checksum is right, but its contents contradict each other; build it again
 $ cp $DATA/../golden/regressions/items-wrap.bly x.bly; printf x | dd of=x.bly bs=1 seek=190 conv=notrunc 2>/dev/null; bloomery verify x.bly
-! bloomery verify: x.bly: is damaged: its checksum is wrong; copy it or build it again
+! bloomery verify: x.bly: is damaged (wrong checksum); copy it again from its source, or build it again
 ? 2
 
 # A file of 768 bytes that would grow to 2 GB

@@ -152,11 +152,11 @@ $ { cat f.bly; echo; } >long.bly && bloomery check long.bly words
 ! bloomery check: long.bly: is damaged: it has 129 bytes instead of 128; copy it again
 ? 2
 $ { head -c 20 f.bly; printf '\377'; tail -c +22 f.bly; } >header.bly && bloomery check header.bly words
-! bloomery check: header.bly: is damaged: its header is invalid; copy it or build it again
+! bloomery check: header.bly: is damaged (invalid header); copy it again from its source, or build it again
 ? 2
 $ { head -c 70 f.bly; printf '\377\0\377'; tail -c +74 f.bly; } >body.bly
 $ bloomery check --verify body.bly words
-! bloomery check: body.bly: is damaged: its checksum is wrong; copy it or build it again
+! bloomery check: body.bly: is damaged (wrong checksum); copy it again from its source, or build it again
 ? 2
 $ bloomery check --verify f.bly words
 apple
@@ -241,7 +241,7 @@ new
 bloomery check: list.bly: was replaced; the new list is in use
 bloomery check: list.bly: is cut short: it has 80 of 128 bytes; copy it again
 bloomery check: warning: list.bly: the old list stays in use
-bloomery check: list.bly: is damaged: its checksum is wrong; copy it or build it again
+bloomery check: list.bly: is damaged (wrong checksum); copy it again from its source, or build it again
 bloomery check: warning: list.bly: the old list stays in use
 bloomery check: warning: list.bly: No such file or directory; the old list stays in use
 bloomery check: list.bly: was replaced; the new list is in use

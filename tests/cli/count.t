@@ -114,11 +114,11 @@ $ bloomery count --query --state days.bly letters; printf 'never\n' | bloomery c
 ~9	a
 0	never
 ~3	b
-! bloomery count: counts marked ~ are estimates: the counts of 1 in 22,449,952 keys are too high, and counts above 27 are typically off by 20%
-! bloomery count: counts marked ~ are estimates: the counts of 1 in 22,449,952 keys are too high, and counts above 27 are typically off by 20%
+! bloomery count: counts marked ~ are estimates: about 1 in 22,449,952 keys have a count that is too high, and counts above 27 are typically off by 20%
+! bloomery count: counts marked ~ are estimates: about 1 in 22,449,952 keys have a count that is too high, and counts above 27 are typically off by 20%
 $ bloomery count --query -s days.bly --top 5 --min 4 letters
 ~9	a
-! bloomery count: counts marked ~ are estimates: the counts of 1 in 22,449,952 keys are too high, and counts above 27 are typically off by 20%
+! bloomery count: counts marked ~ are estimates: about 1 in 22,449,952 keys have a count that is too high, and counts above 27 are typically off by 20%
 $ bloomery info days.bly
 days.bly
   kind       counts: how often each key came, exact while it is seldom, then an estimate
@@ -137,7 +137,7 @@ $ bloomery count --age -s days.bly empty; bloomery count --query -s days.bly let
 ~1	b
 ~4	a
 ~4	a
-! bloomery count: counts marked ~ are estimates: the counts of 1 in 22,449,952 keys are too high, and counts above 27 are typically off by 20%
+! bloomery count: counts marked ~ are estimates: about 1 in 22,449,952 keys have a count that is too high, and counts above 27 are typically off by 20%
 $ for i in 1 2 3 4; do bloomery count --age -s days.bly empty; done; bloomery count --query -s days.bly letters; bloomery count -s days.bly letters | tail -1
 0	a
 0	b
@@ -159,7 +159,7 @@ $ : > begun; bloomery count -n 100 -s begun letters | tail -1; bloomery count -s
 $ bloomery count --sketch -s two.bly -n 1000 letters > /dev/null; bloomery merge -o both.bly two.bly two.bly; bloomery count --query -s both.bly -k a
 ~6	a
 ! bloomery merge: both.bly: 2 filters merged, about 3 keys; false-positive rate per lookup 4.45e-06% (requested: 5%)
-! bloomery count: counts marked ~ are estimates: the counts of 1 in 22,449,952 keys are too high, and counts above 27 are typically off by 20%
+! bloomery count: counts marked ~ are estimates: about 1 in 22,449,952 keys have a count that is too high, and counts above 27 are typically off by 20%
 $ bloomery count --exact -n 1000 -s exact.bly often | tail -1; bloomery count --query -s exact.bly -k x; bloomery count -s exact.bly -k x; bloomery info exact.bly | grep kind
 100000	x
 100000	x
@@ -223,7 +223,7 @@ hybrid 3 1 0
 cuckoo 3 1 0
 growable-cuckoo 3 1 0
 counts ~3 ~1 0
-! bloomery count: counts marked ~ are estimates: the counts of 1 in 3,494,568 keys are too high, and counts above 27 are typically off by 20%
+! bloomery count: counts marked ~ are estimates: about 1 in 3,494,568 keys have a count that is too high, and counts above 27 are typically off by 20%
 $ printf 'Example.COM.\nexample.com\na.test\n' | bloomery build -q --copies --kind hybrid --type domain -o domains.bly; printf 'EXAMPLE.com\nb.test\na.test.\nnot a name\n' | bloomery count --query -s domains.bly
 2	EXAMPLE.com
 0	b.test

@@ -176,9 +176,9 @@ $ bloomery build --kind counts -n 100 -o counts.bly letters; bloomery count --qu
 ~6	a
 ! bloomery build: 4 lines: 2 keys, 2 repeated and stored as copies
 ! bloomery build: counts.bly: counts, 768 B, false positives: 1 in 20 lines (one lookup per line)
-! bloomery count: counts marked ~ are estimates: the counts of 1 in 3,494,568 keys are too high, and counts above 27 are typically off by 20%
+! bloomery count: counts marked ~ are estimates: about 1 in 3,494,568 keys have a count that is too high, and counts above 27 are typically off by 20%
 ! bloomery add: counts.bly: 0 of 4 keys new; now 8 keys (capacity: 100)
-! bloomery count: counts marked ~ are estimates: the counts of 1 in 3,494,568 keys are too high, and counts above 27 are typically off by 20%
+! bloomery count: counts marked ~ are estimates: about 1 in 3,494,568 keys have a count that is too high, and counts above 27 are typically off by 20%
 $ (yes a | head -9) > nine; bloomery build --copies --kind cuckoo -n 100 -o x.bly nine
 ! bloomery build: x.bly: not all keys and copies fit into a cuckoo list (distinct keys: 1); give a larger -n, or use --kind hybrid
 ? 2
@@ -206,7 +206,7 @@ $ bloomery build -q -f --copies --kind counting --counter-bits 8 -n 10 -o wide.b
 # A key that never was added may take others' counts with it, and is told of.
 $ bloomery build -q -f --kind counting -p 10% -o often.bly numbers; seq 100001 101000 | bloomery remove often.bly 2>&1 | sed -E 's/[0-9,]+/N/g'
 bloomery remove: often.bly: N removedN N not found; now N keys
-bloomery remove: warning: often.bly: N of these keys were never added. Others were probably false positives: removing them has removed up to N other keysN which will not be found any more; remove only keys that were added
+bloomery remove: warning: often.bly: N of these keys are not in the list. Some of the others were probably never added eitherN but were false positivesN and removing them has removed up to N keys that are in use; remove only keys that were added
 $ cp counting.bly before.bly; bloomery remove counting.bly --key nothing; cmp before.bly counting.bly
 ! bloomery remove: counting.bly: 0 removed, 1 not found; now 1,000 keys
 

@@ -90,6 +90,9 @@ a,,x
 $ printf 'A\na\nb;C\nd;c\n' | bloomery dedup -i --field 2 -t ';'
 A
 b;C
+$ printf '\nfoo\n\nFoo\n' | bloomery dedup -i
+\
+foo
 $ printf 'Word\nword\nWORD\n' | bloomery dedup -i
 Word
 
@@ -227,21 +230,21 @@ $ bloomery dedup -c a > /dev/full
 $ printf 'a\nb\na\n' | bloomery dedup --memory 16M
 a
 b
-! bloomery dedup: the filter takes 7.00 MiB (split512); once it has 3,734,293 keys, 0.1% of all new lines are mistaken for repeats and dropped
+! bloomery dedup: the filter uses 7.00 MiB (split512); at 3,734,293 keys, 0.1% of all new lines are mistaken for repeats and dropped
 $ printf 'a\nb\na\n' | bloomery dedup -q --memory 16M -n 1M
 a
 b
 $ bloomery dedup --memory 16M -n 1M a
 one
 two
-! bloomery dedup: the filter takes 7.00 MiB (bb2x512); once it has 1,000,000 keys, 7.46e-08% of all new lines are mistaken for repeats and dropped
+! bloomery dedup: the filter uses 7.00 MiB (bb2x512); at 1,000,000 keys, 7.46e-08% of all new lines are mistaken for repeats and dropped
 $ bloomery dedup --memory 10M -n 100M -p 0.001 a
 ! bloomery dedup: --memory is too small: with 100,000,000 keys, 100% of all new lines would be mistaken for repeats and dropped; give a larger one
 ? 2
 $ bloomery dedup --memory 64M -n 1M -p 0.001 a
 one
 two
-! bloomery dedup: the filter takes 1.87 MiB (split512); once it has 1,000,000 keys, 0.1% of all new lines are mistaken for repeats and dropped
+! bloomery dedup: the filter uses 1.87 MiB (split512); at 1,000,000 keys, 0.1% of all new lines are mistaken for repeats and dropped
 $ bloomery dedup --memory 1M a
 ! bloomery dedup: --memory must be at least 10.0 MiB
 ? 2

@@ -107,7 +107,7 @@ $ head -c 100 big.bly > cut.bly; bloomery fold cut.bly -o x.bly
 ! bloomery fold: cut.bly: is cut short: it has 100 of 30656 bytes; copy it again
 ? 2
 $ cp big.bly flipped.bly; printf '\377' | dd of=flipped.bly bs=1 seek=1000 conv=notrunc status=none; bloomery fold flipped.bly -o x.bly
-! bloomery fold: flipped.bly: is damaged: its checksum is wrong; copy it or build it again
+! bloomery fold: flipped.bly: is damaged (wrong checksum); copy it again from its source, or build it again
 ? 2
 $ bloomery fold big.bly -o little.bly
 ! bloomery fold: little.bly: already exists; use -f to replace it

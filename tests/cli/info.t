@@ -246,7 +246,7 @@ $ bloomery info --header list.bly missing.bly . cut.bly header.bly empty.bly tex
 ! bloomery info: missing.bly: No such file or directory
 ! bloomery info: .: Is a directory
 ! bloomery info: cut.bly: is cut short: it has 100 of 4032 bytes; copy it again
-! bloomery info: header.bly: is damaged: its header is invalid; copy it or build it again
+! bloomery info: header.bly: is damaged (invalid header); copy it again from its source, or build it again
 ! bloomery info: empty.bly: is empty, so not a Bloomery filter
 ! bloomery info: text.bly: is not a Bloomery filter
 ! bloomery info: list.bly.gz: is compressed; gunzip it first
@@ -255,7 +255,7 @@ $ bloomery info --header missing.bly; echo $?
 2
 ! bloomery info: missing.bly: No such file or directory
 $ bloomery info flipped.bly
-! bloomery info: flipped.bly: is damaged: its checksum is wrong; copy it or build it again
+! bloomery info: flipped.bly: is damaged (wrong checksum); copy it again from its source, or build it again
 ? 2
 
 # With --header, damage to the body is not noticed.

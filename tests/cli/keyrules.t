@@ -86,9 +86,9 @@ $ printf 'n\n' | bloomery add -q old.bly; printf 'n\r\0' | bloomery add -q -0 ol
 # Where each copy counts there is one form.
 $ printf 'k\r\n' | bloomery add old-count.bly; printf 'k\r\n' | bloomery remove old-count.bly; printf 'k\r\n' | bloomery add -q old-count.bly 2>&1 | wc -l
 1
-! bloomery add: warning: old-count.bly: does not record whether a carriage return at the end of a line is part of its key. It is ignored here, but old states of bloomery count include it; convert the line ends, or start a new list
+! bloomery add: warning: old-count.bly: does not record whether a carriage return at the end of a line is part of its key. If this is an old state of bloomery count, it is; but this command ignores it. Use lines that end in a newline alone, or build a new list
 ! bloomery add: old-count.bly: 1 of 1 keys new; now 5 keys (capacity: 1,000,000)
-! bloomery remove: warning: old-count.bly: does not record whether a carriage return at the end of a line is part of its key. It is ignored here, but old states of bloomery count include it; convert the line ends, or start a new list
+! bloomery remove: warning: old-count.bly: does not record whether a carriage return at the end of a line is part of its key. If this is an old state of bloomery count, it is; but this command ignores it. Use lines that end in a newline alone, or build a new list
 ! bloomery remove: old-count.bly: 1 removed, 0 not found; now 4 keys
 # Of count and distinct it is the same.
 $ printf 'a\n' | bloomery count -q --exact --state old.counts >/dev/null; $DATA/unrecord.py old.counts; printf 'a\r\na\r\nb\r\n' | bloomery count --state old.counts | tr '\r' '^'

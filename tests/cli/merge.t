@@ -171,10 +171,10 @@ $ head -c 1000 b.bly > cut.bly; bloomery merge -o x.bly a.bly cut.bly
 ! bloomery merge: cut.bly: is cut short: it has 1000 of 4032 bytes; copy it again
 ? 2
 $ cp b.bly flipped.bly; printf '\377' | dd of=flipped.bly bs=1 seek=1000 conv=notrunc status=none; bloomery merge -o x.bly a.bly flipped.bly
-! bloomery merge: flipped.bly: is damaged: its checksum is wrong; copy it or build it again
+! bloomery merge: flipped.bly: is damaged (wrong checksum); copy it again from its source, or build it again
 ? 2
 $ bloomery merge -o x.bly flipped.bly a.bly
-! bloomery merge: flipped.bly: is damaged: its checksum is wrong; copy it or build it again
+! bloomery merge: flipped.bly: is damaged (wrong checksum); copy it again from its source, or build it again
 ? 2
 $ ls x.bly
 ! ls: cannot access 'x.bly': No such file or directory

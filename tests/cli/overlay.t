@@ -110,7 +110,7 @@ $ bloomery build -q --over fuse.bly --marker classic --changes 50 -o bloom.bly; 
   misses     at most 1 in 1,314 of its keys
 2
 ! bloomery remove: bloom.bly: 50 removed, 0 not found; now 950 keys
-! bloomery remove: bloom.bly: no space for more changes; build the list again; nothing was removed
+! bloomery remove: bloom.bly: nothing was removed: the file has no space for more changes; build the list again
 $ bloomery build -q --over fuse.bly --marker cuckoo --changes 10 -o grow.bly; bloomery remove grow.bly <(seq 500)
 ! bloomery remove: grow.bly: 500 removed, 0 not found; now 500 keys
 $ cp grow.bly before.bly; bloomery remove grow.bly <(seq 501 1000); bloomery check -c grow.bly numbers; bloomery info grow.bly | grep changes

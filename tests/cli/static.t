@@ -171,7 +171,7 @@ $ head -c 1000 ribbon.bly > cut.bly; bloomery check cut.bly numbers
 ! bloomery check: cut.bly: is cut short: it has 1000 of 1408 bytes; copy it again
 ? 2
 $ cp fuse.bly bad.bly; printf 'X' | dd of=bad.bly bs=1 seek=200 conv=notrunc status=none; bloomery verify bad.bly
-! bloomery verify: bad.bly: is damaged: its checksum is wrong; copy it or build it again
+! bloomery verify: bad.bly: is damaged (wrong checksum); copy it again from its source, or build it again
 ? 2
 
 # That a kind cannot be merged at all comes before any difference.

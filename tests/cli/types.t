@@ -252,7 +252,7 @@ list.bly: good; false-positive rate 0.101% per line (requested 0.1%), 0.0336% pe
 $ bloomery build -f --type ip -p 0.5 -o list.bly addresses
 ! bloomery build: 5,000 lines: 5,000 keys, 0 repeated
 ! bloomery build: list.bly: sbbf, 4.69 KiB, false positives: 1 in 20 lines (one lookup per line)
-! bloomery build: a list of type ip cannot have more than 5% false positives per lookup, so the rate of this list is lower than requested
+! bloomery build: the false-positive rate of a list of type ip is at most 5% per lookup, so this list has a lower rate than requested
 $ bloomery info list.bly | grep -e rate -e marks; bloomery verify list.bly
   keys       4,962 counted, 5,040 estimated, and 24 marks
   capacity   5,000 keys and 24 marks, 7.49 bits per key

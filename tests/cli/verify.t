@@ -250,8 +250,8 @@ other.bly: good; false-positive rate 1.5e-07% per line and per lookup (requested
 ! bloomery verify: missing.bly: No such file or directory
 ! bloomery verify: .: Is a directory
 ! bloomery verify: cut.bly: is cut short: it has 1000 of 2048 bytes; copy it again
-! bloomery verify: flipped.bly: is damaged: its checksum is wrong; copy it or build it again
-! bloomery verify: header.bly: is damaged: its header is invalid; copy it or build it again
+! bloomery verify: flipped.bly: is damaged (wrong checksum); copy it again from its source, or build it again
+! bloomery verify: header.bly: is damaged (invalid header); copy it again from its source, or build it again
 ! bloomery verify: long.bly: is damaged: it has 2049 bytes instead of 2048; copy it again
 ! bloomery verify: short.bly: is cut short: 20 bytes, less than a header; copy it again
 ! bloomery verify: empty.bly: is empty, so not a Bloomery filter

@@ -246,7 +246,7 @@ $ bloomery bench --kinds sbbf,stable
 ! bloomery bench: --kinds: kind stable was removed; use window instead
 ? 2
 $ printf 'x' | dd of=seen.bly bs=1 seek=20 conv=notrunc 2>/dev/null; bloomery info seen.bly
-! bloomery info: seen.bly: is damaged: its header is invalid; copy it or build it again
+! bloomery info: seen.bly: is damaged (invalid header); copy it again from its source, or build it again
 ? 2
 
 # A state must be of a kind that dedup makes.

@@ -99,7 +99,7 @@ def test_build_replaces_on_demand():
         c.must("SET", "text", "precious")
         c.must("RPUSH", "row", "precious")
         for key in ("text", "row"):
-            refused(server, "is not replaced", "build", "-f", "-o", address(server, key), lines=b"x\n")
+            refused(server, "so it is not replaced", "build", "-f", "-o", address(server, key), lines=b"x\n")
         eq(c.must("GET", "text"), b"precious")
         eq(c.must("LRANGE", "row", 0, -1), [b"precious"])
 
@@ -207,7 +207,7 @@ def test_what_else_a_key_may_be():
                        ("hash", "not a filter"), ("none", "no such key")):
         for command in (("info",), ("check", "-k", "x"), ("add", "-k", "x")):
             refused(server, words, command[0], address(server, key), *command[1:])
-    refused(server, "is not replaced", "build", "-f", "-o", address(server, "bly"), lines=b"x\n")
+    refused(server, "will not be replaced", "build", "-f", "-o", address(server, "bly"), lines=b"x\n")
 
 
 def test_logins():

@@ -44,7 +44,7 @@ def test_push_and_pull():
     refused(server, "--chunk-size", "pull", "--chunk-size", "1K", address(server, "sbbf"), "x.bly")
     with server.client() as c:
         c.must("SET", "text", "x")
-        refused(server, "is not replaced", "push", "--replace", "a.bly", address(server, "text"))
+        refused(server, "so it is not replaced", "push", "--replace", "a.bly", address(server, "text"))
         refused(server, "not a Bloomery filter", "pull", address(server, "text"), "x.bly")
         c.must("RPUSH", "row", "x")
         refused(server, "is not a filter", "pull", address(server, "row"), "x.bly")
@@ -68,7 +68,7 @@ def test_beside_the_module():
         ok(contents(server, "a.bly") == contents(server, "b.bly"), f"{key}: another came back")
     refused(server, "add --plain", "push", "--shards", "2", "a.bly", address(server, "k"))
     refused(server, "add --plain", "push", "--expire", "1h", "a.bly", address(server, "k"))
-    refused(server, "is not replaced", "push", "--plain", "--replace", "a.bly",
+    refused(server, "will not be replaced", "push", "--plain", "--replace", "a.bly",
             address(server, "theirs"))
     refused(server, "not a filter of the module", "push", "--replace", "a.bly", address(server, "ours"))
 
