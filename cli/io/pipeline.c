@@ -162,21 +162,31 @@ static void warn_of_returns(pipeline *p) {
     p->old_state = NULL;
 }
 
-/* For keys that are not in their records: copies them, because key_of overwrites the last key. */
+static bool is_part_of(bly_bytes key, bly_bytes record) {
+    const uintptr_t from = (uintptr_t)key.data, begin = (uintptr_t)record.data;
+    return from >= begin && from <= begin + record.size;
+}
+
+/* For keys that need not be parts of their records: those that are not are copied, because key_of
+ * overwrites the last one. Copies may move until all are made. */
 static bool copy_keys(pipeline *p, const bly_bytes *records, size_t n) {
-    bly_bytes key;
     size_t at = 0;
     p->made.used = 0;
     for (size_t i = 0; i < n; i++) {
-        if (!key_of(&p->rule, records[i], &key))
+        bly_bytes *key = &p->keys[i];
+        if (!key_of(&p->rule, records[i], key))
             return false;
-        if (!byte_strings_put(&p->made, key)) {
+        if (is_part_of(*key, records[i]))
+            continue;
+        if (!byte_strings_put(&p->made, *key)) {
             (void)message_error("out of memory");
             return false;
         }
+        key->data = NULL;
     }
     for (size_t i = 0; i < n; i++)
-        (void)byte_strings_next(&p->made, &at, &p->keys[i]);
+        if (!p->keys[i].data)
+            (void)byte_strings_next(&p->made, &at, &p->keys[i]);
     return true;
 }
 
