@@ -409,7 +409,7 @@ static uint64_t read_lines(const uint64_t *at, uint64_t lines, uint64_t seed, si
 static bool time_lines(bench_limits *out) {
     static bench_times times; /* large */
     uint64_t bytes = (out->bytes / HUGE_PAGE + 1) * HUGE_PAGE, lines = out->bytes / LINE;
-    /* The sequences choose among 2^32 lines at most; more than that are not to be had anyway. */
+    /* The sequences choose among 2^32 lines at most; no machine has more. */
     void *at =
         bytes <= SIZE_MAX && lines <= UINT32_MAX ? aligned_alloc(HUGE_PAGE, (size_t)bytes) : NULL;
     if (!at) {

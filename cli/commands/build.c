@@ -341,7 +341,7 @@ const cli_command command_build = {
              "in the list\" (wrong at the rate -p). `bloomery check` looks up lines in it; so can "
              "any program, with the library.\n"
              "\n"
-             "The lines cannot be read back from a list. But whoever has the list can test "
+             "The lines cannot be read back from a list. But anyone who has the list can test "
              "guesses, unless it is keyed (--key-file).",
     .description =
         "Files compressed with gzip or zstd are decompressed. With --type, the spelling of a line "
