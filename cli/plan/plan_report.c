@@ -139,9 +139,9 @@ static void remark_on_doubling(const bly_advice *a, FILE *to) {
 static void remark_on_counters(const bly_advice *a, FILE *to) {
     static const double negligible = 1e-18;
     char text[512], share[NUMBER_TEXT];
-    const unsigned bits = a->geometry.detail, max = (1U << bits) - 1;
     if (a->kind != BLY_COUNTING)
         return;
+    const unsigned bits = a->geometry.detail, max = (1U << bits) - 1;
     const double chance = bly_plan_counter_overflow(&a->geometry, (double)a->needs.keys);
     (void)number_one_in(chance, share);
     (void)snprintf(
