@@ -59,14 +59,13 @@ BLY_API const char *bly_version(void);
     X(BLY_EUNSUPPORTED, -5, "this kind of filter, or this build, does not support that operation") \
     X(BLY_ECORRUPT, -6, "the data is damaged or is not a Bloomery filter")                         \
     X(BLY_EVERSION, -7, "the data was written by a newer version of Bloomery")                     \
-    X(BLY_EIO, -8, "reading or writing failed; errno says why")                                    \
+    X(BLY_EIO, -8, "reading or writing failed (see errno)")                                        \
     X(BLY_ERATE, -9,                                                                               \
       "the false-positive rate must lie strictly between 0 and 1, and not below 2^-40")            \
     X(BLY_ECOUNT, -10, "the number of keys must be at least 1")                                    \
     X(BLY_ETOOBIG, -11, "the filter would need more than 2^48 bits")                               \
     X(BLY_EWEAKHASH, -12,                                                                          \
-      "the hash has too few bits for that many keys at that rate; choose a wider hash, or allow "  \
-      "a weak one")                                                                                \
+      "the hash has too few bits for that many keys at that rate; choose a wider hash")            \
     X(BLY_EGEOMETRY, -13,                                                                          \
       "the size or the number of hashes is outside what this kind of filter can use")              \
     X(BLY_EHASHER, -14,                                                                            \
@@ -77,7 +76,7 @@ BLY_API const char *bly_version(void);
     X(BLY_EIMPOSSIBLE, -17, "no filter of that size can reach that rate")                          \
     X(BLY_EMISSING, -18, "no such filter")                                                         \
     X(BLY_EEXISTS, -19, "something of that name already exists")                                   \
-    X(BLY_EREFUSED, -20, "the server refused; its error message says why")                         \
+    X(BLY_EREFUSED, -20, "the server refused the command (see its error message)")                 \
     X(BLY_ECHANGED, -21, "the filter changed while it was being saved; the old file was kept")     \
     X(BLY_EGROWTH, -22,                                                                            \
       "a loaded filter would grow beyond its growth limit; raise it if the data can be trusted")

@@ -212,7 +212,7 @@ def test_what_else_a_key_may_be():
 
 def test_logins():
     server = plain("requirepass pass:word")
-    refused(server, "wants a password", "build", "-o", address(server, "k"), lines=b"x\n")
+    refused(server, "requires a password", "build", "-o", address(server, "k"), lines=b"x\n")
     at = address(server, "k", ":pass%3Aword@")
     _, err = bloomery(server, "build", "-o", at, lines=b"x\n")
     ok("word" not in err, "a message shows the password: " + err)
@@ -230,7 +230,7 @@ def test_logins():
 def test_gozero():
     server = plain()
     at, bits = address(server, "gz"), "200000"
-    refused(server, "not there", "check", "--gozero", bits, at, "-k", "x")
+    refused(server, "is missing", "check", "--gozero", bits, at, "-k", "x")
     added = report(server, "add", "--gozero", bits, at, lines=keys(5000))
     ok(4990 < added["new"] <= 5000 and added["keys"] == 5000, str(added))
     eq(report(server, "add", "--gozero", bits, at, lines=keys(5000))["new"], 0)

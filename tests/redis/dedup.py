@@ -202,7 +202,7 @@ def test_refusals():
     refused("127.0.0.1:1/seen: ", "--redis", "redis://:secret@127.0.0.1:1/seen", "-n", "10")
     with plain("requirepass pass:word", "user me on >secret ~mine:* +@all") as server:
         n = ("-n", "100")
-        refused("the server wants a password", "--redis", url(server, "seen"), *n)
+        refused("the server requires a password", "--redis", url(server, "seen"), *n)
         refused("password", "--redis", url(server, "seen", ":wrong@"), *n)
         printed, said = Run("--redis", url(server, "seen", ":hidden@"), *n, data=b"a\n").end(2)
         ok("hidden" not in said, "a password is shown")

@@ -137,7 +137,7 @@ def test_strings_that_are_something_else():
         driver.must("create", url(server, "native"), n=1000, p=0.01)
         before = c.must("GET", "native")
         c.must("SETBIT", "long", 8 * 126, 1)
-        for name, words in (("native", "own form"), ("long", "more bits")):
+        for name, words in (("native", "not one of go-zero"), ("long", "more bits")):
             driver.must("gozero", url(server, name), bits=1001)  # 126 bytes
             for command in ("addkeys", "askkeys"):
                 answer = driver.keys(command, b"x", b"y")

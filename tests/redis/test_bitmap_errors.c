@@ -11,16 +11,16 @@ static const struct {
     bly_status status;
     const char *reason; /* a part of it */
 } errors[] = {
-    {"BLYMISSING there is no such filter", BLY_REDIS_REFUSED, BLY_EMISSING, "recreate it"},
-    {"BLYMISSING", BLY_REDIS_REFUSED, BLY_EMISSING, "recreate it"},
+    {"BLYMISSING there is no such filter", BLY_REDIS_REFUSED, BLY_EMISSING, "create it again"},
+    {"BLYMISSING", BLY_REDIS_REFUSED, BLY_EMISSING, "create it again"},
     {"BLYOTHER the key holds something else", BLY_REDIS_REFUSED, BLY_EMISMATCH, "open it again"},
-    {"BLYEXISTS there is", BLY_REDIS_REFUSED, BLY_EEXISTS, "another name"},
+    {"BLYEXISTS there is", BLY_REDIS_REFUSED, BLY_EEXISTS, "another key"},
     {"BLYGONE what was sent", BLY_REDIS_REFUSED, BLY_EMISSING, "send it again"},
     {"BLYRIVAL somebody", BLY_REDIS_REFUSED, BLY_EMISMATCH, "then send again"},
     {"NOSCRIPT No matching script. Please use EVAL.", BLY_REDIS_NO_SCRIPT, BLY_EREFUSED, "EVAL"},
     {"MOVED 3999 127.0.0.1:6381", BLY_REDIS_MOVED, BLY_EREFUSED, "cluster"},
     {"ASK 3999 127.0.0.1:6381", BLY_REDIS_ASK, BLY_EREFUSED, "cluster"},
-    {"LOADING Redis is loading the dataset in memory", BLY_REDIS_LATER, BLY_EREFUSED, "starting"},
+    {"LOADING Redis is loading the dataset in memory", BLY_REDIS_LATER, BLY_EREFUSED, "loading"},
     {"TRYAGAIN Multiple keys request during rehashing of slot", BLY_REDIS_LATER, BLY_EREFUSED,
      "try again"},
     {"CLUSTERDOWN Hash slot not served", BLY_REDIS_LATER, BLY_EREFUSED, "CLUSTER INFO"},
@@ -36,10 +36,10 @@ static const struct {
     {"NOREPLICAS Not enough good replicas to write.", BLY_REDIS_LATER, BLY_EREFUSED, "replicas"},
     {"ERR max number of clients reached", BLY_REDIS_LATER, BLY_EREFUSED, "maxclients"},
     {"WRONGTYPE Operation against a key holding the wrong kind of value", BLY_REDIS_REFUSED,
-     BLY_EREFUSED, "another name"},
+     BLY_EREFUSED, "another key"},
     {"ERR Error running script (call to f_12): @user_script:2: WRONGTYPE Operation against a key "
      "holding the wrong kind of value",
-     BLY_REDIS_REFUSED, BLY_EREFUSED, "another name"},
+     BLY_REDIS_REFUSED, BLY_EREFUSED, "another key"},
     {"NOAUTH Authentication required.", BLY_REDIS_REFUSED, BLY_EREFUSED, "password"},
     {"WRONGPASS invalid username-password pair or user is disabled.", BLY_REDIS_REFUSED,
      BLY_EREFUSED, "password"},
@@ -49,7 +49,7 @@ static const struct {
      "@user_script:21.",
      BLY_REDIS_REFUSED, BLY_EREFUSED, "subcommand; the user needs"},
     {"OOM command not allowed when used memory > 'maxmemory'. script: 12", BLY_REDIS_REFUSED,
-     BLY_EREFUSED, "'maxmemory'; the server is short of"},
+     BLY_EREFUSED, "'maxmemory'; the server is out of"},
     {"ERR Error running script (call to f_12): @user_script:9: @user_script: 9: -OOM command not "
      "allowed when used memory > 'maxmemory'.",
      BLY_REDIS_REFUSED, BLY_EREFUSED, "nothing was added"},

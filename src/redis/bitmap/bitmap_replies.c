@@ -28,27 +28,26 @@ static const char reply_needed_commands[] =
 
 static const reply_meaning reply_meanings[] = {
     {"BLYMISSING", BLY_REDIS_REFUSED, BLY_EMISSING,
-     "the filter is not there, or not all of it: it was deleted, has expired, was evicted, or the "
-     "server lost its data; recreate it and add its keys again",
+     "the filter is missing or incomplete: it was deleted, has expired, was evicted, or the server "
+     "lost its data; create it again and add its keys",
      true},
     {"BLYOTHER", BLY_REDIS_REFUSED, BLY_EMISMATCH,
      "the key is no longer this filter: it was recreated or overwritten; open it again", true},
     {"BLYNATIVE", BLY_REDIS_REFUSED, BLY_EMISMATCH,
-     "the key holds a filter of Bloomery's own form, not go-zero's; open it as such", true},
+     "the key is a Bloomery filter, not one of go-zero; open it without the number of bits", true},
     {"BLYLONG", BLY_REDIS_REFUSED, BLY_EMISMATCH,
-     "the string has more bits than a go-zero filter of that size; say the number of bits that its "
-     "other users say",
+     "the string has more bits than a go-zero filter of that size; give the number of bits that "
+     "its "
+     "other users give",
      true},
     {"BLYEXISTS", BLY_REDIS_REFUSED, BLY_EEXISTS,
-     "there is something of that name already; use another name, or say that it may be replaced",
-     true},
+     "the key already exists; use another key, or replace it", true},
     {"BLYGONE", BLY_REDIS_REFUSED, BLY_EMISSING,
-     "what was sent vanished before it was complete: it had waited for an hour, or was evicted; "
-     "send it again",
+     "the incomplete filter was deleted: it waited for an hour, or was evicted; send it again",
      true},
     {"BLYRIVAL", BLY_REDIS_REFUSED, BLY_EMISMATCH,
-     "another client is sending a filter of that name at the same time; let one of the two finish, "
-     "then send again",
+     "another client is sending a filter to the same key; wait until it has finished, then send "
+     "again",
      true},
     {"NOSCRIPT", BLY_REDIS_NO_SCRIPT, BLY_EREFUSED, "send the script itself, by EVAL", false},
     {"MOVED", BLY_REDIS_MOVED, BLY_EREFUSED,
@@ -57,7 +56,7 @@ static const reply_meaning reply_meanings[] = {
      "this is a node of a cluster, and the key is being moved to another; connect to it as a "
      "cluster",
      false},
-    {"LOADING", BLY_REDIS_LATER, BLY_EREFUSED, "the server is starting; try again in a while",
+    {"LOADING", BLY_REDIS_LATER, BLY_EREFUSED, "the server is loading its data; try again later",
      false},
     {"TRYAGAIN", BLY_REDIS_LATER, BLY_EREFUSED, "the cluster is moving keys; try again", false},
     {"CLUSTERDOWN", BLY_REDIS_LATER, BLY_EREFUSED,
@@ -70,18 +69,18 @@ static const reply_meaning reply_meanings[] = {
     {"NOREPLICAS", BLY_REDIS_LATER, BLY_EREFUSED,
      "the server has fewer replicas than min-replicas-to-write", false},
     {"WRONGTYPE", BLY_REDIS_REFUSED, BLY_EREFUSED,
-     "the key holds a list, a hash or the like, or a module's filter, no string; use another name",
+     "the key is not a string (it is a list, a hash, a filter of a module ...); use another key",
      true},
     {"NOAUTH", BLY_REDIS_REFUSED, BLY_EREFUSED,
-     "the server wants a password: redis://:PASSWORD@...", true},
-    {"WRONGPASS", BLY_REDIS_REFUSED, BLY_EREFUSED, "user or password are wrong", true},
+     "the server requires a password: redis://:PASSWORD@...", true},
+    {"WRONGPASS", BLY_REDIS_REFUSED, BLY_EREFUSED, "wrong user or password", true},
     {"NOPERM", BLY_REDIS_REFUSED, BLY_EREFUSED, reply_needed_commands, false},
     {"ERR The user executing the script can't run this command", BLY_REDIS_REFUSED, BLY_EREFUSED,
      reply_needed_commands, false},
     {"OOM", BLY_REDIS_REFUSED, BLY_EREFUSED,
-     "the server is short of memory: see its maxmemory; nothing was added", false},
+     "the server is out of memory (see its maxmemory); nothing was added", false},
     {"MISCONF", BLY_REDIS_REFUSED, BLY_EREFUSED,
-     "the server cannot write to its disk, and takes no writes until it can", false},
+     "the server cannot save to its disk, and refuses writes until it can", false},
     {"CROSSSLOT", BLY_REDIS_REFUSED, BLY_EREFUSED,
      "two keys of one command are in different slots; something between here and the server "
      "changes keys",
@@ -89,9 +88,9 @@ static const reply_meaning reply_meanings[] = {
     {"ERR max number of clients reached", BLY_REDIS_LATER, BLY_EREFUSED, "see its maxclients",
      false},
     {"ERR string exceeds maximum allowed size", BLY_REDIS_REFUSED, BLY_EREFUSED,
-     "the server takes no string as long as a shard; use more shards, or smaller ones", false},
+     "a shard is longer than the longest string that the server allows; use more shards", false},
     {"ERR unknown command", BLY_REDIS_REFUSED, BLY_EREFUSED,
-     "the server, or what stands before it, lacks a command that filters need", false},
+     "the server, or a proxy before it, lacks a command that filters need", false},
 };
 
 /* Whether the word is at that position of the text, and is not part of a longer word. */
