@@ -348,11 +348,10 @@ static bool server_options_agree(const check_options *o, cli_operands lists) {
     if (o->gozero && lists.count > 1)
         return refuse("--gozero gives the size of one filter; name only one list");
     if (o->gozero && o->key_file)
-        return refuse("--gozero and --key-file cannot be combined: go-zero filters are not "
-                      "keyed");
+        return refuse("--gozero and --key-file cannot be combined: go-zero filters are not keyed");
     if (o->gozero && o->follow)
-        return refuse("--gozero and --follow cannot be combined: a go-zero filter does not "
-                      "show that it was replaced");
+        return refuse("--gozero and --follow cannot be combined: a go-zero filter does not show "
+                      "that it was replaced");
     return true;
 }
 
@@ -378,8 +377,8 @@ static bool options_agree(const check_options *o, cli_operands lists, cli_operan
     if (o->follow && !stdin_only)
         return refuse("--follow reads standard input; leave out FILE, and use a pipe");
     if (o->json && (o->invert || o->count || o->line_number || o->with_filename))
-        return refuse("--json prints every line with its number and file; leave out -v, -c, -n "
-                      "and -H");
+        return refuse(
+            "--json prints every line with its number and file; leave out -v, -c, -n and -H");
     if (o->delimiter.given && !o->field)
         return refuse("--delimiter needs --field");
     return names_agree(o) && server_options_agree(o, lists);

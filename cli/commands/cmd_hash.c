@@ -160,8 +160,7 @@ static int open_hasher(const values *v, bly_hasher *out) {
                              bly_hash_name(id));
     if (keyed && v->seed)
         return message_error(
-            "--seed cannot be combined with siphash, which has a secret key instead "
-            "of a seed");
+            "--seed cannot be combined with siphash, which has a secret key instead of a seed");
     if (keyed)
         return keyfile_read(v->key_file, out) ? CLI_OK : CLI_ERROR;
     bly_status status = bly_hasher_init(out, id, v->seed);

@@ -39,10 +39,10 @@ const cli_option dedup_option_table[] = {
      .metavar = "FILE",
      .help = "Drop no new line, in little memory: check possible repeats against fingerprints in "
              "FILE. FILE also remembers them for the next run."},
-    OPTION_STATE(AT(state),
-                 "Remember lines across runs: the first run creates FILE, later runs use "
-                 "and update it. If the run is killed, the next one may print a line "
-                 "again, but drops none because of that."),
+    OPTION_STATE(
+        AT(state),
+        "Remember lines across runs: the first run creates FILE, later runs use and update it. If "
+        "the run is killed, the next one may print a line again, but drops none because of that."),
     OPTION_WINDOW(AT(window), NULL,
                   "Only the last N lines, or those of the last TIME (90s, 15m, 24h, 7d), count as "
                   "seen; an older line is printed again. For endless streams, because memory is "
@@ -69,18 +69,16 @@ const cli_option dedup_option_table[] = {
      .help = "With --redis: wait until N replicas of the server have each change, so that no line "
              "is printed again after a failover. If they do not confirm in time, the lines count "
              "as not answered (--on-error)."},
-    OPTION_ON_ERROR(
-        AT(on_error), "stop|print|drop",
-        "With --redis: what to do with lines when the server does not answer whether they are new. "
-        "stop (the default): end with status 2, and name the lines. print: print them, perhaps "
-        "again. drop: drop them, perhaps although they are new. print and drop count such lines "
-        "and continue. If the filter no longer exists, or the server refuses access, the run "
-        "always ends."),
-    OPTION_ALLOW_REPLICA(
-        AT(allow_replica),
-        "With --redis: URL may name a replica. The filter is only read: lines that it does not "
-        "contain are printed, and are not added to it. The lines of this run are remembered in "
-        "memory."),
+    OPTION_ON_ERROR(AT(on_error), "stop|print|drop",
+                    "With --redis: what to do with lines when the server does not answer whether "
+                    "they are new. stop (the default): end with status 2, and name the lines. "
+                    "print: print them, perhaps again. drop: drop them, perhaps although they are "
+                    "new. print and drop count such lines and continue. If the filter no longer "
+                    "exists, or the server refuses access, the run always ends."),
+    OPTION_ALLOW_REPLICA(AT(allow_replica),
+                         "With --redis: URL may name a replica. The filter is only read: lines "
+                         "that it does not contain are printed, and are not added to it. The lines "
+                         "of this run are remembered in memory."),
     OPTION_SEED(AT(seed),
                 "The seed of a new filter's hash function. 0, the default, chooses one at random, "
                 "so that an attacker cannot choose lines that are mistaken for each other. With "
@@ -109,8 +107,7 @@ static const char *window_conflict(const dedup_options *o) {
         return "--memory and --window cannot be combined: the length of the window, -n and -p "
                "determine its memory (see bloomery plan --window)";
     if (lines && o->expect)
-        return "-n cannot be combined with --window N, which is planned for N lines; "
-               "leave out -n";
+        return "-n cannot be combined with --window N, which is planned for N lines; leave out -n";
     return NULL;
 }
 
@@ -124,8 +121,8 @@ static const char *redis_conflict(const dedup_options *o) {
         return "--redis cannot be combined with --exact or --confirm, which remember lines on this "
                "machine";
     if (o->state)
-        return "--redis and --state cannot be combined: --redis remembers lines on the "
-               "server; give only one";
+        return "--redis and --state cannot be combined: --redis remembers lines on the server; "
+               "give only one";
     if (o->window)
         return "--redis cannot be combined with --window: a filter on a server forgets all lines "
                "at once (--expire) or none";
@@ -136,15 +133,13 @@ static const char *redis_conflict(const dedup_options *o) {
         return "--redis cannot be combined with --count: it would add lines for all machines "
                "without printing them";
     if (o->output && !o->allow_replica)
-        return "-o cannot be combined with --redis: if the run failed, its lines would "
-               "be in the shared filter, but FILE would not be written; use > FILE "
-               "instead";
+        return "-o cannot be combined with --redis: if the run failed, its lines would be in the "
+               "shared filter, but FILE would not be written; use > FILE instead";
     if (o->allow_replica && (o->shards || o->expire || o->replicas))
-        return "with --allow-replica, dedup only reads the filter; leave out --shards, "
-               "--expire and --replicas";
+        return "with --allow-replica, dedup only reads the filter; leave out --shards, --expire "
+               "and --replicas";
     if (o->expire && !o->expect)
-        return "--expire needs -n: the expiry is set when the filter is created, which "
-               "needs -n";
+        return "--expire needs -n: the expiry is set when the filter is created, which needs -n";
     if (o->shards > BLY_BITMAP_MAX_SHARDS)
         return "--shards must be at most 4096";
     return o->replicas > max_replicas ? "--replicas must be at most 1000" : NULL;
@@ -159,22 +154,20 @@ const char *dedup_conflict(const dedup_options *o) {
     if (o->exact && o->confirm)
         return "--exact and --confirm do the same; give only one";
     if (o->confirm && o->state)
-        return "--confirm and --state cannot be combined: --confirm FILE already "
-               "remembers lines across runs; leave out --state";
+        return "--confirm and --state cannot be combined: --confirm FILE already remembers lines "
+               "across runs; leave out --state";
     if (o->confirm && o->count)
         return "--confirm cannot be combined with --count: it would remember lines in FILE without "
                "printing them";
     if (output_same_file(o->output, o->state))
         return "-o and --state name the same file; name different files";
     if (o->confirm && o->output)
-        return "-o cannot be combined with --confirm: if the run failed, its lines "
-               "would be in the file of --confirm, but FILE would not be written; use > "
-               "FILE instead";
+        return "-o cannot be combined with --confirm: if the run failed, its lines would be in the "
+               "file of --confirm, but FILE would not be written; use > FILE instead";
     if (o->confirm && o->memory)
         return "--confirm cannot be combined with --memory: -n and -p determine its memory";
     if (o->seed && (o->exact || o->confirm))
-        return "--seed cannot be combined with --exact or --confirm, which use a random "
-               "seed";
+        return "--seed cannot be combined with --exact or --confirm, which use a random seed";
     if (o->exact && o->rate != 0)
         return "-p cannot be combined with --exact, which has no false positives";
     if (o->print_canonical && !o->keys.url)

@@ -82,14 +82,14 @@ void dedup_plan_note(const state_request *r, const bly_filter *f) {
     uint64_t n = bly_filter_capacity(f);
     double rate = bly_plan_fpr(&g, n, 64);
     static const double high = 0.05;
-    (rate > high ? message_warn : message_note)(
-        "the filter uses %s (%s); at %s keys, %s of all new lines are mistaken "
-        "for repeats and dropped",
-        number_bytes(bly_plan_bytes(&g), size), bly_kind_name(g.kind), number_grouped(n, keys),
-        number_percent(rate, percent));
+    (rate > high ? message_warn : message_note)("the filter uses %s (%s); at %s keys, %s of all "
+                                                "new lines are mistaken for repeats and dropped",
+                                                number_bytes(bly_plan_bytes(&g), size),
+                                                bly_kind_name(g.kind), number_grouped(n, keys),
+                                                number_percent(rate, percent));
     if (r->rate != 0 && rate > r->rate * 1.001)
-        message_warn("--memory is too small for the requested false-positive rate of %g; give "
-                     "a larger one, or a higher -p",
+        message_warn("--memory is too small for the requested false-positive rate of %g; give a "
+                     "larger one, or a higher -p",
                      r->rate);
 }
 

@@ -48,10 +48,10 @@ void dedup_report_dropped(const dedup_report *r) {
     const state_facts *f = r->facts;
     char dropped[NUMBER_TEXT];
     if (f->approximate && !state_is_overfull(f) && isatty(STDERR_FILENO))
-        message_note("about %s new lines were mistaken for repeats and %s (estimated, not "
-                     "counted); %s",
-                     number_estimate(f->dropped, dropped),
-                     r->state->request.print_repeats ? "printed" : "dropped", f->alternative);
+        message_note(
+            "about %s new lines were mistaken for repeats and %s (estimated, not counted); %s",
+            number_estimate(f->dropped, dropped),
+            r->state->request.print_repeats ? "printed" : "dropped", f->alternative);
 }
 
 /* ---- text ------------------------------------------------------------------------------------ */

@@ -44,9 +44,9 @@ bool state_random_seed(uint64_t *out) {
 
 static void warn_of_rule(const dedup_state *s) {
     if (s->keeps_return && s->request.key_rule == BLY_KEYS_RECORD)
-        message_warn("%s: does not record how its keys were made from lines; this run "
-                     "compares whole lines",
-                     s->name);
+        message_warn(
+            "%s: does not record how its keys were made from lines; this run compares whole lines",
+            s->name);
     else
         message_warn("%s: was created with other options (--url, --field, --ignore-case, "
                      "--extract-urls): lines that it contains may be printed again",

@@ -79,10 +79,10 @@ typedef struct exact_state {
 static bool create_set(exact_state *s, uint64_t max_bytes) {
     s->file.set = fingerprint_set_create(s->base.request.keys, max_bytes);
     if (!s->file.set)
-        (void)message_error(
-            max_bytes ? "--memory is too small for so many fingerprints; give a larger one, or "
-                        "use --confirm FILE, which stores fingerprints on disk"
-                      : "out of memory");
+        (void)message_error(max_bytes
+                                ? "--memory is too small for so many fingerprints; give a larger "
+                                  "one, or use --confirm FILE, which stores fingerprints on disk"
+                                : "out of memory");
     return s->file.set && state_random_seed(&s->file.pages.shape.seed);
 }
 

@@ -32,8 +32,7 @@ static bly_filter_info info_of(const filter_state *s) {
 /* ---- a file ---------------------------------------------------------------------------------- */
 
 static const char *unfit_reason(uint32_t can) {
-    return can & BLY_CARDINALITY_ONLY ? "which stores no lines "
-                                        "(bloomery distinct counts with it)"
+    return can & BLY_CARDINALITY_ONLY ? "which stores no lines (bloomery distinct counts with it)"
            : can & BLY_CAN_COUNT      ? "which would store every repeat again"
            : can & BLY_CAN_REMOVE     ? "which only bloomery add and remove can change"
                                       : "to which nothing can be added";
@@ -45,9 +44,9 @@ static bool refuse_kind(const filter_state *s) {
     const uint32_t unfit = BLY_CAN_REMOVE | BLY_CARDINALITY_ONLY | BLY_CAN_COUNT;
     if (can & BLY_CAN_ADD && !(can & unfit))
         return false;
-    (void)message_error("%s: cannot be used as a state file, because it is %s %s filter, %s; "
-                        "name another file",
-                        s->base.name, kinds_article(kind), bly_kind_name(kind), unfit_reason(can));
+    (void)message_error(
+        "%s: cannot be used as a state file, because it is %s %s filter, %s; name another file",
+        s->base.name, kinds_article(kind), bly_kind_name(kind), unfit_reason(can));
     return true;
 }
 
@@ -82,8 +81,8 @@ bool filter_state_fits_seed(const filter_state *s) {
 }
 
 void filter_state_refuse_rate(const filter_state *s, double rate) {
-    (void)message_error("%s: was created for a false-positive rate of %g, not %g; leave out -p, "
-                        "or name another file",
+    (void)message_error("%s: was created for a false-positive rate of %g, not %g; leave out -p, or "
+                        "name another file",
                         s->base.name, rate, s->base.request.rate);
 }
 
@@ -104,9 +103,9 @@ static bool fits_window(const filter_state *s) {
             "%s: was created with --window %s; give the same option, or name another file",
             s->base.name, line_window_text(&window, text));
     else
-        (void)message_error("%s: is a window filter that was not created by bloomery dedup; name "
-                            "another file",
-                            s->base.name);
+        (void)message_error(
+            "%s: is a window filter that was not created by bloomery dedup; name another file",
+            s->base.name);
     return false;
 }
 
@@ -124,8 +123,7 @@ static bool fits_request(const filter_state *s) {
                             s->base.name);
     else if (r->memory && info.bytes + r->overhead > r->memory)
         (void)message_error(
-            "%s: needs more memory than --memory allows; give a larger one, or name "
-            "another file",
+            "%s: needs more memory than --memory allows; give a larger one, or name another file",
             s->base.name);
     else
         return true;
@@ -176,9 +174,8 @@ bool filter_state_create(filter_state *s, bly_spec spec) {
     const bly_status status = bly_filter_create(&spec, &s->filter);
     if (status == BLY_ERATE && kinds_grow(spec.geometry.kind) && spec.fpr >= state_min_rate)
         (void)message_error(
-            "the false-positive rate -p %g is too low for a filter that grows; give "
-            "the number of different lines with -n (then -p can be as low as %.2g), "
-            "or use --exact",
+            "the false-positive rate -p %g is too low for a filter that grows; give the number of "
+            "different lines with -n (then -p can be as low as %.2g), or use --exact",
             spec.fpr, state_min_rate);
     else if (status != BLY_OK)
         (void)message_error("cannot create the filter: %s", bly_strerror(status));
@@ -313,14 +310,13 @@ static bool judge(const dedup_state *base, const state_facts *facts) {
         return true;
     (void)snprintf(advice, sizeof advice, "use -n %llu, or leave out -n and let it grow",
                    (unsigned long long)base->records);
-    message_warn(
-        "the filter contains more keys than it was planned for: %s new lines were dropped, and "
-        "the false-positive rate is now %s (requested: %s); %s",
-        state_dropped_text(facts->dropped, dropped), number_percent(facts->rate, rate),
-        number_percent(facts->requested, requested),
-        r->memory ? "give more --memory, or use --confirm FILE"
-        : r->file ? "name another file, and leave out -n"
-                  : advice);
+    message_warn("the filter contains more keys than it was planned for: %s new lines were "
+                 "dropped, and the false-positive rate is now %s (requested: %s); %s",
+                 state_dropped_text(facts->dropped, dropped), number_percent(facts->rate, rate),
+                 number_percent(facts->requested, requested),
+                 r->memory ? "give more --memory, or use --confirm FILE"
+                 : r->file ? "name another file, and leave out -n"
+                           : advice);
     return facts->rate <= state_useless_rate;
 }
 

@@ -71,15 +71,13 @@ static bool is_other_window(const window_state *s, const line_window *is) {
     if (is->span == wanted.span && is->lines == wanted.lines)
         return false;
     if (!is->span && keys == wanted.lines)
-        (void)message_error(
-            "%s: is a window of %s keys, of which dedup needs %u for its own marks; "
-            "give --window %s, or name another file",
-            name, number_grouped(keys, want), (unsigned)LINE_WINDOW_SPARE,
-            line_window_text(is, have));
+        (void)message_error("%s: is a window of %s keys, of which dedup needs %u for its own "
+                            "marks; give --window %s, or name another file",
+                            name, number_grouped(keys, want), (unsigned)LINE_WINDOW_SPARE,
+                            line_window_text(is, have));
     else
         (void)message_error(
-            "%s: was created with --window %s, not %s; give the same window, or name "
-            "another file",
+            "%s: was created with --window %s, not %s; give the same window, or name another file",
             name, line_window_text(is, have), line_window_text(&wanted, want));
     return true;
 }
@@ -93,9 +91,9 @@ static bool fits_request(const window_state *s) {
                             "--window, or name another file",
                             r->file);
     else if (!line_window_of(s->core.filter, &is))
-        (void)message_error("%s: is a window filter that was not created by bloomery dedup; name "
-                            "another file",
-                            r->file);
+        (void)message_error(
+            "%s: is a window filter that was not created by bloomery dedup; name another file",
+            r->file);
     else if (is_other_window(s, &is))
         return false;
     else if (r->rate != 0 && fabs(r->rate - is.rate) > 1e-6 * is.rate) /* after two formulas */

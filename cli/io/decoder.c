@@ -159,8 +159,8 @@ static ptrdiff_t run_zstd(void *at, bly_bytes *in, char *out, size_t room) {
 
 static const char *problem_zstd(const void *at) {
     return ((const zstd_state *)at)->too_large
-               ? "needs more memory than is allowed here; decompress it with zstd -dc "
-                 "--long=31, and pipe it in"
+               ? "needs more memory than is allowed here; decompress it with zstd -dc --long=31, "
+                 "and pipe it in"
                : "is damaged";
 }
 

@@ -207,10 +207,9 @@ bool pages_recognise(const char *path) {
 static void say_damaged(const pages *p) {
     bly_file_info info = {.struct_size = sizeof info};
     if (bly_file_get_info(p->path, &info) == BLY_OK)
-        (void)message_error(
-            "%s: a filter that was created without --exact and --confirm; leave out "
-            "these options, or name another file",
-            p->path);
+        (void)message_error("%s: a filter that was created without --exact and --confirm; leave "
+                            "out these options, or name another file",
+                            p->path);
     else if (pages_recognise(p->path))
         (void)message_error("%s: damaged; remove it to start a new state", p->path);
     else

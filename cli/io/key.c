@@ -71,8 +71,8 @@ static bool to_lower(key_rule *rule, bly_bytes *key) {
 static void warn_of_host(key_rule *rule) {
     if (!rule->warned)
         message_warn("this build of bloomery has no support for international domain names "
-                     "(libidn2), so lines with such a host name are compared byte by byte; "
-                     "write the hosts in ASCII (xn--...)");
+                     "(libidn2), so lines with such a host name are compared byte by byte; write "
+                     "the hosts in ASCII (xn--...)");
     rule->warned = true;
 }
 

@@ -153,9 +153,9 @@ static bool write_key(int fd, const uint8_t key[KEY_BYTES]) {
 bool keyfile_write(const char *path, const bly_hasher *hasher) {
     int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0 && errno == EEXIST) {
-        (void)message_error("%s: already exists, and bloomery never replaces a secret key; name "
-                            "another file",
-                            path);
+        (void)message_error(
+            "%s: already exists, and bloomery never replaces a secret key; name another file",
+            path);
         return false;
     }
     if (fd < 0) {
