@@ -195,26 +195,22 @@ static const cli_option *find(parser *p, const char *name, size_t length, char l
 }
 
 /* Refuses a second value, because one of the two would be ignored. */
-static bool given_twice(parser *p, const cli_option *option) {
-    if (option->type == CLI_FILES)
-        return false;
+static bool given_once(parser *p, const cli_option *option) {
+    if (option->type == CLI_FLAG || option->type == CLI_FILES)
+        return true;
     for (size_t i = 0; i < p->given_count; i++)
-        if (p->given[i] == option) {
-            (void)message_error("--%s was given twice; give it only once", option->name);
-            return true;
-        }
+        if (p->given[i] == option)
+            return message_fail("--%s was given twice; give it only once", option->name);
     if (p->given_count < sizeof p->given / sizeof *p->given)
         p->given[p->given_count++] = option;
-    return false;
+    return true;
 }
 
-/* Reports a --kind that earlier versions had. */
-static bool was_removed(const cli_option *option, const char *text) {
+/* Refuses a --kind that only earlier versions had. */
+static bool not_removed(const cli_option *option, const char *text) {
     const bly_removed_kind *gone = option->type == CLI_KIND ? bly_kind_removed_by_name(text) : NULL;
-    if (gone)
-        (void)message_error("--%s: kind %s was removed; use %s instead", option->name, gone->name,
-                            gone->replacement);
-    return gone != NULL;
+    return !gone || message_fail("--%s: kind %s was removed; use %s instead", option->name,
+                                 gone->name, gone->replacement);
 }
 
 /* Reports a name that is not one of the option's values. */
@@ -225,23 +221,17 @@ static bool not_a_choice(const cli_option *option, const char *text) {
         suggest_consider(&near, name);
     list_choices(option, list, sizeof list);
     if (*near.best)
-        (void)message_error("--%s cannot be '%s'; did you mean %s?", option->name, text, near.best);
-    else
-        (void)message_error("--%s cannot be '%s': it must be one of %s", option->name, text, list);
-    return false;
+        return message_fail("--%s cannot be '%s'; did you mean %s?", option->name, text, near.best);
+    return message_fail("--%s cannot be '%s': it must be one of %s", option->name, text, list);
 }
 
 static bool accept(parser *p, const cli_option *option, const char *text, void *field) {
-    if (option->type != CLI_FLAG && given_twice(p, option))
-        return false;
-    if (was_removed(option, text))
+    if (!given_once(p, option) || !not_removed(option, text))
         return false;
     const char *why = take(option, text, field);
     if (why && !*why)
         return not_a_choice(option, text);
-    if (why)
-        (void)message_error("--%s cannot be '%s': %s", option->name, text, why);
-    return !why;
+    return !why || message_fail("--%s cannot be '%s': %s", option->name, text, why);
 }
 
 /* `name` is the argument without its dashes. */
@@ -260,22 +250,18 @@ static bool report_unknown(parser *p, const char *argument, const char *word) {
     void *field;
     const char *name = argument + (argument[1] == '-' ? 2 : 1);
     if (argument[1] == '-' && strcspn(name, "=") == 1 && find(p, NULL, 0, *name, &field))
-        (void)message_error("unknown option --%c; did you mean -%c?", *name, *name);
-    else if (strlen(name) > 2 && suggest_option(p, name, &found))
-        (void)message_error("unknown option %.*s; did you mean --%s?", (int)strcspn(argument, "="),
+        return message_fail("unknown option --%c; did you mean -%c?", *name, *name);
+    if (strlen(name) > 2 && suggest_option(p, name, &found))
+        return message_fail("unknown option %.*s; did you mean --%s?", (int)strcspn(argument, "="),
                             argument, found.best);
-    else
-        (void)message_error("unknown option %.*s; see --help", (int)strcspn(word, "="), word);
-    return false;
+    return message_fail("unknown option %.*s; see --help", (int)strcspn(word, "="), word);
 }
 
 /* Takes the value from the next argument. */
 static bool next_argument(parser *p, const cli_option *option, const char **out) {
-    if (p->at + 1 >= p->argc) {
-        (void)message_error("--%s needs a value: --%s %s", option->name, option->name,
+    if (p->at + 1 >= p->argc)
+        return message_fail("--%s needs a value: --%s %s", option->name, option->name,
                             option->metavar);
-        return false;
-    }
     *out = p->argv[++p->at];
     return true;
 }
@@ -289,10 +275,8 @@ static bool take_long(parser *p, char *argument) {
         return report_unknown(p, argument, argument);
     if (field == &p->common->help)
         p->common->full_help = true;
-    if (option->type == CLI_FLAG && equals) {
-        (void)message_error("--%s takes no value", option->name);
-        return false;
-    }
+    if (option->type == CLI_FLAG && equals)
+        return message_fail("--%s takes no value", option->name);
     if (equals)
         text = equals + 1;
     else if (option->without)

@@ -326,11 +326,6 @@ static int check(check_run *r, cli_operands files) {
 
 /* ---- the command ----------------------------------------------------------------------------- */
 
-static bool refuse(const char *why) {
-    (void)message_error("%s", why);
-    return false;
-}
-
 /* Checks the options that depend on whether the lists are files or on servers. */
 static bool server_options_agree(const check_options *o, cli_operands lists) {
     uint32_t any = 0, all = UINT32_MAX;
@@ -339,19 +334,22 @@ static bool server_options_agree(const check_options *o, cli_operands lists) {
         all &= handle_capabilities(lists.items[i]);
     }
     if (!(any & HANDLE_MAY_FAIL) && (o->on_error || o->gozero))
-        return refuse("--on-error and --gozero need a list on a server: redis://HOST/KEY");
+        return message_fail("--on-error and --gozero need a list on a server: redis://HOST/KEY");
     if (!(any & HANDLE_MAY_FAIL) && o->allow_replica)
-        return refuse("--allow-replica needs a list on a server: redis://HOST/KEY");
+        return message_fail("--allow-replica needs a list on a server: redis://HOST/KEY");
     if (!(all & HANDLE_VERIFIES) && o->verify)
-        return refuse("--verify works only on files; fetch a list on a server with bloomery pull, "
-                      "and verify the copy");
+        return message_fail(
+            "--verify works only on files; fetch a list on a server with bloomery pull, "
+            "and verify the copy");
     if (o->gozero && lists.count > 1)
-        return refuse("--gozero gives the size of one filter; name only one list");
+        return message_fail("--gozero gives the size of one filter; name only one list");
     if (o->gozero && o->key_file)
-        return refuse("--gozero and --key-file cannot be combined: go-zero filters are not keyed");
+        return message_fail(
+            "--gozero and --key-file cannot be combined: go-zero filters are not keyed");
     if (o->gozero && o->follow)
-        return refuse("--gozero and --follow cannot be combined: a go-zero filter does not show "
-                      "that it was replaced");
+        return message_fail(
+            "--gozero and --follow cannot be combined: a go-zero filter does not show "
+            "that it was replaced");
     return true;
 }
 
@@ -359,9 +357,9 @@ static bool names_agree(const check_options *o) {
     if (!o->list_names)
         return true;
     if (o->json)
-        return refuse("--json always names the lists of -l; leave out --list-names");
+        return message_fail("--json always names the lists of -l; leave out --list-names");
     if (o->invert && o->list_names == LIST_NAMES_ALWAYS)
-        return refuse("-v prints lines that are not in any list; leave out --list-names");
+        return message_fail("-v prints lines that are not in any list; leave out --list-names");
     return true;
 }
 
@@ -369,18 +367,18 @@ static bool options_agree(const check_options *o, cli_operands lists, cli_operan
     const bool stdin_only =
         files.count == 0 || (files.count == 1 && strcmp(files.items[0], "-") == 0);
     if (lists.count == 0)
-        return refuse("no list given; usage: bloomery check LIST [FILE...]");
+        return message_fail("no list given; usage: bloomery check LIST [FILE...]");
     if (o->key && files.count > 0)
-        return refuse("--key and a FILE cannot be combined; give only one");
+        return message_fail("--key and a FILE cannot be combined; give only one");
     if (o->key && o->follow)
-        return refuse("--key and --follow cannot be combined: --follow reads standard input");
+        return message_fail("--key and --follow cannot be combined: --follow reads standard input");
     if (o->follow && !stdin_only)
-        return refuse("--follow reads standard input; leave out FILE, and use a pipe");
+        return message_fail("--follow reads standard input; leave out FILE, and use a pipe");
     if (o->json && (o->invert || o->count || o->line_number || o->with_filename))
-        return refuse(
+        return message_fail(
             "--json prints every line with its number and file; leave out -v, -c, -n and -H");
     if (o->delimiter.given && !o->field)
-        return refuse("--delimiter needs --field");
+        return message_fail("--delimiter needs --field");
     return names_agree(o) && server_options_agree(o, lists);
 }
 

@@ -37,10 +37,8 @@ static bool print_copy(dedup_run *r, bly_bytes record) {
     key_rule *rule = &r->lines.rule;
     const bly_bytes whole = record;
     if (r->options->print_canonical && bly_url_canonical(&rule->canonical, rule->level, whole.data,
-                                                         whole.size, &record) == BLY_ENOMEM) {
-        (void)message_error("out of memory");
-        return false;
-    }
+                                                         whole.size, &record) == BLY_ENOMEM)
+        return message_fail("out of memory");
     return output_put(&r->out, record.data, record.size) &&
            output_put(&r->out, &r->lines.in.separator, 1);
 }

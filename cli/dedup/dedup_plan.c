@@ -54,17 +54,13 @@ static bool within_memory(const state_request *r, bly_spec *out) {
     const uint64_t least = r->overhead + (1u << 20);
     uint64_t n = r->keys ? r->keys : r->estimate;
     double rate;
-    if (r->memory < least) {
-        (void)message_error("--memory must be at least %s", number_bytes(least, size));
-        return false;
-    }
+    if (r->memory < least)
+        return message_fail("--memory must be at least %s", number_bytes(least, size));
     bly_geometry g = best_shape(r->memory - r->overhead, n, &rate);
-    if (n && rate > hopeless && r->keys) {
-        (void)message_error("--memory is too small: with %s keys, %s of all new lines would be "
+    if (n && rate > hopeless && r->keys)
+        return message_fail("--memory is too small: with %s keys, %s of all new lines would be "
                             "mistaken for repeats and dropped; give a larger one",
                             number_grouped(n, keys), number_percent(rate, percent));
-        return false;
-    }
     if (!n || rate > hopeless) { /* no usable number: plan for the keys that the rate allows */
         rate = r->rate != 0 ? r->rate : state_default_rate;
         n = bly_plan_capacity(&g, rate, 64);

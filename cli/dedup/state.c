@@ -36,10 +36,8 @@ bool state_outlives(const state_request *r) {
 bool state_random_seed(uint64_t *out) {
     uint8_t key[16];
     const bly_status status = bly_random_key(key);
-    if (status != BLY_OK)
-        (void)message_status("random numbers", status);
     memcpy(out, key, sizeof *out);
-    return status == BLY_OK;
+    return message_ok("random numbers", status);
 }
 
 static void warn_of_rule(const dedup_state *s) {

@@ -28,10 +28,9 @@ static bool read_all(exact_file *f, uint64_t expected, uint64_t max_bytes) {
                fingerprint_set_add(f->set, &zero, 1, NULL) == BLY_OK;
     if (f->set)
         return pages_scan(file, add_from_file, f->set);
-    (void)message_error("%s: not enough memory for its %llu fingerprints; give more --memory, or "
+    return message_fail("%s: not enough memory for its %llu fingerprints; give more --memory, or "
                         "use --confirm FILE, which stores fingerprints on disk",
                         file->path, (unsigned long long)need);
-    return false;
 }
 
 bool exact_file_open(exact_file *f, const char *path, uint64_t expected, uint64_t max_bytes) {

@@ -60,24 +60,22 @@ static bool fits(const redis_state *s, const state_request *r) {
     const char *name = s->remote.at.name;
     char is[NUMBER_TEXT], requested[NUMBER_TEXT];
     if (r->keys && r->keys != b->capacity)
-        (void)message_error(
+        return message_fail(
             "%s: was created for %s keys, not %s; leave out -n to use it, or use another address",
             name, number_grouped(b->capacity, is), number_grouped(r->keys, requested));
-    else if (r->rate != 0 && r->rate != b->fpr)
-        (void)message_error("%s: was created for a false-positive rate of %g, not %g; leave out -p "
+    if (r->rate != 0 && r->rate != b->fpr)
+        return message_fail("%s: was created for a false-positive rate of %g, not %g; leave out -p "
                             "to use it, or use another address",
                             name, b->fpr, r->rate);
-    else if (r->seed && r->seed != b->hasher.seed)
-        (void)message_error(
+    if (r->seed && r->seed != b->hasher.seed)
+        return message_fail(
             "%s: was created with another seed; leave out --seed to use it, or use another address",
             name);
-    else if (r->shards && r->shards != b->shards)
-        (void)message_error(
+    if (r->shards && r->shards != b->shards)
+        return message_fail(
             "%s: has %u shard%s, not %s; leave out --shards to use it, or use another address",
             name, b->shards, b->shards == 1 ? "" : "s", number_grouped(r->shards, requested));
-    else
-        return true;
-    return false;
+    return true;
 }
 
 static bool plan(const state_request *r, bly_bitmap_spec *out) {
@@ -128,17 +126,15 @@ static bool refuse(const redis_state *s, const state_request *r, bly_status stat
                    const char *why) {
     const char *name = s->remote.at.name;
     if (status == BLY_EKEY)
-        (void)message_error("%s: is a keyed filter, which dedup cannot use; use another address",
+        return message_fail("%s: is a keyed filter, which dedup cannot use; use another address",
                             name);
-    else if (status == BLY_EMISSING && !r->keys && !r->only_lookups)
-        (void)message_error(
+    if (status == BLY_EMISSING && !r->keys && !r->only_lookups)
+        return message_fail(
             "%s: %s; use -n N to create a filter for the N different keys of all machines together",
             name, why);
-    else
-        (void)message_error(
-            "%s: %s%s", name, *why ? why : bly_strerror(status),
-            is_replica(why) ? ", or use --allow-replica to look lines up without adding them" : "");
-    return false;
+    return message_fail(
+        "%s: %s%s", name, *why ? why : bly_strerror(status),
+        is_replica(why) ? ", or use --allow-replica to look lines up without adding them" : "");
 }
 
 static bool join_or_make(redis_state *s, const state_request *r) {
@@ -330,14 +326,13 @@ static const char *reason(const redis_state *s) {
 static bool stop(const redis_state *s, const state_lines *at) {
     const bool added = !s->base.request.only_lookups;
     char lines[NUMBER_TEXT];
-    (void)message_error(
+    return message_fail(
         "%s: %s; %s of the lines %llu to %llu of %s got no answer and were not printed%s run dedup "
         "again from line %llu; or use --on-error print",
         s->base.name, reason(s), number_grouped(s->doubtful, lines), (unsigned long long)at->first,
         (unsigned long long)at->last, at->path,
         added ? ". The filter may contain them nevertheless: treat these lines as new, and" : ";",
         (unsigned long long)(added ? at->last + 1 : at->first));
-    return false;
 }
 
 /* A server that does not answer may come back. Other errors will not go away. */
@@ -347,13 +342,11 @@ static bool may_continue(redis_state *s, const state_lines *at) {
     char lines[NUMBER_TEXT];
     if (s->doubtful && s->base.request.policy == STATE_STOP)
         return stop(s, at);
-    if (hopeless) {
-        (void)message_error(
+    if (hopeless)
+        return message_fail(
             "%s: %s; the last %s lines without an answer, up to line %llu of %s, were %s",
             s->base.name, reason(s), number_grouped(s->doubtful, lines),
             (unsigned long long)at->last, at->path, print ? "printed" : "dropped");
-        return false;
-    }
     if (s->doubtful && !s->away) {
         message_warn("%s: %s; lines without an answer are %s", s->base.name, reason(s),
                      print ? "printed, although they may be repeats"

@@ -87,9 +87,7 @@ bool key_of(key_rule *rule, bly_bytes record, bly_bytes *key) {
         warn_of_host(rule);
     rule->not_urls += status == BLY_EINVAL || status == BLY_EUNSUPPORTED;
     bool good = status != BLY_ENOMEM && (!rule->ignore_case || to_lower(rule, key));
-    if (!good)
-        (void)message_error("out of memory");
-    return good;
+    return good || message_fail("out of memory");
 }
 
 void key_rule_print(const key_rule *rule, FILE *to) {

@@ -28,10 +28,8 @@ static bool copy_link(links *l, bly_bytes *link, links_batch *take, void *ctx) {
     if (link->size > l->copies_room) {
         size_t room = link->size < MIN_ROOM ? MIN_ROOM : link->size * 2;
         char *more = realloc(l->copies, room);
-        if (!more) {
-            (void)message_error("out of memory");
-            return false;
-        }
+        if (!more)
+            return message_fail("out of memory");
         l->copies = more;
         l->copies_room = room;
     }
@@ -44,10 +42,8 @@ static bool take_line(links *l, bly_bytes line, links_batch *take, void *ctx) {
     const char *at = line.data, *end = at + line.size;
     bly_bytes link;
     for (;;) {
-        if (bly_url_find(&l->scratch, &at, end, &link) != BLY_OK) {
-            (void)message_error("out of memory");
-            return false;
-        }
+        if (bly_url_find(&l->scratch, &at, end, &link) != BLY_OK)
+            return message_fail("out of memory");
         if (link.size == 0)
             return true;
         if (l->scratch.data && link.data == l->scratch.data && !copy_link(l, &link, take, ctx))

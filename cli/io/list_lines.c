@@ -116,10 +116,9 @@ static bool accept_malformed(const typed_lines *t) {
         message_note("and %s more malformed lines", number_grouped(malformed - MAX_NAMED, count));
     if (malformed == 0 || t->skip)
         return true;
-    (void)message_error(
+    return message_fail(
         "%s malformed line%s, so nothing was written; use --skip-malformed to skip such lines",
         number_grouped(malformed, count), malformed == 1 ? "" : "s");
-    return false;
 }
 
 bool list_lines_read(char **paths, size_t count, const line_rule *rule, bool skip, list_line *each,

@@ -99,8 +99,7 @@ static void close_file(lock *l) {
 /* ---- messages -------------------------------------------------------------------------------- */
 
 static bool refuse(const char *path) {
-    (void)message_error("%s: cannot be locked, so it is not written", path);
-    return false;
+    return message_fail("%s: cannot be locked, so it is not written", path);
 }
 
 static bool say_verdict(const lock *l, const char *path, verdict v) {

@@ -14,10 +14,8 @@
 static bool open_text(pipeline *p, const char *text) {
     const size_t size = strlen(text);
     p->text = malloc(size + 1);
-    if (!p->text) {
-        (void)message_error("out of memory");
-        return false;
-    }
+    if (!p->text)
+        return message_fail("out of memory");
     memcpy(p->text, text, size);
     p->text[size] = p->in.separator;
     p->in.records[0] = (bly_bytes){p->text, size};
@@ -178,10 +176,8 @@ static bool copy_keys(pipeline *p, const bly_bytes *records, size_t n) {
             return false;
         if (is_part_of(*key, records[i]))
             continue;
-        if (!byte_strings_put(&p->made, *key)) {
-            (void)message_error("out of memory");
-            return false;
-        }
+        if (!byte_strings_put(&p->made, *key))
+            return message_fail("out of memory");
         key->data = NULL;
     }
     for (size_t i = 0; i < n; i++)

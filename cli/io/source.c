@@ -84,16 +84,12 @@ static bool recognise_format(source *s) {
     s->decoder = sniff(s, true);
     if (!s->decoder)
         return true;
-    if (!s->decoder->open) {
-        (void)message_error("%s: compressed with %s, and this build of bloomery lacks %s; "
+    if (!s->decoder->open)
+        return message_fail("%s: compressed with %s, and this build of bloomery lacks %s; "
                             "decompress it and pipe it in",
                             s->path, s->decoder->name, s->decoder->library);
-        return false;
-    }
     s->state = s->decoder->open(memory_limit);
-    if (!s->state)
-        (void)message_error("%s: out of memory", s->path);
-    return s->state != NULL;
+    return s->state || message_fail("%s: out of memory", s->path);
 }
 
 /* ---- public ---------------------------------------------------------------------------------- */

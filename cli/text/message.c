@@ -150,6 +150,10 @@ int message_status(const char *path, bly_status status) {
                              : message_error("%s: %s", path, bly_strerror(status));
 }
 
+bool message_ok(const char *path, bly_status status) {
+    return status == BLY_OK || message_status(path, status) == CLI_OK;
+}
+
 void message_warn(const char *format, ...) {
     va_list args;
     va_start(args, format);

@@ -21,6 +21,12 @@ int message_error(const char *format, ...) PRINTF_LIKE(1, 2);
 int message_errno(const char *path);
 /* "PATH: what the status says", with errno's words for BLY_EIO. */
 int message_status(const char *path, bly_status status);
+/* The same for functions that return whether they succeeded: false. Macros, so that the compiler
+ * sees it. */
+#define message_fail(...)        ((void)message_error(__VA_ARGS__), false)
+#define message_fail_errno(path) ((void)message_errno(path), false)
+/* Whether the status is BLY_OK; any other is reported. */
+bool message_ok(const char *path, bly_status status);
 /* For a result that may be wrong: "warning: ". Always printed. */
 void message_warn(const char *format, ...) PRINTF_LIKE(1, 2);
 /* For information; not printed with --quiet. */
