@@ -139,9 +139,8 @@ static int hash_input(const values *v, const bly_hasher *hasher) {
         for (size_t i = 0; i < in.count; i++)
             print(v, hasher, v->null ? in.records[i] : bly_list_without_return(in.records[i]),
                   in.records[i]);
-    bool failed = input_failed(&in);
     input_close(&in);
-    return failed ? CLI_ERROR : CLI_OK;
+    return in.failed ? CLI_ERROR : CLI_OK;
 }
 
 /* ---- the hasher ------------------------------------------------------------------------------ */

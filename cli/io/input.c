@@ -197,10 +197,6 @@ bool input_next(input *in) {
 
 /* ---- totals ---------------------------------------------------------------------------------- */
 
-bool input_failed(const input *in) {
-    return in->failed;
-}
-
 uint64_t input_position(const input *in) {
     return in->bytes_read + (in->current ? source_position(in->current) : 0);
 }

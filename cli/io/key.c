@@ -147,10 +147,6 @@ bly_key_rule key_options_code(const key_options *o) {
     return BLY_KEYS_RECORD;
 }
 
-char key_options_separator(const key_options *o) {
-    return o->null ? '\0' : '\n';
-}
-
 char *key_options_words(const key_options *o, char out[KEY_OPTIONS_WORDS]) {
     const char delimiter = key_options_rule(o).delimiter;
     (void)snprintf(out, KEY_OPTIONS_WORDS, "url=%u field=%llu delimiter=%d ignore-case=%d links=%d",

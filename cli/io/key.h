@@ -103,7 +103,6 @@ bool key_options_misplaced(const key_options *o, cli_operands operands);
 key_rule key_options_rule(const key_options *o);
 /* The rule that a filter of such keys records. */
 bly_key_rule key_options_code(const key_options *o);
-char key_options_separator(const key_options *o);
 
 /* The rule as text, by which a state recognises it: different rules have different texts. */
 enum { KEY_OPTIONS_WORDS = 96 };
