@@ -95,8 +95,12 @@ static bool is_control(const unsigned char *text, size_t n) {
 }
 
 char *message_escape(const char *text, char *out, size_t room) {
-    const unsigned char *from = (const unsigned char *)text;
-    size_t left = strlen(text), used = 0;
+    return message_escape_bytes((bly_bytes){text, strlen(text)}, out, room);
+}
+
+char *message_escape_bytes(bly_bytes text, char *out, size_t room) {
+    const unsigned char *from = text.data;
+    size_t left = text.size, used = 0;
     while (left > 0) {
         size_t n = message_utf8_length(from, left);
         const bool control = is_control(from, n);
