@@ -159,13 +159,6 @@ static const char *take(const cli_option *option, const char *text, void *field)
     return take_name(option, text, field);
 }
 
-static void list_choices(const cli_option *option, char *out, size_t room) {
-    char name[32];
-    size_t used = 0;
-    for (size_t i = 0; cli_choice(option, i, name) && used < room; i++)
-        used += (size_t)snprintf(out + used, room - used, "%s%s", i ? ", " : "", name);
-}
-
 /* ---- the command line ------------------------------------------------------------------------ */
 
 typedef struct parser {
@@ -217,9 +210,12 @@ static bool not_removed(const cli_option *option, const char *text) {
 static bool not_a_choice(const cli_option *option, const char *text) {
     char list[512] = "", name[32];
     suggestion near = suggest_for(text, strlen(text));
-    for (size_t i = 0; cli_choice(option, i, name); i++)
+    size_t used = 0;
+    for (size_t i = 0; cli_choice(option, i, name); i++) {
         suggest_consider(&near, name);
-    list_choices(option, list, sizeof list);
+        if (used < sizeof list)
+            used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", name);
+    }
     if (*near.best)
         return message_fail("--%s cannot be '%s'; did you mean %s?", option->name, text, near.best);
     return message_fail("--%s cannot be '%s': it must be one of %s", option->name, text, list);
