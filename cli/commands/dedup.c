@@ -45,7 +45,7 @@ static bool print_copy(dedup_run *r, bly_bytes record) {
 
 static bool print_batch(dedup_run *r, const bly_bytes *records, size_t n) {
     const bool copy = pipeline_takes_links(&r->lines) || r->options->print_canonical;
-    const uint8_t wanted = !r->options->repeated;
+    const uint8_t wanted = !r->request.print_repeats;
     for (size_t i = 0; i < n; i++) {
         if (r->fresh[i] != wanted)
             continue;
@@ -137,12 +137,12 @@ static int open_and_work(dedup_run *r, cli_operands files) {
     const pipeline_options lines = {.keys = &o->keys,
                                     .prints = !o->output && !o->count,
                                     .catch_signals = state_outlives(&r->request),
-                                    .max_record = o->memory ? dedup_max_line : 0,
-                                    .max_copied = o->memory ? dedup_max_copied : 0,
+                                    .max_record = r->request.memory ? dedup_max_line : 0,
+                                    .max_copied = r->request.memory ? dedup_max_copied : 0,
                                     .idle = flush,
                                     .idle_ctx = r};
-    if (o->memory)
-        source_limit_memory(dedup_decoder_memory(o->memory));
+    if (r->request.memory)
+        source_limit_memory(dedup_decoder_memory(r->request.memory));
     if (!output_open(&r->out, o->output, o->force))
         return CLI_ERROR;
     const int status = pipeline_open(&r->lines, &lines, files) ? work(r) : CLI_ERROR;

@@ -43,7 +43,7 @@ typedef struct state_request {
     bool print_repeats;    /* repeats are printed, and new lines are not */
     /* With an address: */
     uint64_t shards, expire_seconds, replicas;
-    state_policy policy;
+    unsigned policy;   /* a state_policy */
     bool only_lookups; /* nothing is added to the filter, which may be a replica's */
 } state_request;
 
