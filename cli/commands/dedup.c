@@ -107,28 +107,11 @@ static bool finish(dedup_run *r) {
     return r->options->count || state_save(r->state);
 }
 
-static bool report(const dedup_run *r) {
-    const dedup_options *o = r->options;
-    FILE *to = o->count ? stdout : stderr;
-    state_facts facts;
-    state_get_facts(r->state, &facts);
-    const dedup_report totals = {&r->lines, r->state, &facts};
-    if (o->json)
-        dedup_report_json(&totals, to);
-    else if (o->count)
-        dedup_report_count(&totals, to);
-    if (o->stats && !o->json)
-        dedup_report_text(&totals, stderr);
-    if (!o->json && !o->count && !o->stats)
-        dedup_report_dropped(&totals);
-    return state_judge(r->state, &facts);
-}
-
 static int work(dedup_run *r) {
     bool good = open_state(r) && pipeline_run(&r->lines, take_batch, r);
     if (!good && !r->out.path)
         (void)output_flush(&r->out); /* the lines known to be new */
-    good = good && finish(r) && report(r);
+    good = good && finish(r) && dedup_report(r->options, &r->lines, r->state);
     return good && !r->lines.failed ? CLI_OK : CLI_ERROR;
 }
 
