@@ -51,6 +51,16 @@ static void warn_of_rule(const dedup_state *s) {
                      s->name);
 }
 
+static bool add_mark(dedup_state *s, bly_bytes mark, bool *known) {
+    uint8_t fresh = 0;
+    if (s->ops->add_mark)
+        return s->ops->add_mark(s, mark, known);
+    const bool good = s->ops->add(s, &mark, 1, &fresh);
+    *known = !fresh;
+    s->unique = 0;
+    return good;
+}
+
 /* The rule of the state must be the rule of this run. An empty state takes the rule of this run. */
 static bool agree_on_rule(dedup_state *s, const char *words) {
     char text[RULE_MARK];
@@ -66,7 +76,7 @@ static bool agree_on_rule(dedup_state *s, const char *words) {
                                       !s->ops->set_rule(s, s->request.key_rule)))
         return false;
     s->keeps_return = fit == STATE_RULE_OLD;
-    if (!s->ops->add_mark(s, mark, &known))
+    if (!add_mark(s, mark, &known))
         return false;
     if (!known && keys > 0 && (s->keeps_return || s->request.key_rule == BLY_KEYS_OTHER))
         warn_of_rule(s);

@@ -336,14 +336,6 @@ static bool add(dedup_state *base, const bly_bytes *keys, size_t n, uint8_t *fre
     return message_ok("the file of --confirm", status);
 }
 
-static bool add_mark(dedup_state *base, bly_bytes mark, bool *known) {
-    uint8_t fresh = 0;
-    const bool good = add(base, &mark, 1, &fresh);
-    *known = !fresh;
-    base->unique = 0;
-    return good;
-}
-
 static bool save_due(const dedup_state *base) {
     return confirm_is_due(confirm_of(base));
 }
@@ -369,7 +361,6 @@ const state_ops state_confirm_ops = {
     .close = close_confirm,
     .get_rule = get_rule,
     .set_rule = set_rule,
-    .add_mark = add_mark,
     .add = add,
     .save_due = save_due,
     .save = save,
