@@ -1,9 +1,7 @@
 /* cmd_help.c - bloomery help: prints help, manual pages and completion scripts. */
 #include "cli.h"
-#include "text/completion.h"
 #include "text/help.h"
 #include "text/help_facts.h"
-#include "text/man.h"
 #include "text/message.h"
 
 #include <stddef.h>

@@ -4,7 +4,7 @@
  * All three complete the same: commands, the options of each command, and values of closed sets.
  * File names are completed by the shell.
  */
-#include "text/completion.h"
+#include "text/help.h"
 
 #include "text/help_facts.h"
 #include "text/help_text.h"
