@@ -77,10 +77,6 @@ bool cli_choice(const cli_option *option, size_t i, char out[32]) {
     return option->type == CLI_HASH && nth_hash(i, out);
 }
 
-bool cli_takes_file(const cli_option *option) {
-    return option->type == CLI_FILE || option->type == CLI_FILES;
-}
-
 static unsigned choice_number(const cli_option *option, const char *text) {
     char name[32];
     for (size_t i = 0; cli_choice(option, i, name); i++)

@@ -117,14 +117,6 @@ const cli_option *help_option(const cli_command *command, size_t i, const char *
     return o->name ? o : NULL;
 }
 
-void help_label(const cli_option *option, char out[HELP_LABEL]) {
-    char letter[] = {'-', option->letter, ',', ' ', '\0'};
-    const char *metavar = option->type == CLI_FLAG ? "" : option->metavar;
-    const char *before = option->without ? "[=" : *metavar ? " " : "";
-    (void)snprintf(out, HELP_LABEL, "%s--%s%s%s%s", option->letter ? letter : "    ", option->name,
-                   before, metavar, option->without ? "]" : "");
-}
-
 /* Appends to a text in a buffer of HELP_TEXT bytes, and truncates it if it is full. */
 static PRINTF_LIKE(2, 3) void append(char *out, const char *format, ...) {
     va_list args;
@@ -257,11 +249,4 @@ bool help_best_example(size_t i, text_example *out) {
     for (int n = 0; n < best[i].which && found; n++)
         found = text_next_example(&cursor, out);
     return found;
-}
-
-help_operand help_operands(const cli_command *command) {
-    if (strstr(command->operands, "COMMAND"))
-        return HELP_COMMANDS;
-    bool files = strstr(command->operands, "FILE") || strstr(command->operands, "LIST");
-    return files ? HELP_FILES : HELP_NOTHING;
 }

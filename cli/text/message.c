@@ -36,7 +36,8 @@ bool message_quiet(void) {
     return settings.quiet;
 }
 
-bool message_coloured(int fd) {
+/* By --color, NO_COLOR, TERM and whether it is a terminal. */
+static bool is_coloured(int fd) {
     const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
     if (settings.colour == COLOUR_ALWAYS || settings.colour == COLOUR_NEVER)
         return settings.colour == COLOUR_ALWAYS;
@@ -46,11 +47,11 @@ bool message_coloured(int fd) {
 const char *message_style_on(int fd, message_style style) {
     static const char *const codes[] = {"",         "\033[1m",  "\033[2m", "\033[31m",
                                         "\033[32m", "\033[33m", "\033[34m"};
-    return message_coloured(fd) ? codes[style] : "";
+    return is_coloured(fd) ? codes[style] : "";
 }
 
 const char *message_style_off(int fd) {
-    return message_coloured(fd) ? "\033[0m" : "";
+    return is_coloured(fd) ? "\033[0m" : "";
 }
 
 bool message_utf8(void) {

@@ -41,11 +41,7 @@ char *message_escape_bytes(bly_bytes text, char *out, size_t room);
 /* The length of the UTF-8 character at text[0..size), 0 when there is none. size is not 0. */
 size_t message_utf8_length(const unsigned char *text, size_t size);
 
-/* Whether standard output (1) or standard error (2) may be coloured: by --color, NO_COLOR, TERM and
- * whether it is a terminal. */
-bool message_coloured(int fd);
-
-/* ANSI codes, or "" when fd is not coloured. */
+/* ANSI codes, or "" if standard output (1) or standard error (2) may not be coloured. */
 typedef enum message_style {
     STYLE_PLAIN,
     STYLE_BOLD,
