@@ -94,10 +94,8 @@ static bool read_file(const char *path, char text[MAX_BYTES + 1], ssize_t *size)
         return message_fail_errno(path);
     bool good = check_file(path, fd);
     *size = good ? read_some(fd, text) : 0;
-    if (*size < 0) {
-        (void)message_errno(path);
-        good = false;
-    }
+    if (*size < 0)
+        good = message_fail_errno(path);
     (void)close(fd);
     return good;
 }
