@@ -6,6 +6,7 @@
  */
 #include "options.h"
 
+#include "common_options.h"
 #include "text/message.h"
 #include "text/numbers.h"
 #include "text/suggest.h"
@@ -17,11 +18,8 @@
 #include <string.h>
 
 const cli_option cli_common_options[] = {
-    {.name = "quiet",
-     .letter = 'q',
-     .type = CLI_FLAG,
-     .at = offsetof(cli_common, quiet),
-     .help = "Print no notes and no progress; errors and warnings are still printed."},
+    OPTION_FLAG("quiet", 'q', offsetof(cli_common, quiet),
+                "Print no notes and no progress; errors and warnings are still printed."),
     {.name = "color",
      .type = CLI_CHOICE,
      .at = offsetof(cli_common, colour),
@@ -29,11 +27,8 @@ const cli_option cli_common_options[] = {
      .choices = "auto|always|never",
      .help = "When to use colour: auto (the default) means on a terminal, unless NO_COLOR is set "
              "or TERM is dumb."},
-    {.name = "help",
-     .letter = 'h',
-     .type = CLI_FLAG,
-     .at = offsetof(cli_common, help),
-     .help = "Print help and exit: -h prints a summary, --help everything."},
+    OPTION_FLAG("help", 'h', offsetof(cli_common, help),
+                "Print help and exit: -h prints a summary, --help everything."),
     {0},
 };
 

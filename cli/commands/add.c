@@ -10,13 +10,11 @@
 #include <stdio.h>
 
 static const cli_option options[] = {
-    {.name = "once",
-     .type = CLI_FLAG,
-     .at = offsetof(edit_values, once),
-     .help = "Skip keys that the list seems to contain already. This matters only for kinds that "
-             "store copies of keys; the others never store a key twice. Do not remove keys from "
-             "this list afterwards: a skipped key may have been a false positive, and removing the "
-             "other key would remove both."},
+    OPTION_FLAG("once", 0, offsetof(edit_values, once),
+                "Skip keys that the list seems to contain already. This matters only for kinds "
+                "that store copies of keys; the others never store a key twice. Do not remove keys "
+                "from this list afterwards: a skipped key may have been a false positive, and "
+                "removing the other key would remove both."),
     OPTION_GOZERO(offsetof(edit_values, gozero)),
     OPTION_MEMORY(offsetof(edit_values, memory),
                   "The maximum memory that a growing list may allocate in one step (64M, 8G). The "

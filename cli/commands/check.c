@@ -36,29 +36,15 @@ enum { LIST_NAMES_AUTO = 1, LIST_NAMES_ALWAYS, LIST_NAMES_NEVER };
 
 #define AT(name) offsetof(check_options, name)
 static const cli_option options[] = {
-    {.name = "list",
-     .letter = 'l',
-     .type = CLI_FILES,
-     .at = AT(lists),
-     .metavar = "LIST",
-     .help = "Look up the lines in LIST; may be given several times. Every operand is then a FILE. "
-             "A line matches if at least one of the lists matches."},
-    {.name = "invert-match",
-     .letter = 'v',
-     .type = CLI_FLAG,
-     .at = AT(invert),
-     .help = "Print the lines that do not match: they are certainly not in the list."},
+    OPTION_VALUE("list", 'l', CLI_FILES, AT(lists), "LIST",
+                 "Look up the lines in LIST; may be given several times. Every operand is then a "
+                 "FILE. A line matches if at least one of the lists matches."),
+    OPTION_FLAG("invert-match", 'v', AT(invert),
+                "Print the lines that do not match: they are certainly not in the list."),
     OPTION_COUNT(AT(count), "Print only the number of lines."),
-    {.name = "line-number",
-     .letter = 'n',
-     .type = CLI_FLAG,
-     .at = AT(line_number),
-     .help = "Print the line number before each line."},
-    {.name = "with-filename",
-     .letter = 'H',
-     .type = CLI_FLAG,
-     .at = AT(with_filename),
-     .help = "Print the name of the file before each line."},
+    OPTION_FLAG("line-number", 'n', AT(line_number), "Print the line number before each line."),
+    OPTION_FLAG("with-filename", 'H', AT(with_filename),
+                "Print the name of the file before each line."),
     {.name = "list-names",
      .type = CLI_CHOICE,
      .at = AT(list_names),
@@ -75,12 +61,10 @@ static const cli_option options[] = {
     OPTION_DELIMITER(AT(delimiter)),
     OPTION_NULL(AT(null), "Input and output lines"),
     OPTION_KEY_FILE(AT(key_file), "Use the secret key in FILE, for a keyed list."),
-    {.name = "follow",
-     .type = CLI_FLAG,
-     .at = AT(follow),
-     .help = "Read standard input, and use the new list as soon as LIST is replaced; no line is "
-             "lost. If the new list is damaged, the old one stays in use. The list is loaded into "
-             "memory, unless it is on a server."},
+    OPTION_FLAG("follow", 0, AT(follow),
+                "Read standard input, and use the new list as soon as LIST is replaced; no line is "
+                "lost. If the new list is damaged, the old one stays in use. The list is loaded "
+                "into memory, unless it is on a server."),
     OPTION_ON_ERROR(AT(on_error), LIVE_FALLBACK_CHOICES,
                     "When a server does not answer: stop with status 2 (stop, the default), or "
                     "print a warning and treat every line as in the list (yes) or as not in it "
@@ -88,16 +72,12 @@ static const cli_option options[] = {
     OPTION_ALLOW_REPLICA(AT(allow_replica), "Accept a replica. Keys that it has not yet received "
                                             "from its master count as not in the list."),
     OPTION_GOZERO(AT(gozero)),
-    {.name = "strict",
-     .type = CLI_FLAG,
-     .at = AT(strict),
-     .help =
-         "Report each line that is not of the list's type as an error, and exit with status 2."},
-    {.name = "verify",
-     .type = CLI_FLAG,
-     .at = AT(verify),
-     .help = "Check the whole list for damage before the first lookup. By default only its header "
-             "is checked; other damage causes wrong answers, never a crash."},
+    OPTION_FLAG(
+        "strict", 0, AT(strict),
+        "Report each line that is not of the list's type as an error, and exit with status 2."),
+    OPTION_FLAG("verify", 0, AT(verify),
+                "Check the whole list for damage before the first lookup. By default only its "
+                "header is checked; other damage causes wrong answers, never a crash."),
     OPTION_JSON(AT(json),
                 "Print one JSON object for each line of the input, whether it matches or not."),
     {0},
@@ -338,18 +318,16 @@ static bool server_options_agree(const check_options *o, cli_operands lists) {
     if (!(any & HANDLE_MAY_FAIL) && o->allow_replica)
         return message_fail("--allow-replica needs a list on a server: redis://HOST/KEY");
     if (!(all & HANDLE_VERIFIES) && o->verify)
-        return message_fail(
-            "--verify works only on files; fetch a list on a server with bloomery pull, "
-            "and verify the copy");
+        return message_fail("--verify works only on files; fetch a list on a server with bloomery "
+                            "pull, and verify the copy");
     if (o->gozero && lists.count > 1)
         return message_fail("--gozero gives the size of one filter; name only one list");
     if (o->gozero && o->key_file)
         return message_fail(
             "--gozero and --key-file cannot be combined: go-zero filters are not keyed");
     if (o->gozero && o->follow)
-        return message_fail(
-            "--gozero and --follow cannot be combined: a go-zero filter does not show "
-            "that it was replaced");
+        return message_fail("--gozero and --follow cannot be combined: a go-zero filter does not "
+                            "show that it was replaced");
     return true;
 }
 

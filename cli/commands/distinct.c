@@ -35,24 +35,16 @@ typedef struct distinct_options {
 
 #define AT(field) offsetof(distinct_options, field)
 static const cli_option options[] = {
-    {.name = "error",
-     .letter = 'e',
-     .type = CLI_RATE,
-     .at = AT(error),
-     .metavar = "RATE",
-     .help = "The standard error of the estimate, 0.8% by default. The estimate is off by less "
-             "than this in 68 of 100 cases, and by less than twice this in 95. Half the error "
-             "takes four times the memory: from 64 bytes for 26% to 192 KiB for 0.2%."},
-    {.name = "precision",
-     .type = CLI_COUNT,
-     .at = AT(precision),
-     .metavar = "N",
-     .help = "Instead of --error: use 2^N registers of six bits, N from 4 to 18; 14 by default."},
-    {.name = "each",
-     .type = CLI_FLAG,
-     .at = AT(each),
-     .help = "Print the number for each input, then for all together. A line that is in several "
-             "inputs counts once in the total."},
+    OPTION_VALUE("error", 'e', CLI_RATE, AT(error), "RATE",
+                 "The standard error of the estimate, 0.8% by default. The estimate is off by less "
+                 "than this in 68 of 100 cases, and by less than twice this in 95. Half the error "
+                 "takes four times the memory: from 64 bytes for 26% to 192 KiB for 0.2%."),
+    OPTION_VALUE(
+        "precision", 0, CLI_COUNT, AT(precision), "N",
+        "Instead of --error: use 2^N registers of six bits, N from 4 to 18; 14 by default."),
+    OPTION_FLAG("each", 0, AT(each),
+                "Print the number for each input, then for all together. A line that is in several "
+                "inputs counts once in the total."),
     OPTION_STATE(AT(state), "Continue counting across runs: start with the lines counted in FILE, "
                             "and save the result there. `bloomery merge` merges such files."),
     KEY_OPTIONS(distinct_options),

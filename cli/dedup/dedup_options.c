@@ -14,34 +14,24 @@ const cli_option dedup_option_table[] = {
     OPTION_EXPECT(AT(request.keys),
                   "Plan for N different keys; by default the filter grows as needed. With --window "
                   "TIME: the number of different keys within TIME, by default a million."),
-    OPTION_RATE(AT(request.rate),
-                "How often a new line may be mistaken for a repeat and dropped: 0.001 "
-                "(the default), 0.1%, 1/1000."),
+    OPTION_RATE(AT(request.rate), "How often a new line may be mistaken for a repeat and dropped: "
+                                  "0.001 (the default), 0.1%, 1/1000."),
     OPTION_MEMORY(AT(request.memory),
-                  "Never use more memory than this, at the lowest rate that fits: 64M, "
-                  "1G. A line longer than 512 KiB is then an error, and is dropped."),
+                  "Never use more memory than this, at the lowest rate that fits: 64M, 1G. A line "
+                  "longer than 512 KiB is then an error, and is dropped."),
     KEY_OPTIONS(dedup_options),
-    {.name = "print-canonical",
-     .type = CLI_FLAG,
-     .at = AT(print_canonical),
-     .help = "With --url: print URLs in canonical form instead of as they were read."},
-    {.name = "repeated",
-     .letter = 'd',
-     .type = CLI_FLAG,
-     .at = AT(request.print_repeats),
-     .help = "Print only the repeats: every line except its first occurrence."},
+    OPTION_FLAG("print-canonical", 0, AT(print_canonical),
+                "With --url: print URLs in canonical form instead of as they were read."),
+    OPTION_FLAG("repeated", 'd', AT(request.print_repeats),
+                "Print only the repeats: every line except its first occurrence."),
     OPTION_COUNT(AT(count), "Print only the totals. The file of --state is read, but not changed."),
     OPTION_OUTPUT(AT(output), "FILE", "Write to FILE, which appears only when it is complete."),
     OPTION_FORCE(AT(force), "Replace an existing FILE."),
-    OPTION_EXACT(AT(request.exact),
-                 "Drop no new line: remember a 64-bit fingerprint of every different "
-                 "line in memory, 11 to 23 bytes each."),
-    {.name = "confirm",
-     .type = CLI_FILE,
-     .at = AT(request.confirm),
-     .metavar = "FILE",
-     .help = "Drop no new line, in little memory: check possible repeats against fingerprints in "
-             "FILE. FILE also remembers them for the next run."},
+    OPTION_EXACT(AT(request.exact), "Drop no new line: remember a 64-bit fingerprint of every "
+                                    "different line in memory, 11 to 23 bytes each."),
+    OPTION_VALUE("confirm", 0, CLI_FILE, AT(request.confirm), "FILE",
+                 "Drop no new line, in little memory: check possible repeats against fingerprints "
+                 "in FILE. FILE also remembers them for the next run."),
     OPTION_STATE(
         AT(request.file),
         "Remember lines across runs: the first run creates FILE, later runs use and update it. If "
@@ -63,8 +53,8 @@ const cli_option dedup_option_table[] = {
              "together. Later runs use it, and may omit -n and -p."},
     OPTION_SHARDS(AT(request.shards), "With --redis"),
     OPTION_EXPIRE(AT(request.expire_seconds),
-                  "With --redis: a new filter expires after TIME (90s, 15m, 24h, 7d), "
-                  "all of it at once. An existing filter keeps its own time."),
+                  "With --redis: a new filter expires after TIME (90s, 15m, 24h, 7d), all of it at "
+                  "once. An existing filter keeps its own time."),
     {.name = "replicas",
      .type = CLI_COUNT,
      .at = AT(request.replicas),

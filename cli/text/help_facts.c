@@ -2,6 +2,7 @@
  * the order, labels and explanations of options. */
 #include "text/help_facts.h"
 
+#include "common_options.h"
 #include "text/message.h"
 #include "text/suggest.h"
 
@@ -26,16 +27,8 @@ const char help_introduction[] =
     "Options and operands may be mixed. -- ends the options, and - means standard input.";
 
 const cli_option help_top_options[] = {
-    {.name = "help",
-     .letter = 'h',
-     .type = CLI_FLAG,
-     .at = 0,
-     .help = "Print an overview and exit."},
-    {.name = "version",
-     .letter = 'V',
-     .type = CLI_FLAG,
-     .at = 0,
-     .help = "Print the version and exit."},
+    OPTION_FLAG("help", 'h', 0, "Print an overview and exit."),
+    OPTION_FLAG("version", 'V', 0, "Print the version and exit."),
     {0},
 };
 
