@@ -14,7 +14,6 @@
 #include <bloomery/host/describe.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 const cli_option cli_common_options[] = {

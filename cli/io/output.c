@@ -7,7 +7,6 @@
 
 #include <bloomery/host/files.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
 #include <stdio.h>
