@@ -140,34 +140,17 @@ void help_explain(const cli_option *option, bool full, char out[HELP_TEXT]) {
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
-/* Explains the form of the values of a type; NULL if no explanation is needed. */
-static const char *value_form(cli_type type) {
-    switch (type) {
-    case CLI_COUNT:
-        return "A whole number of at least 1: 1000, 1e8, 100k, 50M or 2G (thousands, millions, "
-               "billions).";
-    case CLI_NUMBER:
-        return "A whole number below 2^64, decimal or hexadecimal: 42 or 0x2a.";
-    case CLI_SIZE:
-        return "A number of bytes: 65536, 64K, 64M, 64MiB or 1.5G. The units are powers of 1024.";
-    case CLI_RATE:
-        return "A rate above 0 and below 1: 0.001, 0.1%, 1/1000 or 1e-3.";
-    case CLI_DURATION:
-        return "A time in seconds, minutes, hours or days: 90s, 15m, 24h or 7d.";
-    case CLI_CHAR:
-        return "One byte, or \\t (tab), \\n (newline), \\r (carriage return), \\0 (NUL) or \\\\ "
-               "(backslash).";
-    case CLI_FLAG:
-    case CLI_TEXT:
-    case CLI_FILE:
-    case CLI_FILES:
-    case CLI_CHOICE:
-    case CLI_KIND:
-    case CLI_HASH:
-        break;
-    }
-    return NULL;
-}
+/* Explains the form of the values of a type, where that is needed. */
+static const char *const value_forms[CLI_HASH + 1] = {
+    [CLI_COUNT] = "A whole number of at least 1: 1000, 1e8, 100k, 50M or 2G (thousands, millions, "
+                  "billions).",
+    [CLI_NUMBER] = "A whole number below 2^64, decimal or hexadecimal: 42 or 0x2a.",
+    [CLI_SIZE] = "A number of bytes: 65536, 64K, 64M, 64MiB or 1.5G. The units are powers of 1024.",
+    [CLI_RATE] = "A rate above 0 and below 1: 0.001, 0.1%, 1/1000 or 1e-3.",
+    [CLI_DURATION] = "A time in seconds, minutes, hours or days: 90s, 15m, 24h or 7d.",
+    [CLI_CHAR] = "One byte, or \\t (tab), \\n (newline), \\r (carriage return), \\0 (NUL) or \\\\ "
+                 "(backslash).",
+};
 
 /* --json takes no value, but its output needs an explanation that is the same everywhere. */
 static bool value_note(const cli_option *option, help_note *out) {
@@ -175,7 +158,7 @@ static bool value_note(const cli_option *option, help_note *out) {
                ? (help_note){"JSON", "In a string that is not valid UTF-8, U+FFFD replaces each "
                                      "invalid byte. A second field, whose name ends in _base64, "
                                      "then contains all bytes in base64."}
-               : (help_note){option->metavar, value_form(option->type)};
+               : (help_note){option->metavar, value_forms[option->type]};
     return out->text != NULL;
 }
 
