@@ -1,5 +1,5 @@
-/* Length: one file format: its header and its pages, and how they are read, written and enlarged.
- */
+/* fingerprint_file.c - one file format: its header and its pages, and how they are read, written
+ * and enlarged. */
 #include "io/fingerprint_file.h"
 
 #include "io/lock.h"
@@ -439,34 +439,38 @@ static outcome write_pages(draft *d) {
     return result;
 }
 
-/* Writes a new file and renames it over the old one. It is locked before it gets the name, so that
- * no other process can lock it in between. */
+/* Locks the new file before it gets the name, so that no other process can lock it in between. */
+static outcome write_and_rename(pages *p, draft *d) {
+    if (flock(d->to.fd, LOCK_EX | LOCK_NB) != 0) {
+        (void)message_errno(p->path);
+        return FAILED;
+    }
+    const outcome result = write_pages(d);
+    if (result != DONE)
+        return result;
+    const int fd = fcntl(d->to.fd, F_DUPFD_CLOEXEC, 0); /* both descriptors share one lock */
+    if (fd < 0) {
+        (void)message_errno(p->path);
+        return FAILED;
+    }
+    if (!output_commit(&d->to)) {
+        (void)close(fd);
+        return FAILED;
+    }
+    close_file(p);
+    p->fd = fd;
+    p->shape = d->shape;
+    p->count = d->count;
+    p->whole = true;
+    return DONE;
+}
+
+/* Writes another file and renames it over the old one. */
 static outcome rewrite(pages *p, draft *d) {
-    outcome result = FAILED;
     d->count = d->shape.zero;
     if (!output_open(&d->to, p->path, true))
         return FAILED;
-    if (flock(d->to.fd, LOCK_EX | LOCK_NB) != 0)
-        (void)message_errno(p->path);
-    else
-        result = write_pages(d);
-    /* Both descriptors share one lock. */
-    const int fd = result == DONE ? fcntl(d->to.fd, F_DUPFD_CLOEXEC, 0) : -1;
-    if (result == DONE && fd < 0) {
-        (void)message_errno(p->path);
-        result = FAILED;
-    }
-    if (result == DONE && !output_commit(&d->to)) {
-        (void)close(fd);
-        result = FAILED;
-    }
-    if (result == DONE) {
-        close_file(p);
-        p->fd = fd;
-        p->shape = d->shape;
-        p->count = d->count;
-        p->whole = true;
-    }
+    const outcome result = write_and_rename(p, d);
     output_close(&d->to);
     return result;
 }

@@ -190,9 +190,11 @@ bool lock_take(lock *l, const char *path, bool wait) {
             close_file(l);
             return say_verdict(l, path, v);
         }
-        int error = v == GOOD ? try_lock(l->fd, path, wait, &waited) : 0;
+        if (v == GONE)
+            continue;
+        const int error = try_lock(l->fd, path, wait, &waited);
         /* The process that held the lock may have removed the file: then start again. */
-        if (v == GOOD && error == 0 && judge(l) == GOOD)
+        if (error == 0 && judge(l) == GOOD)
             return true;
         if (error == 0 || (error == EINTR && !interrupt_seen()))
             continue;
