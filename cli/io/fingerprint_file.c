@@ -279,8 +279,6 @@ static bool open_once(pages *p, struct stat *st) {
 }
 
 static bool open_locked(pages *p, struct stat *st) {
-    if (strcmp(p->path, "-") == 0)
-        return message_fail("fingerprints cannot be written to standard output; name a file");
     for (int try = 0; try < OPEN_TRIES; try++) {
         if (!open_once(p, st))
             return false;

@@ -87,6 +87,8 @@ static bool link_is_good(const char *path) {
 
 bool output_may_replace(const char *path, bool force) {
     struct stat st;
+    if (strcmp(path, "-") == 0)
+        return message_fail("standard output cannot be read again in the next run; name a file");
     if (!force && lstat(path, &st) == 0) {
         say_exists(path);
         return false;
