@@ -20,14 +20,16 @@
 #define OPTION_VALUE(long_name, short_name, value_type, offset, value, text)                       \
     {.name = long_name, .letter = short_name, .type = value_type, .at = (offset),                  \
      .metavar = value, .help = text}
+#define OPTION_CHOICE(long_name, short_name, offset, value, values, text)                          \
+    {.name = long_name, .letter = short_name, .type = CLI_CHOICE, .at = (offset),                  \
+     .metavar = value, .choices = values, .help = text}
 
 /* ---- input ----------------------------------------------------------------------------------- */
 
 #define OPTION_KEY(offset, text) OPTION_VALUE("key", 'k', CLI_TEXT, offset, "KEY", text)
 /* Needs io/list_lines.h. */
 #define OPTION_TYPE(offset, text)                                                                  \
-    {.name = "type", .type = CLI_CHOICE, .at = (offset), .metavar = "TYPE",                        \
-     .choices = LINE_TYPE_CHOICES, .help = text}
+    OPTION_CHOICE("type", 0, offset, "TYPE", LINE_TYPE_CHOICES, text)
 #define OPTION_FIELD(offset, text) OPTION_VALUE("field", 0, CLI_COUNT, offset, "N", text)
 #define OPTION_DELIMITER(offset)                                                                   \
     OPTION_VALUE("delimiter", 't', CLI_CHAR, offset, "C", "The field separator, a tab by default.")
@@ -73,10 +75,9 @@
 #define OPTION_SMALLEST(offset, text) OPTION_FLAG("smallest", 0, offset, text)
 #define OPTION_KIND(offset, text) OPTION_VALUE("kind", 0, CLI_KIND, offset, "KIND", text)
 #define OPTION_COUNTER_BITS(offset)                                                                \
-    {.name = "counter-bits", .type = CLI_CHOICE, .at = (offset), .metavar = "BITS",                \
-     .choices = "2|4|8|16",                                                                        \
-     .help = "With --kind counting: the width of each counter, 4 by default. A counter that "      \
-             "reaches its limit (3, 15, 255 or 65535) stays there."}
+    OPTION_CHOICE("counter-bits", 0, offset, "BITS", "2|4|8|16",                                   \
+        "With --kind counting: the width of each counter, 4 by default. A counter that "           \
+        "reaches its limit (3, 15, 255 or 65535) stays there.")
 #define OPTION_HASH(offset, text) OPTION_VALUE("hash", 0, CLI_HASH, offset, "HASH", text)
 #define OPTION_SEED(offset, text) OPTION_VALUE("seed", 0, CLI_NUMBER, offset, "SEED", text)
 #define OPTION_SEED_OF_STATE(offset)                                                               \

@@ -19,13 +19,9 @@
 const cli_option cli_common_options[] = {
     OPTION_FLAG("quiet", 'q', offsetof(cli_common, quiet),
                 "Print no notes and no progress; errors and warnings are still printed."),
-    {.name = "color",
-     .type = CLI_CHOICE,
-     .at = offsetof(cli_common, colour),
-     .metavar = "WHEN",
-     .choices = "auto|always|never",
-     .help = "When to use colour: auto (the default) means on a terminal, unless NO_COLOR is set "
-             "or TERM is dumb."},
+    OPTION_CHOICE("color", 0, offsetof(cli_common, colour), "WHEN", "auto|always|never",
+                  "When to use colour: auto (the default) means on a terminal, unless NO_COLOR is "
+                  "set or TERM is dumb."),
     OPTION_FLAG("help", 'h', offsetof(cli_common, help),
                 "Print help and exit: -h prints a summary, --help everything."),
     {0},

@@ -45,14 +45,10 @@ static const cli_option options[] = {
     OPTION_FLAG("line-number", 'n', AT(line_number), "Print the line number before each line."),
     OPTION_FLAG("with-filename", 'H', AT(with_filename),
                 "Print the name of the file before each line."),
-    {.name = "list-names",
-     .type = CLI_CHOICE,
-     .at = AT(list_names),
-     .metavar = "WHEN",
-     .choices = "auto|always|never",
-     .help = "Print before each line the names of the lists that match it, separated by commas: "
-             "auto (the default) with several lists, always or never. With -c, always prints a "
-             "count for each list."},
+    OPTION_CHOICE("list-names", 0, AT(list_names), "WHEN", "auto|always|never",
+                  "Print before each line the names of the lists that match it, separated by "
+                  "commas: auto (the default) with several lists, always or never. With -c, always "
+                  "prints a count for each list."),
     OPTION_KEY(AT(key), "Look up this one line, and read no input."),
     OPTION_TYPE(AT(type),
                 "The type of the lines; by default the type that the list was built with."),
