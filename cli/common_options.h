@@ -14,100 +14,83 @@
 
 /* clang-format off */
 
+/* Rows of any name, also for options that only one command has. short_name: 0 if there is none. */
+#define OPTION_FLAG(long_name, short_name, offset, text)                                           \
+    {.name = long_name, .letter = short_name, .type = CLI_FLAG, .at = (offset), .help = text}
+#define OPTION_VALUE(long_name, short_name, value_type, offset, value, text)                       \
+    {.name = long_name, .letter = short_name, .type = value_type, .at = (offset),                  \
+     .metavar = value, .help = text}
+#define OPTION_CHOICE(long_name, short_name, offset, value, values, text)                          \
+    {.name = long_name, .letter = short_name, .type = CLI_CHOICE, .at = (offset),                  \
+     .metavar = value, .choices = values, .help = text}
+
 /* ---- input ----------------------------------------------------------------------------------- */
 
-#define OPTION_KEY(offset, text)                                                                   \
-    {.name = "key", .letter = 'k', .type = CLI_TEXT, .at = (offset), .metavar = "KEY",             \
-     .help = text}
+#define OPTION_KEY(offset, text) OPTION_VALUE("key", 'k', CLI_TEXT, offset, "KEY", text)
 /* Needs io/list_lines.h. */
 #define OPTION_TYPE(offset, text)                                                                  \
-    {.name = "type", .type = CLI_CHOICE, .at = (offset), .metavar = "TYPE",                        \
-     .choices = LINE_TYPE_CHOICES, .help = text}
-#define OPTION_FIELD(offset, text)                                                                 \
-    {.name = "field", .type = CLI_COUNT, .at = (offset), .metavar = "N", .help = text}
+    OPTION_CHOICE("type", 0, offset, "TYPE", LINE_TYPE_CHOICES, text)
+#define OPTION_FIELD(offset, text) OPTION_VALUE("field", 0, CLI_COUNT, offset, "N", text)
 #define OPTION_DELIMITER(offset)                                                                   \
-    {.name = "delimiter", .letter = 't', .type = CLI_CHAR, .at = (offset), .metavar = "C",         \
-     .help = "The field separator, a tab by default."}
+    OPTION_VALUE("delimiter", 't', CLI_CHAR, offset, "C", "The field separator, a tab by default.")
 /* lines: what ends with a NUL byte: "Input lines". */
 #define OPTION_NULL(offset, lines)                                                                 \
-    {.name = "null", .letter = '0', .type = CLI_FLAG, .at = (offset),                              \
-     .help = lines " end with a NUL byte instead of a newline."}
+    OPTION_FLAG("null", '0', offset, lines " end with a NUL byte instead of a newline.")
 #define OPTION_COMMENTS(offset)                                                                    \
-    {.name = "comments", .type = CLI_FLAG, .at = (offset),                                         \
-     .help = "Skip lines that begin with '#'. For types other than line, also skip lines that "    \
-             "begin with ';', and ignore what follows a blank and one of the two."}
+    OPTION_FLAG("comments", 0, offset,                                                             \
+        "Skip lines that begin with '#'. For types other than line, also skip lines that "         \
+        "begin with ';', and ignore what follows a blank and one of the two.")
 #define OPTION_SKIP_MALFORMED(offset)                                                              \
-    {.name = "skip-malformed", .type = CLI_FLAG, .at = (offset),                                   \
-     .help = "Skip lines that are not of the type, and count them. Without this option such a "    \
-             "line is an error, and nothing is written."}
+    OPTION_FLAG("skip-malformed", 0, offset,                                                       \
+        "Skip lines that are not of the type, and count them. Without this option such a "         \
+        "line is an error, and nothing is written.")
 #define OPTION_COPIES(offset)                                                                      \
-    {.name = "copies", .type = CLI_FLAG, .at = (offset),                                           \
-     .help = "Count every occurrence of a line, for lists that store copies of keys. By default "  \
-             "a line that occurs several times counts once."}
+    OPTION_FLAG("copies", 0, offset,                                                               \
+        "Count every occurrence of a line, for lists that store copies of keys. By default "       \
+        "a line that occurs several times counts once.")
 
 /* ---- output ---------------------------------------------------------------------------------- */
 
 #define OPTION_OUTPUT(offset, value, text)                                                         \
-    {.name = "output", .letter = 'o', .type = CLI_FILE, .at = (offset), .metavar = value,          \
-     .help = text}
-#define OPTION_FORCE(offset, text)                                                                 \
-    {.name = "force", .letter = 'f', .type = CLI_FLAG, .at = (offset), .help = text}
+    OPTION_VALUE("output", 'o', CLI_FILE, offset, value, text)
+#define OPTION_FORCE(offset, text) OPTION_FLAG("force", 'f', offset, text)
 /* Of a command whose output is a filter. */
 #define OPTION_FORCE_FILTER(offset)                                                                \
     OPTION_FORCE(offset, "Replace an existing file; write a filter to a terminal.")
-#define OPTION_COUNT(offset, text)                                                                 \
-    {.name = "count", .letter = 'c', .type = CLI_FLAG, .at = (offset), .help = text}
-#define OPTION_STATS(offset, text)                                                                 \
-    {.name = "stats", .type = CLI_FLAG, .at = (offset), .help = text}
-#define OPTION_JSON(offset, text)                                                                  \
-    {.name = "json", .type = CLI_FLAG, .at = (offset), .help = text}
-#define OPTION_STATE(offset, text)                                                                 \
-    {.name = "state", .letter = 's', .type = CLI_FILE, .at = (offset), .metavar = "FILE",          \
-     .help = text}
+#define OPTION_COUNT(offset, text) OPTION_FLAG("count", 'c', offset, text)
+#define OPTION_STATS(offset, text) OPTION_FLAG("stats", 0, offset, text)
+#define OPTION_JSON(offset, text) OPTION_FLAG("json", 0, offset, text)
+#define OPTION_STATE(offset, text) OPTION_VALUE("state", 's', CLI_FILE, offset, "FILE", text)
 
 /* ---- filters --------------------------------------------------------------------------------- */
 
-#define OPTION_EXPECT(offset, text)                                                                \
-    {.name = "expect", .letter = 'n', .type = CLI_COUNT, .at = (offset), .metavar = "N",           \
-     .help = text}
-#define OPTION_RATE(offset, text)                                                                  \
-    {.name = "rate", .letter = 'p', .type = CLI_RATE, .at = (offset), .metavar = "RATE",           \
-     .help = text}
-#define OPTION_MEMORY(offset, text)                                                                \
-    {.name = "memory", .letter = 'm', .type = CLI_SIZE, .at = (offset), .metavar = "SIZE",         \
-     .help = text}
-#define OPTION_EXACT(offset, text)                                                                 \
-    {.name = "exact", .type = CLI_FLAG, .at = (offset), .help = text}
+#define OPTION_EXPECT(offset, text) OPTION_VALUE("expect", 'n', CLI_COUNT, offset, "N", text)
+#define OPTION_RATE(offset, text) OPTION_VALUE("rate", 'p', CLI_RATE, offset, "RATE", text)
+#define OPTION_MEMORY(offset, text) OPTION_VALUE("memory", 'm', CLI_SIZE, offset, "SIZE", text)
+#define OPTION_EXACT(offset, text) OPTION_FLAG("exact", 0, offset, text)
 /* unless_given: the value where none follows, or NULL. */
 #define OPTION_WINDOW(offset, unless_given, text)                                                  \
     {.name = "window", .letter = 'w', .type = CLI_TEXT, .at = (offset), .metavar = "N|TIME",       \
      .without = (unless_given), .help = text}
-#define OPTION_SMALLEST(offset, text)                                                              \
-    {.name = "smallest", .type = CLI_FLAG, .at = (offset), .help = text}
-#define OPTION_KIND(offset, text)                                                                  \
-    {.name = "kind", .type = CLI_KIND, .at = (offset), .metavar = "KIND", .help = text}
+#define OPTION_SMALLEST(offset, text) OPTION_FLAG("smallest", 0, offset, text)
+#define OPTION_KIND(offset, text) OPTION_VALUE("kind", 0, CLI_KIND, offset, "KIND", text)
 #define OPTION_COUNTER_BITS(offset)                                                                \
-    {.name = "counter-bits", .type = CLI_CHOICE, .at = (offset), .metavar = "BITS",                \
-     .choices = "2|4|8|16",                                                                        \
-     .help = "With --kind counting: the width of each counter, 4 by default. A counter that "      \
-             "reaches its limit (3, 15, 255 or 65535) stays there."}
-#define OPTION_HASH(offset, text)                                                                  \
-    {.name = "hash", .type = CLI_HASH, .at = (offset), .metavar = "HASH", .help = text}
-#define OPTION_SEED(offset, text)                                                                  \
-    {.name = "seed", .type = CLI_NUMBER, .at = (offset), .metavar = "SEED", .help = text}
+    OPTION_CHOICE("counter-bits", 0, offset, "BITS", "2|4|8|16",                                   \
+        "With --kind counting: the width of each counter, 4 by default. A counter that "           \
+        "reaches its limit (3, 15, 255 or 65535) stays there.")
+#define OPTION_HASH(offset, text) OPTION_VALUE("hash", 0, CLI_HASH, offset, "HASH", text)
+#define OPTION_SEED(offset, text) OPTION_VALUE("seed", 0, CLI_NUMBER, offset, "SEED", text)
 #define OPTION_SEED_OF_STATE(offset)                                                               \
     OPTION_SEED(offset, "The seed of the hash function, 0 by default. Only states of the same "    \
                         "seed can be merged.")
-#define OPTION_KEY_FILE(offset, text)                                                              \
-    {.name = "key-file", .type = CLI_FILE, .at = (offset), .metavar = "FILE", .help = text}
+#define OPTION_KEY_FILE(offset, text) OPTION_VALUE("key-file", 0, CLI_FILE, offset, "FILE", text)
 /* harm: what an attacker could do without the key. */
 #define OPTION_KEY_FILE_OF_STATE(offset, harm)                                                     \
     OPTION_KEY_FILE(offset, "Hash with the secret key in FILE " KEY_FILE_FORM ". Without it, "     \
                             "an attacker who chooses the lines can " harm ".")
 #define OPTION_FOLD(offset)                                                                        \
-    {.name = "fold", .type = CLI_FLAG, .at = (offset),                                             \
-     .help = "Fold filters of different sizes to the largest size that all of them can be "        \
-             "folded to."}
+    OPTION_FLAG("fold", 0, offset,                                                                 \
+        "Fold filters of different sizes to the largest size that all of them can be folded to.")
 
 /* ---- servers --------------------------------------------------------------------------------- */
 
@@ -134,9 +117,9 @@
      .help = "LIST is the address of a filter of the Go framework go-zero with this many bits."}
 /* sends: "Send" or "Fetch". */
 #define OPTION_CHUNK_SIZE(offset, sends)                                                           \
-    {.name = "chunk-size", .type = CLI_SIZE, .at = (offset), .metavar = "SIZE",                    \
-     .help = sends " at most SIZE bytes at a time, from 1K to 64M. The default, 1M, is small "     \
-             "enough that the server's other clients do not notice."}
+    OPTION_VALUE("chunk-size", 0, CLI_SIZE, offset, "SIZE",                                        \
+        sends " at most SIZE bytes at a time, from 1K to 64M. The default, 1M, is small enough "   \
+              "that the server's other clients do not notice.")
 
 /* clang-format on */
 

@@ -6,6 +6,7 @@
  */
 #include "options.h"
 
+#include "common_options.h"
 #include "text/message.h"
 #include "text/numbers.h"
 #include "text/suggest.h"
@@ -13,27 +14,16 @@
 #include <bloomery/host/describe.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 const cli_option cli_common_options[] = {
-    {.name = "quiet",
-     .letter = 'q',
-     .type = CLI_FLAG,
-     .at = offsetof(cli_common, quiet),
-     .help = "Print no notes and no progress; errors and warnings are still printed."},
-    {.name = "color",
-     .type = CLI_CHOICE,
-     .at = offsetof(cli_common, colour),
-     .metavar = "WHEN",
-     .choices = "auto|always|never",
-     .help = "When to use colour: auto (the default) means on a terminal, unless NO_COLOR is set "
-             "or TERM is dumb."},
-    {.name = "help",
-     .letter = 'h',
-     .type = CLI_FLAG,
-     .at = offsetof(cli_common, help),
-     .help = "Print help and exit: -h prints a summary, --help everything."},
+    OPTION_FLAG("quiet", 'q', offsetof(cli_common, quiet),
+                "Print no notes and no progress; errors and warnings are still printed."),
+    OPTION_CHOICE("color", 0, offsetof(cli_common, colour), "WHEN", "auto|always|never",
+                  "When to use colour: auto (the default) means on a terminal, unless NO_COLOR is "
+                  "set or TERM is dumb."),
+    OPTION_FLAG("help", 'h', offsetof(cli_common, help),
+                "Print help and exit: -h prints a summary, --help everything."),
     {0},
 };
 
@@ -75,10 +65,6 @@ bool cli_choice(const cli_option *option, size_t i, char out[32]) {
     if (option->type == CLI_KIND)
         return nth_kind(i, out);
     return option->type == CLI_HASH && nth_hash(i, out);
-}
-
-bool cli_takes_file(const cli_option *option) {
-    return option->type == CLI_FILE || option->type == CLI_FILES;
 }
 
 static unsigned choice_number(const cli_option *option, const char *text) {
@@ -159,13 +145,6 @@ static const char *take(const cli_option *option, const char *text, void *field)
     return take_name(option, text, field);
 }
 
-static void list_choices(const cli_option *option, char *out, size_t room) {
-    char name[32];
-    size_t used = 0;
-    for (size_t i = 0; cli_choice(option, i, name) && used < room; i++)
-        used += (size_t)snprintf(out + used, room - used, "%s%s", i ? ", " : "", name);
-}
-
 /* ---- the command line ------------------------------------------------------------------------ */
 
 typedef struct parser {
@@ -195,53 +174,46 @@ static const cli_option *find(parser *p, const char *name, size_t length, char l
 }
 
 /* Refuses a second value, because one of the two would be ignored. */
-static bool given_twice(parser *p, const cli_option *option) {
-    if (option->type == CLI_FILES)
-        return false;
+static bool given_once(parser *p, const cli_option *option) {
+    if (option->type == CLI_FLAG || option->type == CLI_FILES)
+        return true;
     for (size_t i = 0; i < p->given_count; i++)
-        if (p->given[i] == option) {
-            (void)message_error("--%s was given twice; give it only once", option->name);
-            return true;
-        }
+        if (p->given[i] == option)
+            return message_fail("--%s was given twice; give it only once", option->name);
     if (p->given_count < sizeof p->given / sizeof *p->given)
         p->given[p->given_count++] = option;
-    return false;
+    return true;
 }
 
-/* Reports a --kind that earlier versions had. */
-static bool was_removed(const cli_option *option, const char *text) {
+/* Refuses a --kind that only earlier versions had. */
+static bool not_removed(const cli_option *option, const char *text) {
     const bly_removed_kind *gone = option->type == CLI_KIND ? bly_kind_removed_by_name(text) : NULL;
-    if (gone)
-        (void)message_error("--%s: kind %s was removed; use %s instead", option->name, gone->name,
-                            gone->replacement);
-    return gone != NULL;
+    return !gone || message_fail("--%s: kind %s was removed; use %s instead", option->name,
+                                 gone->name, gone->replacement);
 }
 
 /* Reports a name that is not one of the option's values. */
 static bool not_a_choice(const cli_option *option, const char *text) {
     char list[512] = "", name[32];
     suggestion near = suggest_for(text, strlen(text));
-    for (size_t i = 0; cli_choice(option, i, name); i++)
+    size_t used = 0;
+    for (size_t i = 0; cli_choice(option, i, name); i++) {
         suggest_consider(&near, name);
-    list_choices(option, list, sizeof list);
+        if (used < sizeof list)
+            used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", name);
+    }
     if (*near.best)
-        (void)message_error("--%s cannot be '%s'; did you mean %s?", option->name, text, near.best);
-    else
-        (void)message_error("--%s cannot be '%s': it must be one of %s", option->name, text, list);
-    return false;
+        return message_fail("--%s cannot be '%s'; did you mean %s?", option->name, text, near.best);
+    return message_fail("--%s cannot be '%s': it must be one of %s", option->name, text, list);
 }
 
 static bool accept(parser *p, const cli_option *option, const char *text, void *field) {
-    if (option->type != CLI_FLAG && given_twice(p, option))
-        return false;
-    if (was_removed(option, text))
+    if (!given_once(p, option) || !not_removed(option, text))
         return false;
     const char *why = take(option, text, field);
     if (why && !*why)
         return not_a_choice(option, text);
-    if (why)
-        (void)message_error("--%s cannot be '%s': %s", option->name, text, why);
-    return !why;
+    return !why || message_fail("--%s cannot be '%s': %s", option->name, text, why);
 }
 
 /* `name` is the argument without its dashes. */
@@ -260,22 +232,18 @@ static bool report_unknown(parser *p, const char *argument, const char *word) {
     void *field;
     const char *name = argument + (argument[1] == '-' ? 2 : 1);
     if (argument[1] == '-' && strcspn(name, "=") == 1 && find(p, NULL, 0, *name, &field))
-        (void)message_error("unknown option --%c; did you mean -%c?", *name, *name);
-    else if (strlen(name) > 2 && suggest_option(p, name, &found))
-        (void)message_error("unknown option %.*s; did you mean --%s?", (int)strcspn(argument, "="),
+        return message_fail("unknown option --%c; did you mean -%c?", *name, *name);
+    if (strlen(name) > 2 && suggest_option(p, name, &found))
+        return message_fail("unknown option %.*s; did you mean --%s?", (int)strcspn(argument, "="),
                             argument, found.best);
-    else
-        (void)message_error("unknown option %.*s; see --help", (int)strcspn(word, "="), word);
-    return false;
+    return message_fail("unknown option %.*s; see --help", (int)strcspn(word, "="), word);
 }
 
 /* Takes the value from the next argument. */
 static bool next_argument(parser *p, const cli_option *option, const char **out) {
-    if (p->at + 1 >= p->argc) {
-        (void)message_error("--%s needs a value: --%s %s", option->name, option->name,
+    if (p->at + 1 >= p->argc)
+        return message_fail("--%s needs a value: --%s %s", option->name, option->name,
                             option->metavar);
-        return false;
-    }
     *out = p->argv[++p->at];
     return true;
 }
@@ -289,10 +257,8 @@ static bool take_long(parser *p, char *argument) {
         return report_unknown(p, argument, argument);
     if (field == &p->common->help)
         p->common->full_help = true;
-    if (option->type == CLI_FLAG && equals) {
-        (void)message_error("--%s takes no value", option->name);
-        return false;
-    }
+    if (option->type == CLI_FLAG && equals)
+        return message_fail("--%s takes no value", option->name);
     if (equals)
         text = equals + 1;
     else if (option->without)

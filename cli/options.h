@@ -72,9 +72,6 @@ extern const cli_option cli_common_options[];
 bool cli_parse(const cli_option *options, int argc, char **argv, void *values, cli_common *common,
                cli_operands *operands);
 
-/* Whether the value is a file name. */
-bool cli_takes_file(const cli_option *option);
-
 /* The i-th value of an option with a closed set of values (CLI_CHOICE, CLI_KIND, CLI_HASH); false
  * past the last. For help and completion. */
 bool cli_choice(const cli_option *option, size_t i, char out[32]);

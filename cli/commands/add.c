@@ -10,13 +10,11 @@
 #include <stdio.h>
 
 static const cli_option options[] = {
-    {.name = "once",
-     .type = CLI_FLAG,
-     .at = offsetof(edit_values, once),
-     .help = "Skip keys that the list seems to contain already. This matters only for kinds that "
-             "store copies of keys; the others never store a key twice. Do not remove keys from "
-             "this list afterwards: a skipped key may have been a false positive, and removing the "
-             "other key would remove both."},
+    OPTION_FLAG("once", 0, offsetof(edit_values, once),
+                "Skip keys that the list seems to contain already. This matters only for kinds "
+                "that store copies of keys; the others never store a key twice. Do not remove keys "
+                "from this list afterwards: a skipped key may have been a false positive, and "
+                "removing the other key would remove both."),
     OPTION_GOZERO(offsetof(edit_values, gozero)),
     OPTION_MEMORY(offsetof(edit_values, memory),
                   "The maximum memory that a growing list may allocate in one step (64M, 8G). The "
@@ -36,10 +34,10 @@ static int refuse(const char *path, bly_kind kind) {
         return message_error("%s: not a list, but %s %s filter, which only counts keys; add lines "
                              "with bloomery distinct --state",
                              path, article, name);
-    return message_error("%s: keys cannot be added to %s %s filter; build it again with the new "
-                         "keys, or build an overlay over it, which accepts keys: bloomery build "
-                         "--over %s -o NEW.bly",
-                         path, article, name, path);
+    return message_error(
+        "%s: keys cannot be added to %s %s filter; build it again with the new keys, or build an "
+        "overlay over it, which accepts keys: bloomery build --over %s -o NEW.bly",
+        path, article, name, path);
 }
 
 /* --once. */
@@ -66,11 +64,11 @@ static int fail_for_copies(const edit *e, const bly_filter_info *s) {
         return message_error("%s: one of these keys already has eight copies, the maximum; remove "
                              "copies, or use --once; nothing was added",
                              e->list.name);
-    return message_error("%s: no space for one of these keys (copies in the list: %u), although "
-                         "the list is only %.0f%% full: all copies of a key must be in the same "
-                         "two buckets, which fill up soon if many keys have several copies; remove "
-                         "copies, or use --once; nothing was added",
-                         e->list.name, copies, 100 * s->fill);
+    return message_error(
+        "%s: no space for one of these keys (copies in the list: %u), although the list is only "
+        "%.0f%% full: all copies of a key must be in the same two buckets, which fill up soon if "
+        "many keys have several copies; remove copies, or use --once; nothing was added",
+        e->list.name, copies, 100 * s->fill);
 }
 
 /* The size that the file requests for its next level or table exceeds the limit. */
@@ -80,8 +78,8 @@ static int fail_to_grow(const edit *e) {
                              "--memory; nothing was added",
                              e->list.name);
     return message_error(
-        "%s: full, and its file requests growth by more than 64 times its size "
-        "and more than 64 MiB; if you trust the file, give --memory SIZE; nothing was added",
+        "%s: full, and its file requests growth by more than 64 times its size and more than 64 "
+        "MiB; if you trust the file, give --memory SIZE; nothing was added",
         e->list.name);
 }
 
@@ -94,9 +92,9 @@ static int fail(const edit *e) {
         return message_status(e->list.name, e->status);
     bly_filter_get_info(handle_filter(&e->list), &s);
     if (s.kind == BLY_OVERLAY)
-        return message_error("%s: nothing was added: the file has no space for more changes; build "
-                             "the list again",
-                             e->list.name);
+        return message_error(
+            "%s: nothing was added: the file has no space for more changes; build the list again",
+            e->list.name);
     if (kinds_limit_copies(s.kind) && s.count < bly_filter_max_keys(handle_filter(&e->list)))
         return fail_for_copies(e, &s);
     const uint64_t marks = bly_list_marks_in(handle_filter(&e->list));
@@ -219,14 +217,13 @@ const cli_command command_add = {
     .name = "add",
     .operands = "LIST [FILE...]",
     .summary = "Add keys to a filter",
-    .brief = "Adds the lines of the FILEs, or of standard input, to LIST, a filter file or a "
-             "filter on a server, and prints how many were new. Lines are brought into the "
-             "canonical form of the list's type (addresses, phone numbers and others), as by "
-             "`bloomery build`.\n"
-             "\n"
-             "A list is created for a number of keys, its capacity. A Bloom filter accepts more "
-             "keys, but then its false-positive rate exceeds the requested one, and a warning "
-             "gives the rate.",
+    .brief =
+        "Adds the lines of the FILEs, or of standard input, to LIST, a filter file or a filter on "
+        "a server, and prints how many were new. Lines are brought into the canonical form of the "
+        "list's type (addresses, phone numbers and others), as by `bloomery build`.\n"
+        "\n"
+        "A list is created for a number of keys, its capacity. A Bloom filter accepts more keys, "
+        "but then its false-positive rate exceeds the requested one, and a warning gives the rate.",
     .description =
         "Files compressed with gzip or zstd are decompressed. A filter file is replaced in one "
         "step when all lines have been read. A process that has it open, or opens it meanwhile, "
@@ -236,8 +233,8 @@ const cli_command command_add = {
         "\n"
         "Scalable, growable-cuckoo and scalable-cuckoo filters grow beyond their capacity. Some "
         "other kinds, such as cuckoo, can be full; this is an error, and nothing is added. Keys "
-        "cannot be added to fuse and ribbon filters: "
-        "build them again, or build an overlay over them (`bloomery build --over`).\n"
+        "cannot be added to fuse and ribbon filters: build them again, or build an overlay over "
+        "them (`bloomery build --over`).\n"
         "\n"
         "A list from which keys can be removed stores a copy of a key each time it is added, and "
         "`bloomery remove` removes one copy. (An overlay is an exception: it stores each key "

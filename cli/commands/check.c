@@ -36,37 +36,19 @@ enum { LIST_NAMES_AUTO = 1, LIST_NAMES_ALWAYS, LIST_NAMES_NEVER };
 
 #define AT(name) offsetof(check_options, name)
 static const cli_option options[] = {
-    {.name = "list",
-     .letter = 'l',
-     .type = CLI_FILES,
-     .at = AT(lists),
-     .metavar = "LIST",
-     .help = "Look up the lines in LIST; may be given several times. Every operand is then a FILE. "
-             "A line matches if at least one of the lists matches."},
-    {.name = "invert-match",
-     .letter = 'v',
-     .type = CLI_FLAG,
-     .at = AT(invert),
-     .help = "Print the lines that do not match: they are certainly not in the list."},
+    OPTION_VALUE("list", 'l', CLI_FILES, AT(lists), "LIST",
+                 "Look up the lines in LIST; may be given several times. Every operand is then a "
+                 "FILE. A line matches if at least one of the lists matches."),
+    OPTION_FLAG("invert-match", 'v', AT(invert),
+                "Print the lines that do not match: they are certainly not in the list."),
     OPTION_COUNT(AT(count), "Print only the number of lines."),
-    {.name = "line-number",
-     .letter = 'n',
-     .type = CLI_FLAG,
-     .at = AT(line_number),
-     .help = "Print the line number before each line."},
-    {.name = "with-filename",
-     .letter = 'H',
-     .type = CLI_FLAG,
-     .at = AT(with_filename),
-     .help = "Print the name of the file before each line."},
-    {.name = "list-names",
-     .type = CLI_CHOICE,
-     .at = AT(list_names),
-     .metavar = "WHEN",
-     .choices = "auto|always|never",
-     .help = "Print before each line the names of the lists that match it, separated by commas: "
-             "auto (the default) with several lists, always or never. With -c, always prints a "
-             "count for each list."},
+    OPTION_FLAG("line-number", 'n', AT(line_number), "Print the line number before each line."),
+    OPTION_FLAG("with-filename", 'H', AT(with_filename),
+                "Print the name of the file before each line."),
+    OPTION_CHOICE("list-names", 0, AT(list_names), "WHEN", "auto|always|never",
+                  "Print before each line the names of the lists that match it, separated by "
+                  "commas: auto (the default) with several lists, always or never. With -c, always "
+                  "prints a count for each list."),
     OPTION_KEY(AT(key), "Look up this one line, and read no input."),
     OPTION_TYPE(AT(type),
                 "The type of the lines; by default the type that the list was built with."),
@@ -75,12 +57,10 @@ static const cli_option options[] = {
     OPTION_DELIMITER(AT(delimiter)),
     OPTION_NULL(AT(null), "Input and output lines"),
     OPTION_KEY_FILE(AT(key_file), "Use the secret key in FILE, for a keyed list."),
-    {.name = "follow",
-     .type = CLI_FLAG,
-     .at = AT(follow),
-     .help = "Read standard input, and use the new list as soon as LIST is replaced; no line is "
-             "lost. If the new list is damaged, the old one stays in use. The list is loaded into "
-             "memory, unless it is on a server."},
+    OPTION_FLAG("follow", 0, AT(follow),
+                "Read standard input, and use the new list as soon as LIST is replaced; no line is "
+                "lost. If the new list is damaged, the old one stays in use. The list is loaded "
+                "into memory, unless it is on a server."),
     OPTION_ON_ERROR(AT(on_error), LIVE_FALLBACK_CHOICES,
                     "When a server does not answer: stop with status 2 (stop, the default), or "
                     "print a warning and treat every line as in the list (yes) or as not in it "
@@ -88,16 +68,12 @@ static const cli_option options[] = {
     OPTION_ALLOW_REPLICA(AT(allow_replica), "Accept a replica. Keys that it has not yet received "
                                             "from its master count as not in the list."),
     OPTION_GOZERO(AT(gozero)),
-    {.name = "strict",
-     .type = CLI_FLAG,
-     .at = AT(strict),
-     .help =
-         "Report each line that is not of the list's type as an error, and exit with status 2."},
-    {.name = "verify",
-     .type = CLI_FLAG,
-     .at = AT(verify),
-     .help = "Check the whole list for damage before the first lookup. By default only its header "
-             "is checked; other damage causes wrong answers, never a crash."},
+    OPTION_FLAG(
+        "strict", 0, AT(strict),
+        "Report each line that is not of the list's type as an error, and exit with status 2."),
+    OPTION_FLAG("verify", 0, AT(verify),
+                "Check the whole list for damage before the first lookup. By default only its "
+                "header is checked; other damage causes wrong answers, never a crash."),
     OPTION_JSON(AT(json),
                 "Print one JSON object for each line of the input, whether it matches or not."),
     {0},
@@ -326,11 +302,6 @@ static int check(check_run *r, cli_operands files) {
 
 /* ---- the command ----------------------------------------------------------------------------- */
 
-static bool refuse(const char *why) {
-    (void)message_error("%s", why);
-    return false;
-}
-
 /* Checks the options that depend on whether the lists are files or on servers. */
 static bool server_options_agree(const check_options *o, cli_operands lists) {
     uint32_t any = 0, all = UINT32_MAX;
@@ -339,20 +310,20 @@ static bool server_options_agree(const check_options *o, cli_operands lists) {
         all &= handle_capabilities(lists.items[i]);
     }
     if (!(any & HANDLE_MAY_FAIL) && (o->on_error || o->gozero))
-        return refuse("--on-error and --gozero need a list on a server: redis://HOST/KEY");
+        return message_fail("--on-error and --gozero need a list on a server: redis://HOST/KEY");
     if (!(any & HANDLE_MAY_FAIL) && o->allow_replica)
-        return refuse("--allow-replica needs a list on a server: redis://HOST/KEY");
+        return message_fail("--allow-replica needs a list on a server: redis://HOST/KEY");
     if (!(all & HANDLE_VERIFIES) && o->verify)
-        return refuse("--verify works only on files; fetch a list on a server with bloomery pull, "
-                      "and verify the copy");
+        return message_fail("--verify works only on files; fetch a list on a server with bloomery "
+                            "pull, and verify the copy");
     if (o->gozero && lists.count > 1)
-        return refuse("--gozero gives the size of one filter; name only one list");
+        return message_fail("--gozero gives the size of one filter; name only one list");
     if (o->gozero && o->key_file)
-        return refuse("--gozero and --key-file cannot be combined: go-zero filters are not "
-                      "keyed");
+        return message_fail(
+            "--gozero and --key-file cannot be combined: go-zero filters are not keyed");
     if (o->gozero && o->follow)
-        return refuse("--gozero and --follow cannot be combined: a go-zero filter does not "
-                      "show that it was replaced");
+        return message_fail("--gozero and --follow cannot be combined: a go-zero filter does not "
+                            "show that it was replaced");
     return true;
 }
 
@@ -360,9 +331,9 @@ static bool names_agree(const check_options *o) {
     if (!o->list_names)
         return true;
     if (o->json)
-        return refuse("--json always names the lists of -l; leave out --list-names");
+        return message_fail("--json always names the lists of -l; leave out --list-names");
     if (o->invert && o->list_names == LIST_NAMES_ALWAYS)
-        return refuse("-v prints lines that are not in any list; leave out --list-names");
+        return message_fail("-v prints lines that are not in any list; leave out --list-names");
     return true;
 }
 
@@ -370,18 +341,18 @@ static bool options_agree(const check_options *o, cli_operands lists, cli_operan
     const bool stdin_only =
         files.count == 0 || (files.count == 1 && strcmp(files.items[0], "-") == 0);
     if (lists.count == 0)
-        return refuse("no list given; usage: bloomery check LIST [FILE...]");
+        return message_fail("no list given; usage: bloomery check LIST [FILE...]");
     if (o->key && files.count > 0)
-        return refuse("--key and a FILE cannot be combined; give only one");
+        return message_fail("--key and a FILE cannot be combined; give only one");
     if (o->key && o->follow)
-        return refuse("--key and --follow cannot be combined: --follow reads standard input");
+        return message_fail("--key and --follow cannot be combined: --follow reads standard input");
     if (o->follow && !stdin_only)
-        return refuse("--follow reads standard input; leave out FILE, and use a pipe");
+        return message_fail("--follow reads standard input; leave out FILE, and use a pipe");
     if (o->json && (o->invert || o->count || o->line_number || o->with_filename))
-        return refuse("--json prints every line with its number and file; leave out -v, -c, -n "
-                      "and -H");
+        return message_fail(
+            "--json prints every line with its number and file; leave out -v, -c, -n and -H");
     if (o->delimiter.given && !o->field)
-        return refuse("--delimiter needs --field");
+        return message_fail("--delimiter needs --field");
     return names_agree(o) && server_options_agree(o, lists);
 }
 

@@ -21,24 +21,17 @@ typedef struct values {
 #define AT(field) offsetof(values, field)
 
 static const cli_option options[] = {
-    {.name = "with",
-     .type = CLI_HASH,
-     .at = AT(with),
-     .metavar = "HASH",
-     .help = "Use the hash function HASH. The default is xxh3, as for filters."},
+    OPTION_VALUE("with", 0, CLI_HASH, AT(with), "HASH",
+                 "Use the hash function HASH. The default is xxh3, as for filters."),
     OPTION_SEED(AT(seed), "Use the seed SEED, 0 by default. The fnv functions, crc64, md5 and sha1 "
                           "take no seed: for them it changes the words, not the hash value."),
     OPTION_KEY_FILE(AT(key_file), "Use the secret key in FILE " KEY_FILE_FORM ", for siphash."),
     OPTION_NULL(AT(null), "Keys and output lines"),
-    {.name = "words",
-     .type = CLI_FLAG,
-     .at = AT(words),
-     .help = "Print the two 64-bit words, low and high, that a filter uses, instead of the hash "
-             "value."},
-    {.name = "list",
-     .type = CLI_FLAG,
-     .at = AT(list),
-     .help = "List the hash functions: name, bits, and whether this build has them."},
+    OPTION_FLAG(
+        "words", 0, AT(words),
+        "Print the two 64-bit words, low and high, that a filter uses, instead of the hash value."),
+    OPTION_FLAG("list", 0, AT(list),
+                "List the hash functions: name, bits, and whether this build has them."),
     OPTION_JSON(AT(json), "Print a JSON object for each key, with digest and words, or for each "
                           "function with --list."),
     {0},
@@ -139,9 +132,8 @@ static int hash_input(const values *v, const bly_hasher *hasher) {
         for (size_t i = 0; i < in.count; i++)
             print(v, hasher, v->null ? in.records[i] : bly_list_without_return(in.records[i]),
                   in.records[i]);
-    bool failed = input_failed(&in);
     input_close(&in);
-    return failed ? CLI_ERROR : CLI_OK;
+    return in.failed ? CLI_ERROR : CLI_OK;
 }
 
 /* ---- the hasher ------------------------------------------------------------------------------ */
@@ -160,8 +152,7 @@ static int open_hasher(const values *v, bly_hasher *out) {
                              bly_hash_name(id));
     if (keyed && v->seed)
         return message_error(
-            "--seed cannot be combined with siphash, which has a secret key instead "
-            "of a seed");
+            "--seed cannot be combined with siphash, which has a secret key instead of a seed");
     if (keyed)
         return keyfile_read(v->key_file, out) ? CLI_OK : CLI_ERROR;
     bly_status status = bly_hasher_init(out, id, v->seed);

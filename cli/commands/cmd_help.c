@@ -1,9 +1,8 @@
 /* cmd_help.c - bloomery help: prints help, manual pages and completion scripts. */
 #include "cli.h"
-#include "text/completion.h"
+#include "common_options.h"
 #include "text/help.h"
 #include "text/help_facts.h"
-#include "text/man.h"
 #include "text/message.h"
 
 #include <stddef.h>
@@ -15,20 +14,12 @@ typedef struct values {
 } values;
 
 static const cli_option options[] = {
-    {.name = "man",
-     .type = CLI_FLAG,
-     .at = offsetof(values, man),
-     .help = "Print the manual page as roff: `bloomery help --man dedup | man -l -`."},
-    {.name = "completion",
-     .type = CLI_CHOICE,
-     .at = offsetof(values, completion),
-     .metavar = "SHELL",
-     .choices = "bash|zsh|fish",
-     .help = "Print the completion script for a shell: commands, options and values."},
-    {.name = "list",
-     .type = CLI_FLAG,
-     .at = offsetof(values, list),
-     .help = "Print the names of the commands, one per line."},
+    OPTION_FLAG("man", 0, offsetof(values, man),
+                "Print the manual page as roff: `bloomery help --man dedup | man -l -`."),
+    OPTION_CHOICE("completion", 0, offsetof(values, completion), "SHELL", "bash|zsh|fish",
+                  "Print the completion script for a shell: commands, options and values."),
+    OPTION_FLAG("list", 0, offsetof(values, list),
+                "Print the names of the commands, one per line."),
     {0},
 };
 

@@ -37,17 +37,15 @@ static bool print_copy(dedup_run *r, bly_bytes record) {
     key_rule *rule = &r->lines.rule;
     const bly_bytes whole = record;
     if (r->options->print_canonical && bly_url_canonical(&rule->canonical, rule->level, whole.data,
-                                                         whole.size, &record) == BLY_ENOMEM) {
-        (void)message_error("out of memory");
-        return false;
-    }
+                                                         whole.size, &record) == BLY_ENOMEM)
+        return message_fail("out of memory");
     return output_put(&r->out, record.data, record.size) &&
            output_put(&r->out, &r->lines.in.separator, 1);
 }
 
 static bool print_batch(dedup_run *r, const bly_bytes *records, size_t n) {
     const bool copy = pipeline_takes_links(&r->lines) || r->options->print_canonical;
-    const uint8_t wanted = !r->options->repeated;
+    const uint8_t wanted = !r->request.print_repeats;
     for (size_t i = 0; i < n; i++) {
         if (r->fresh[i] != wanted)
             continue;
@@ -109,28 +107,11 @@ static bool finish(dedup_run *r) {
     return r->options->count || state_save(r->state);
 }
 
-static bool report(const dedup_run *r) {
-    const dedup_options *o = r->options;
-    FILE *to = o->count ? stdout : stderr;
-    state_facts facts;
-    state_get_facts(r->state, &facts);
-    const dedup_report totals = {&r->lines, r->state, &facts};
-    if (o->json)
-        dedup_report_json(&totals, to);
-    else if (o->count)
-        dedup_report_count(&totals, to);
-    if (o->stats && !o->json)
-        dedup_report_text(&totals, stderr);
-    if (!o->json && !o->count && !o->stats)
-        dedup_report_dropped(&totals);
-    return state_judge(r->state, &facts);
-}
-
 static int work(dedup_run *r) {
     bool good = open_state(r) && pipeline_run(&r->lines, take_batch, r);
     if (!good && !r->out.path)
         (void)output_flush(&r->out); /* the lines known to be new */
-    good = good && finish(r) && report(r);
+    good = good && finish(r) && dedup_report(r->options, &r->lines, r->state);
     return good && !r->lines.failed ? CLI_OK : CLI_ERROR;
 }
 
@@ -139,12 +120,12 @@ static int open_and_work(dedup_run *r, cli_operands files) {
     const pipeline_options lines = {.keys = &o->keys,
                                     .prints = !o->output && !o->count,
                                     .catch_signals = state_outlives(&r->request),
-                                    .max_record = o->memory ? dedup_max_line : 0,
-                                    .max_copied = o->memory ? dedup_max_copied : 0,
+                                    .max_record = r->request.memory ? dedup_max_line : 0,
+                                    .max_copied = r->request.memory ? dedup_max_copied : 0,
                                     .idle = flush,
                                     .idle_ctx = r};
-    if (o->memory)
-        source_limit_memory(dedup_decoder_memory(o->memory));
+    if (r->request.memory)
+        source_limit_memory(dedup_decoder_memory(r->request.memory));
     if (!output_open(&r->out, o->output, o->force))
         return CLI_ERROR;
     const int status = pipeline_open(&r->lines, &lines, files) ? work(r) : CLI_ERROR;
@@ -176,52 +157,50 @@ const cli_command command_dedup = {
     .name = "dedup",
     .operands = "[FILE...]",
     .summary = "Print each line the first time it is seen",
-    .brief =
-        "Prints each line of the FILEs, or of standard input, the first time it occurs: what "
-        "`awk '!seen[$0]++'` prints, but faster and in a few megabytes of memory. A repeat is "
-        "never printed.\n"
-        "\n"
-        "Lines are remembered in a Bloom filter, so a new line may be mistaken for a repeat and "
-        "dropped. This happens to 1 new line in 1,000 on average, unless -p sets another rate. To "
-        "drop none, use --exact, which takes 11 to 23 bytes of memory per different line, or "
-        "--confirm FILE, which stores fingerprints of the lines in FILE.",
+    .brief = "Prints each line of the FILEs, or of standard input, the first time it occurs: what "
+             "`awk '!seen[$0]++'` prints, but faster and in a few megabytes of memory. A repeat is "
+             "never printed.\n"
+             "\n"
+             "Lines are remembered in a Bloom filter, so a new line may be mistaken for a repeat "
+             "and dropped. This happens to 1 new line in 1,000 on average, unless -p sets another "
+             "rate. To drop none, use --exact, which takes 11 to 23 bytes of memory per different "
+             "line, or --confirm FILE, which stores fingerprints of the lines in FILE.",
     .description =
         "The filter takes about two bytes for each different line with -n, and three to four if it "
         "must grow. Files compressed by gzip or zstd are decompressed.\n"
         "\n"
-        "With --exact and --confirm, a new line is dropped only if its 64-bit fingerprint "
-        "equals that of another line. The chance that this happens at all is 1 in 1.5 million "
-        "for 5 million lines, and 1 in 3,700 for 100 million.\n"
+        "With --exact and --confirm, a new line is dropped only if its 64-bit fingerprint equals "
+        "that of another line. The chance that this happens at all is 1 in 1.5 million for 5 "
+        "million lines, and 1 in 3,700 for 100 million.\n"
         "\n"
         "With --window, a line is a repeat only if it is among the last N lines, or was read "
         "within the last TIME. Older lines are forgotten, so that memory stays constant in an "
         "endless stream. A line among the last N is always recognised, and certainly forgotten "
-        "when N + N/8 + 12 lines have followed it. All lines count, repeats included, and a "
-        "repeat renews the line. A TIME is measured by the system's clock: a line is recognised"
-        " for TIME, and for at most a quarter longer. With --state, time continues between two "
-        "runs.\n"
+        "when N + N/8 + 12 lines have followed it. All lines count, repeats included, and a repeat "
+        "renews the line. A TIME is measured by the system's clock: a line is recognised for TIME, "
+        "and for at most a quarter longer. With --state, time continues between two runs.\n"
         "\n"
-        "With --redis, any number of machines share one filter, on a server that needs no "
-        "module. Exactly one of them prints each new line, as soon as the server has answered. "
-        "SIGINT, SIGTERM and SIGHUP end the run after the current batch, and drop no line. If a"
-        " process is killed, or its reader ends, between the answer and the output, up to a few"
-        " thousand new lines are lost for all machines. A server that does not store its data "
-        "on disk may lose the filter; this is an error, and the run does not start again with "
-        "an empty filter (see --on-error).\n"
+        "With --redis, any number of machines share one filter, on a server that needs no module. "
+        "Exactly one of them prints each new line, as soon as the server has answered. SIGINT, "
+        "SIGTERM and SIGHUP end the run after the current batch, and drop no line. If a process is "
+        "killed, or its reader ends, between the answer and the output, up to a few thousand new "
+        "lines are lost for all machines. A server that does not store its data on disk may lose "
+        "the filter; this is an error, and the run does not start again with an empty filter (see "
+        "--on-error).\n"
         "\n"
-        "With --redis and --allow-replica, lines are only looked up, so the address may be that"
-        " of a replica. A line is printed if the filter does not contain it and it did not "
-        "occur earlier in this run.\n"
+        "With --redis and --allow-replica, lines are only looked up, so the address may be that of "
+        "a replica. A line is printed if the filter does not contain it and it did not occur "
+        "earlier in this run.\n"
         "\n"
-        "Lines are compared byte by byte, without their newline and without one carriage return"
-        " before it, so that a line is the same in files with Windows and with Unix line ends. "
-        "Lines are printed with their line ends. With -0, a carriage return is an ordinary "
-        "byte. A newline is added to the last line if it has none.\n"
+        "Lines are compared byte by byte, without their newline and without one carriage return "
+        "before it, so that a line is the same in files with Windows and with Unix line ends. "
+        "Lines are printed with their line ends. With -0, a carriage return is an ordinary byte. A "
+        "newline is added to the last line if it has none.\n"
         "\n"
-        "A state records by which options keys are made from lines (--url, --field and others),"
-        " and a run with different ones is refused. `bloomery check` and `bloomery add` use the"
-        " recorded options. A list that `bloomery build` made from lines can be used as a "
-        "state, too.",
+        "A state records by which options keys are made from lines (--url, --field and others), "
+        "and a run with different ones is refused. `bloomery check` and `bloomery add` use the "
+        "recorded options. A list that `bloomery build` made from lines can be used as a state, "
+        "too.",
     .examples =
         "# the different lines of a log\n"
         "bloomery dedup access.log\n"

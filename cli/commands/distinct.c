@@ -35,24 +35,16 @@ typedef struct distinct_options {
 
 #define AT(field) offsetof(distinct_options, field)
 static const cli_option options[] = {
-    {.name = "error",
-     .letter = 'e',
-     .type = CLI_RATE,
-     .at = AT(error),
-     .metavar = "RATE",
-     .help = "The standard error of the estimate, 0.8% by default. The estimate is off by less "
-             "than this in 68 of 100 cases, and by less than twice this in 95. Half the error "
-             "takes four times the memory: from 64 bytes for 26% to 192 KiB for 0.2%."},
-    {.name = "precision",
-     .type = CLI_COUNT,
-     .at = AT(precision),
-     .metavar = "N",
-     .help = "Instead of --error: use 2^N registers of six bits, N from 4 to 18; 14 by default."},
-    {.name = "each",
-     .type = CLI_FLAG,
-     .at = AT(each),
-     .help = "Print the number for each input, then for all together. A line that is in several "
-             "inputs counts once in the total."},
+    OPTION_VALUE("error", 'e', CLI_RATE, AT(error), "RATE",
+                 "The standard error of the estimate, 0.8% by default. The estimate is off by less "
+                 "than this in 68 of 100 cases, and by less than twice this in 95. Half the error "
+                 "takes four times the memory: from 64 bytes for 26% to 192 KiB for 0.2%."),
+    OPTION_VALUE(
+        "precision", 0, CLI_COUNT, AT(precision), "N",
+        "Instead of --error: use 2^N registers of six bits, N from 4 to 18; 14 by default."),
+    OPTION_FLAG("each", 0, AT(each),
+                "Print the number for each input, then for all together. A line that is in several "
+                "inputs counts once in the total."),
     OPTION_STATE(AT(state), "Continue counting across runs: start with the lines counted in FILE, "
                             "and save the result there. `bloomery merge` merges such files."),
     KEY_OPTIONS(distinct_options),
@@ -76,15 +68,17 @@ typedef struct distinct_run {
 
 /* ---- the sketch ------------------------------------------------------------------------------ */
 
+/* Reports any status but BLY_OK. */
+static bool is_ok(bly_status status) {
+    return status == BLY_OK || message_fail("%s", bly_strerror(status));
+}
+
 static bool make_sketch(const distinct_run *r, uint32_t precision, bly_filter **out) {
     bly_spec spec = {
         .struct_size = sizeof spec,
         .geometry = {.kind = BLY_HLL, .hashes = precision, .size = UINT64_C(1) << precision},
         .hasher = r->hasher};
-    bly_status status = bly_filter_create(&spec, out);
-    if (status != BLY_OK)
-        (void)message_error("%s", bly_strerror(status));
-    return status == BLY_OK;
+    return is_ok(bly_filter_create(&spec, out));
 }
 
 /* The precision that --precision or --error requests; 0: reported. Standard errors are written with
@@ -117,23 +111,21 @@ static bool state_fits(const distinct_run *r) {
     if (!precision)
         return false;
     if (g.kind != BLY_HLL)
-        (void)message_error("%s: not a state of distinct, but %s %s filter; use bloomery info to "
+        return message_fail("%s: not a state of distinct, but %s %s filter; use bloomery info to "
                             "estimate its number of keys",
                             o->state, kinds_article(g.kind), bly_kind_name(g.kind));
-    else if (o->precision && o->precision != g.hashes)
-        (void)message_error("%s: was created with --precision %u, not %llu; leave out --precision, "
+    if (o->precision && o->precision != g.hashes)
+        return message_fail("%s: was created with --precision %u, not %llu; leave out --precision, "
                             "or name another file",
                             o->state, g.hashes, (unsigned long long)o->precision);
-    else if (o->error > 0 && precision > g.hashes)
-        (void)message_error("%s: has a standard error of %s, more than --error allows; leave out "
+    if (o->error > 0 && precision > g.hashes)
+        return message_fail("%s: has a standard error of %s, more than --error allows; leave out "
                             "--error, or name another file",
                             o->state, number_percent(bly_hll_error(r->kept.filter), error));
-    else if (o->seed && o->seed != bly_filter_hasher(r->kept.filter)->seed)
-        (void)message_error("%s: has a different seed; leave out --seed, or name another file",
+    if (o->seed && o->seed != bly_filter_hasher(r->kept.filter)->seed)
+        return message_fail("%s: has a different seed; leave out --seed, or name another file",
                             o->state);
-    else
-        return true;
-    return false;
+    return true;
 }
 
 /* Checks that the state was created with the key rule of this run, or records the rule in a new
@@ -157,15 +149,10 @@ static bool open_sketch(distinct_run *r) {
     if (!open_key(r->options->key_file, &space, &key) ||
         !state_file_open(&r->kept, r->options->state, key))
         return false;
-    bly_status status = BLY_OK;
     if (key)
         r->hasher = *key;
-    else
-        status = bly_hasher_init(&r->hasher, BLY_HASH_XXH3, r->options->seed);
-    if (status != BLY_OK) {
-        (void)message_error("%s", bly_strerror(status));
+    else if (!is_ok(bly_hasher_init(&r->hasher, BLY_HASH_XXH3, r->options->seed)))
         return false;
-    }
     if (!(r->kept.loaded ? state_fits(r) : begin_sketch(r)) || !settle_rule(r))
         return false;
     r->into = r->kept.filter;
@@ -248,12 +235,8 @@ static void print(const distinct_run *r, const finding *f) {
 static bool take_batch(void *at, const bly_bytes *records, size_t n) {
     distinct_run *r = at;
     const bly_bytes *keys = pipeline_keys(&r->lines, records, n);
-    if (!keys)
-        return false;
-    const bly_status status = bly_filter_add_many(r->into, keys, n, NULL, NULL);
-    if (status != BLY_OK)
-        (void)message_error("%s", bly_strerror(status));
-    return status == BLY_OK && (r->options->each || state_file_save_now_and_then(&r->kept));
+    return keys && is_ok(bly_filter_add_many(r->into, keys, n, NULL, NULL)) &&
+           (r->options->each || state_file_save_now_and_then(&r->kept));
 }
 
 /* Reads to the end of the input, or until a signal. */
@@ -269,9 +252,8 @@ static bool take_one(distinct_run *r, char **name) {
     bly_filter_clear(r->each);
     if (!pipeline_reopen(&r->lines, (cli_operands){name, 1}) || !read_lines(r))
         return false;
-    bly_status status = bly_filter_union(r->kept.filter, r->each);
-    if (status != BLY_OK)
-        return message_error("%s", bly_strerror(status)) == CLI_OK;
+    if (!is_ok(bly_filter_union(r->kept.filter, r->each)))
+        return false;
     /* An input that could not be opened has no result. */
     const uint64_t lines = r->lines.count - before;
     if (!r->lines.failed || lines > 0)

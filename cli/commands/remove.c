@@ -23,8 +23,8 @@ static int refuse(const char *path, bly_kind kind) {
         return message_error(
             "%s: keys cannot be removed from %s %s filter: %s; kinds that support removal: %s",
             path, kinds_article(kind), bly_kind_name(kind), why, kinds);
-    return message_error("%s: keys cannot be removed from %s %s filter: %s; build an overlay "
-                         "over it, which supports removal: bloomery build --over %s -o NEW.bly",
+    return message_error("%s: keys cannot be removed from %s %s filter: %s; build an overlay over "
+                         "it, which supports removal: bloomery build --over %s -o NEW.bly",
                          path, kinds_article(kind), bly_kind_name(kind), why, path);
 }
 
@@ -42,8 +42,7 @@ static bly_status apply(edit *e) {
 static int fail(const edit *e) {
     if (e->status == BLY_EFULL)
         return message_error(
-            "%s: nothing was removed: the file has no space for more changes; build "
-            "the list again",
+            "%s: nothing was removed: the file has no space for more changes; build the list again",
             e->list.name);
     return message_status(e->list.name, e->status);
 }
@@ -99,10 +98,9 @@ static int report(edit *e) {
                      number_grouped(own, count), own == 1 ? "" : "s");
     const double harm = expected_harm(e, absent);
     if (harm >= 0.01)
-        message_warn("%s: %s of these keys are not in the list. Some of the others were "
-                     "probably never added either, but were false positives, and removing "
-                     "them has removed %s%.*f keys that are in use; remove only keys that "
-                     "were added",
+        message_warn("%s: %s of these keys are not in the list. Some of the others were probably "
+                     "never added either, but were false positives, and removing them has removed "
+                     "%s%.*f keys that are in use; remove only keys that were added",
                      e->list.name, number_grouped(absent, text),
                      cells_of(handle_filter(&e->list)) > 1 ? "up to " : "about ", harm < 10 ? 2 : 0,
                      harm);

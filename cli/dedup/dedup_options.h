@@ -6,13 +6,10 @@
 #include "io/key.h"
 
 typedef struct dedup_options {
+    state_request request; /* what the options give directly; dedup_request adds the rest */
     key_options keys;
-    uint64_t expect, memory, seed;
-    double rate;
-    bool repeated, count, force, exact, print_canonical, stats, json, allow_replica;
-    const char *output, *confirm, *state, *window, *redis;
-    uint64_t shards, expire, replicas;
-    unsigned on_error; /* 0, or a state_policy */
+    bool count, force, print_canonical, stats, json;
+    const char *output, *window;
 } dedup_options;
 
 extern const cli_option dedup_option_table[];

@@ -54,17 +54,13 @@ static bool within_memory(const state_request *r, bly_spec *out) {
     const uint64_t least = r->overhead + (1u << 20);
     uint64_t n = r->keys ? r->keys : r->estimate;
     double rate;
-    if (r->memory < least) {
-        (void)message_error("--memory must be at least %s", number_bytes(least, size));
-        return false;
-    }
+    if (r->memory < least)
+        return message_fail("--memory must be at least %s", number_bytes(least, size));
     bly_geometry g = best_shape(r->memory - r->overhead, n, &rate);
-    if (n && rate > hopeless && r->keys) {
-        (void)message_error("--memory is too small: with %s keys, %s of all new lines would be "
+    if (n && rate > hopeless && r->keys)
+        return message_fail("--memory is too small: with %s keys, %s of all new lines would be "
                             "mistaken for repeats and dropped; give a larger one",
                             number_grouped(n, keys), number_percent(rate, percent));
-        return false;
-    }
     if (!n || rate > hopeless) { /* no usable number: plan for the keys that the rate allows */
         rate = r->rate != 0 ? r->rate : state_default_rate;
         n = bly_plan_capacity(&g, rate, 64);
@@ -82,14 +78,14 @@ void dedup_plan_note(const state_request *r, const bly_filter *f) {
     uint64_t n = bly_filter_capacity(f);
     double rate = bly_plan_fpr(&g, n, 64);
     static const double high = 0.05;
-    (rate > high ? message_warn : message_note)(
-        "the filter uses %s (%s); at %s keys, %s of all new lines are mistaken "
-        "for repeats and dropped",
-        number_bytes(bly_plan_bytes(&g), size), bly_kind_name(g.kind), number_grouped(n, keys),
-        number_percent(rate, percent));
+    (rate > high ? message_warn : message_note)("the filter uses %s (%s); at %s keys, %s of all "
+                                                "new lines are mistaken for repeats and dropped",
+                                                number_bytes(bly_plan_bytes(&g), size),
+                                                bly_kind_name(g.kind), number_grouped(n, keys),
+                                                number_percent(rate, percent));
     if (r->rate != 0 && rate > r->rate * 1.001)
-        message_warn("--memory is too small for the requested false-positive rate of %g; give "
-                     "a larger one, or a higher -p",
+        message_warn("--memory is too small for the requested false-positive rate of %g; give a "
+                     "larger one, or a higher -p",
                      r->rate);
 }
 

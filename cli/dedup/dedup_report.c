@@ -9,6 +9,12 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+typedef struct totals {
+    const pipeline *lines;
+    const dedup_state *state;
+    state_facts facts;
+} totals;
+
 /* The peak memory of the process in bytes. Linux's own figure is preferred: that of getrusage
  * includes the time before exec, and so the size of the parent process. */
 static uint64_t peak_bytes(void) {
@@ -31,27 +37,28 @@ static uint64_t repeated(const dedup_state *s) {
     return s->records - s->unique - s->unanswered;
 }
 
-void dedup_report_count(const dedup_report *r, FILE *to) {
+static void print_count(const totals *r) {
     const dedup_state *s = r->state;
     char dropped[NUMBER_TEXT];
-    (void)fprintf(to, "%llu %s%s, %llu unique, %llu repeated", (unsigned long long)s->records,
-                  pipeline_takes_links(r->lines) ? "link" : "line", s->records == 1 ? "" : "s",
-                  (unsigned long long)s->unique, (unsigned long long)repeated(s));
-    if (r->facts->approximate && r->facts->dropped >= 0.5)
-        (void)fprintf(to, " (about %s of them new)", number_estimate(r->facts->dropped, dropped));
+    (void)printf("%llu %s%s, %llu unique, %llu repeated", (unsigned long long)s->records,
+                 pipeline_takes_links(r->lines) ? "link" : "line", s->records == 1 ? "" : "s",
+                 (unsigned long long)s->unique, (unsigned long long)repeated(s));
+    if (r->facts.approximate && r->facts.dropped >= 0.5)
+        (void)printf(" (about %s of them new)", number_estimate(r->facts.dropped, dropped));
     if (r->lines->rule.not_urls)
-        (void)fprintf(to, ", %llu no URLs", (unsigned long long)r->lines->rule.not_urls);
-    (void)fputc('\n', to);
+        (void)printf(", %llu no URLs", (unsigned long long)r->lines->rule.not_urls);
+    (void)putchar('\n');
 }
 
-void dedup_report_dropped(const dedup_report *r) {
-    const state_facts *f = r->facts;
+/* Not with --exact or --confirm, nor if state_judge warns. */
+static void note_dropped(const totals *r) {
+    const state_facts *f = &r->facts;
     char dropped[NUMBER_TEXT];
     if (f->approximate && !state_is_overfull(f) && isatty(STDERR_FILENO))
-        message_note("about %s new lines were mistaken for repeats and %s (estimated, not "
-                     "counted); %s",
-                     number_estimate(f->dropped, dropped),
-                     r->state->request.print_repeats ? "printed" : "dropped", f->alternative);
+        message_note(
+            "about %s new lines were mistaken for repeats and %s (estimated, not counted); %s",
+            number_estimate(f->dropped, dropped),
+            r->state->request.print_repeats ? "printed" : "dropped", f->alternative);
 }
 
 /* ---- text ------------------------------------------------------------------------------------ */
@@ -116,7 +123,7 @@ static void memory_line(FILE *to, const state_facts *f) {
                       f->description, peak, most < f->bytes ? "in use so far" : "in all");
 }
 
-void dedup_report_text(const dedup_report *r, FILE *to) {
+static void print_text(const totals *r, FILE *to) {
     const bool is_links = pipeline_takes_links(r->lines);
     if (is_links)
         number_line(to, "text lines", r->lines->in.records_read);
@@ -124,13 +131,13 @@ void dedup_report_text(const dedup_report *r, FILE *to) {
     number_line(to, "unique", r->state->unique);
     number_line(to, "repeated", repeated(r->state));
     window_line(to, &r->state->request);
-    dropped_lines(to, r->facts);
-    if (r->facts->confirms)
-        confirmed_line(to, r->facts);
+    dropped_lines(to, &r->facts);
+    if (r->facts.confirms)
+        confirmed_line(to, &r->facts);
     key_rule_print(&r->lines->rule, to);
-    if (r->facts->on_server)
-        server_lines(to, &r->facts->server);
-    memory_line(to, r->facts);
+    if (r->facts.on_server)
+        server_lines(to, &r->facts.server);
+    memory_line(to, &r->facts);
     pipeline_print_time(r->lines, to);
 }
 
@@ -178,7 +185,7 @@ static void state_members(json *j, const state_facts *f) {
         server_members(j, &f->server);
 }
 
-void dedup_report_json(const dedup_report *r, FILE *to) {
+static void print_json(const totals *r, FILE *to) {
     const state_request *request = &r->state->request;
     const double seconds = progress_seconds(&r->lines->progress);
     json j = json_begin(to);
@@ -189,15 +196,29 @@ void dedup_report_json(const dedup_report *r, FILE *to) {
         json_integer(&j, "window_lines", request->window_lines);
     if (request->window_span)
         json_integer(&j, "window_seconds", request->window_span / 1000);
-    state_members(&j, r->facts);
+    state_members(&j, &r->facts);
     if (pipeline_takes_links(r->lines))
         json_integer(&j, "text_lines", r->lines->in.records_read);
     key_rule_json(&r->lines->rule, &j);
-    json_text(&j, "method", r->facts->method);
-    if (r->facts->bytes)
-        json_integer(&j, "memory_bytes", r->facts->bytes);
+    json_text(&j, "method", r->facts.method);
+    if (r->facts.bytes)
+        json_integer(&j, "memory_bytes", r->facts.bytes);
     json_integer(&j, "peak_bytes", peak_bytes());
     json_real(&j, "seconds", seconds);
     json_real(&j, "lines_per_second", seconds > 0 ? (double)r->state->records / seconds : 0);
     json_end(&j);
+}
+
+bool dedup_report(const dedup_options *o, const pipeline *lines, dedup_state *state) {
+    totals all = {.lines = lines, .state = state};
+    state_get_facts(state, &all.facts);
+    if (o->json)
+        print_json(&all, o->count ? stdout : stderr);
+    else if (o->count)
+        print_count(&all);
+    if (o->stats && !o->json)
+        print_text(&all, stderr);
+    if (!o->json && !o->count && !o->stats)
+        note_dropped(&all);
+    return state_judge(state, &all.facts);
 }

@@ -36,21 +36,29 @@ bool state_outlives(const state_request *r) {
 bool state_random_seed(uint64_t *out) {
     uint8_t key[16];
     const bly_status status = bly_random_key(key);
-    if (status != BLY_OK)
-        (void)message_status("random numbers", status);
     memcpy(out, key, sizeof *out);
-    return status == BLY_OK;
+    return message_ok("random numbers", status);
 }
 
 static void warn_of_rule(const dedup_state *s) {
     if (s->keeps_return && s->request.key_rule == BLY_KEYS_RECORD)
-        message_warn("%s: does not record how its keys were made from lines; this run "
-                     "compares whole lines",
-                     s->name);
+        message_warn(
+            "%s: does not record how its keys were made from lines; this run compares whole lines",
+            s->name);
     else
         message_warn("%s: was created with other options (--url, --field, --ignore-case, "
                      "--extract-urls): lines that it contains may be printed again",
                      s->name);
+}
+
+static bool add_mark(dedup_state *s, bly_bytes mark, bool *known) {
+    uint8_t fresh = 0;
+    if (s->ops->add_mark)
+        return s->ops->add_mark(s, mark, known);
+    const bool good = s->ops->add(s, &mark, 1, &fresh);
+    *known = !fresh;
+    s->unique = 0;
+    return good;
 }
 
 /* The rule of the state must be the rule of this run. An empty state takes the rule of this run. */
@@ -68,7 +76,7 @@ static bool agree_on_rule(dedup_state *s, const char *words) {
                                       !s->ops->set_rule(s, s->request.key_rule)))
         return false;
     s->keeps_return = fit == STATE_RULE_OLD;
-    if (!s->ops->add_mark(s, mark, &known))
+    if (!add_mark(s, mark, &known))
         return false;
     if (!known && keys > 0 && (s->keeps_return || s->request.key_rule == BLY_KEYS_OTHER))
         warn_of_rule(s);

@@ -43,7 +43,7 @@ typedef struct state_request {
     bool print_repeats;    /* repeats are printed, and new lines are not */
     /* With an address: */
     uint64_t shards, expire_seconds, replicas;
-    state_policy policy;
+    unsigned policy;   /* a state_policy */
     bool only_lookups; /* nothing is added to the filter, which may be a replica's */
 } state_request;
 
@@ -146,7 +146,7 @@ struct state_ops {
     /* The rule by which its keys were made, and their number. */
     bool (*get_rule)(dedup_state *s, bly_key_rule *rule, uint64_t *keys);
     bool (*set_rule)(dedup_state *s, bly_key_rule rule);
-    /* Adds the mark of the rule (rule_marks.h), a key that no line can have. */
+    /* Adds the mark of the rule (rule_marks.h), a key that no line can have. NULL: by `add`. */
     bool (*add_mark)(dedup_state *s, bly_bytes mark, bool *known);
     /* See state_add; also counts s->unique and s->unanswered. */
     bool (*add)(dedup_state *s, const bly_bytes *keys, size_t n, uint8_t *fresh);

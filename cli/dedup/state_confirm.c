@@ -94,10 +94,9 @@ static bool make_filter(confirm *c, uint64_t expected, double fpr) {
     if (expected)
         spec.scalable.first_share = 0.8;
     bly_status status = bly_filter_create(&spec, &c->filter);
-    if (status != BLY_OK)
-        (void)message_error("cannot create a filter for %llu keys: %s",
-                            (unsigned long long)spec.capacity, bly_strerror(status));
-    return status == BLY_OK;
+    return status == BLY_OK ||
+           message_fail("cannot create a filter for %llu keys: %s",
+                        (unsigned long long)spec.capacity, bly_strerror(status));
 }
 
 static bool make_tables(confirm *c) {
@@ -107,9 +106,7 @@ static bool make_tables(confirm *c) {
     c->list_room = DUE + INPUT_BATCH;
     c->list = malloc(c->list_room * sizeof *c->list);
     bool good = c->batch && c->waiting && c->hot && c->list;
-    if (!good)
-        (void)message_error("out of memory");
-    return good;
+    return good || message_fail("out of memory");
 }
 
 /* Adds at most INPUT_BATCH fingerprints to the filter; flags[i] = 1 if x[i] is new to it. */
@@ -133,10 +130,7 @@ static bool fill_filter(confirm *c) {
         return pages_replace(&c->file, c->file.shape, 0, NULL, NULL);
     if (!pages_scan(&c->file, add_from_file, c))
         return false;
-    bly_status status = c->file.shape.zero ? add_to_filter(c, &zero, 1) : BLY_OK;
-    if (status != BLY_OK)
-        (void)message_status(c->file.path, status);
-    return status == BLY_OK;
+    return message_ok(c->file.path, c->file.shape.zero ? add_to_filter(c, &zero, 1) : BLY_OK);
 }
 
 confirm *confirm_open(const char *path, uint64_t expected, double fpr) {
@@ -243,10 +237,8 @@ bool confirm_is_due(const confirm *c) {
 static bool list_waiting(confirm *c, size_t n) {
     if (n > c->list_room) {
         uint64_t *more = realloc(c->list, n * sizeof *more);
-        if (!more) {
-            (void)message_error("out of memory");
-            return false;
-        }
+        if (!more)
+            return message_fail("out of memory");
         c->list = more;
         c->list_room = n;
     }
@@ -339,19 +331,9 @@ static bool add(dedup_state *base, const bly_bytes *keys, size_t n, uint8_t *fre
         s->fingerprints[i] = s->hashes[i].lo;
     const bly_status status = confirm_add(s->confirm, s->fingerprints, n, fresh);
     if (status == BLY_ENOMEM)
-        (void)message_error("out of memory");
-    else if (status != BLY_OK)
-        (void)message_status("the file of --confirm", status);
+        return message_fail("out of memory");
     base->unique += confirm_count(s->confirm) - before;
-    return status == BLY_OK;
-}
-
-static bool add_mark(dedup_state *base, bly_bytes mark, bool *known) {
-    uint8_t fresh = 0;
-    const bool good = add(base, &mark, 1, &fresh);
-    *known = !fresh;
-    base->unique = 0;
-    return good;
+    return message_ok("the file of --confirm", status);
 }
 
 static bool save_due(const dedup_state *base) {
@@ -379,7 +361,6 @@ const state_ops state_confirm_ops = {
     .close = close_confirm,
     .get_rule = get_rule,
     .set_rule = set_rule,
-    .add_mark = add_mark,
     .add = add,
     .save_due = save_due,
     .save = save,

@@ -23,15 +23,12 @@ static bool read_all(exact_file *f, uint64_t expected, uint64_t max_bytes) {
         max_bytes = max_bytes > pages_bytes() ? max_bytes - pages_bytes() : 1;
     const uint64_t need = expected > file->count ? expected : file->count;
     f->set = fingerprint_set_create(need, max_bytes);
-    if (f->set && file->shape.zero)
-        return pages_scan(file, add_from_file, f->set) &&
-               fingerprint_set_add(f->set, &zero, 1, NULL) == BLY_OK;
-    if (f->set)
-        return pages_scan(file, add_from_file, f->set);
-    (void)message_error("%s: not enough memory for its %llu fingerprints; give more --memory, or "
-                        "use --confirm FILE, which stores fingerprints on disk",
-                        file->path, (unsigned long long)need);
-    return false;
+    if (!f->set)
+        return message_fail("%s: not enough memory for its %llu fingerprints; give more --memory, "
+                            "or use --confirm FILE, which stores fingerprints on disk",
+                            file->path, (unsigned long long)need);
+    return pages_scan(file, add_from_file, f->set) &&
+           (!file->shape.zero || fingerprint_set_add(f->set, &zero, 1, NULL) == BLY_OK);
 }
 
 bool exact_file_open(exact_file *f, const char *path, uint64_t expected, uint64_t max_bytes) {
@@ -79,10 +76,10 @@ typedef struct exact_state {
 static bool create_set(exact_state *s, uint64_t max_bytes) {
     s->file.set = fingerprint_set_create(s->base.request.keys, max_bytes);
     if (!s->file.set)
-        (void)message_error(
-            max_bytes ? "--memory is too small for so many fingerprints; give a larger one, or "
-                        "use --confirm FILE, which stores fingerprints on disk"
-                      : "out of memory");
+        (void)message_error(max_bytes
+                                ? "--memory is too small for so many fingerprints; give a larger "
+                                  "one, or use --confirm FILE, which stores fingerprints on disk"
+                                : "out of memory");
     return s->file.set && state_random_seed(&s->file.pages.shape.seed);
 }
 
@@ -92,12 +89,10 @@ static bool open_exact(dedup_state *base) {
     uint64_t max_bytes = 0;
     if (r->memory)
         max_bytes = r->memory > r->overhead ? r->memory - r->overhead : 1;
-    if (!r->file)
-        return create_set(s, max_bytes) &&
-               bly_hasher_init(&s->hasher, BLY_HASH_XXH3, s->file.pages.shape.seed) == BLY_OK;
-    return output_may_replace(r->file, true) &&
-           exact_file_open(&s->file, r->file, r->keys, max_bytes) &&
-           bly_hasher_init(&s->hasher, BLY_HASH_XXH3, s->file.pages.shape.seed) == BLY_OK;
+    const bool good = r->file ? output_may_replace(r->file, true) &&
+                                    exact_file_open(&s->file, r->file, r->keys, max_bytes)
+                              : create_set(s, max_bytes);
+    return good && bly_hasher_init(&s->hasher, BLY_HASH_XXH3, s->file.pages.shape.seed) == BLY_OK;
 }
 
 static void close_exact(dedup_state *base) {
@@ -116,33 +111,20 @@ static bool set_rule(dedup_state *base, bly_key_rule rule) {
     return true;
 }
 
-static bool add_keys(exact_state *s, const bly_bytes *keys, size_t n, uint8_t *fresh) {
+static bool add(dedup_state *base, const bly_bytes *keys, size_t n, uint8_t *fresh) {
+    exact_state *s = (exact_state *)base;
+    const uint64_t before = fingerprint_set_count(s->file.set);
     bly_hash_keys(&s->hasher, keys, n, s->hashes);
     for (size_t i = 0; i < n; i++)
         s->fingerprints[i] = s->hashes[i].lo;
     const bly_status status = fingerprint_set_add(s->file.set, s->fingerprints, n, fresh);
     if (status == BLY_EFULL)
-        (void)message_error("the limit of --memory is reached; give a larger one, or use --confirm "
+        return message_fail("the limit of --memory is reached; give a larger one, or use --confirm "
                             "FILE, which stores fingerprints on disk");
-    else if (status != BLY_OK)
-        (void)message_error("out of memory; use --confirm FILE, which stores fingerprints on disk");
-    return status == BLY_OK;
-}
-
-static bool add(dedup_state *base, const bly_bytes *keys, size_t n, uint8_t *fresh) {
-    exact_state *s = (exact_state *)base;
-    const uint64_t before = fingerprint_set_count(s->file.set);
-    if (!add_keys(s, keys, n, fresh))
-        return false;
+    if (status != BLY_OK)
+        return message_fail("out of memory; use --confirm FILE, which stores fingerprints on disk");
     base->unique += fingerprint_set_count(s->file.set) - before;
     return true;
-}
-
-static bool add_mark(dedup_state *base, bly_bytes mark, bool *known) {
-    uint8_t fresh = 0;
-    const bool good = add_keys((exact_state *)base, &mark, 1, &fresh);
-    *known = !fresh;
-    return good;
 }
 
 static bool save(dedup_state *base) {
@@ -162,7 +144,6 @@ const state_ops state_exact_ops = {
     .close = close_exact,
     .get_rule = get_rule,
     .set_rule = set_rule,
-    .add_mark = add_mark,
     .add = add,
     .save = save,
     .get_facts = get_facts,

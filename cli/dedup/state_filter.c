@@ -32,23 +32,21 @@ static bly_filter_info info_of(const filter_state *s) {
 /* ---- a file ---------------------------------------------------------------------------------- */
 
 static const char *unfit_reason(uint32_t can) {
-    return can & BLY_CARDINALITY_ONLY ? "which stores no lines "
-                                        "(bloomery distinct counts with it)"
+    return can & BLY_CARDINALITY_ONLY ? "which stores no lines (bloomery distinct counts with it)"
            : can & BLY_CAN_COUNT      ? "which would store every repeat again"
            : can & BLY_CAN_REMOVE     ? "which only bloomery add and remove can change"
                                       : "to which nothing can be added";
 }
 
-static bool refuse_kind(const filter_state *s) {
+static bool kind_fits(const filter_state *s) {
     const bly_kind kind = bly_filter_geometry(s->filter).kind;
     const uint32_t can = bly_kind_capabilities(kind);
     const uint32_t unfit = BLY_CAN_REMOVE | BLY_CARDINALITY_ONLY | BLY_CAN_COUNT;
     if (can & BLY_CAN_ADD && !(can & unfit))
-        return false;
-    (void)message_error("%s: cannot be used as a state file, because it is %s %s filter, %s; "
-                        "name another file",
-                        s->base.name, kinds_article(kind), bly_kind_name(kind), unfit_reason(can));
-    return true;
+        return true;
+    return message_fail(
+        "%s: cannot be used as a state file, because it is %s %s filter, %s; name another file",
+        s->base.name, kinds_article(kind), bly_kind_name(kind), unfit_reason(can));
 }
 
 bool filter_state_load(filter_state *s) {
@@ -62,13 +60,12 @@ bool filter_state_load(filter_state *s) {
     const bly_status status = bly_filter_load(path, NULL, &s->filter);
     s->loaded = status == BLY_OK;
     if (s->loaded)
-        return !refuse_kind(s);
+        return kind_fits(s);
     if (status == BLY_ECORRUPT && pages_recognise(path))
-        (void)message_error("%s: contains fingerprints; use it with --exact or --confirm", path);
-    else if (status == BLY_EUNSUPPORTED)
-        (void)open_refuse_unsupported(path);
-    else
-        (void)message_status(path, status);
+        return message_fail("%s: contains fingerprints; use it with --exact or --confirm", path);
+    if (status != BLY_EUNSUPPORTED)
+        return message_ok(path, status);
+    (void)open_refuse_unsupported(path);
     return false;
 }
 
@@ -76,19 +73,18 @@ bool filter_state_fits_seed(const filter_state *s) {
     const uint64_t seed = s->base.request.seed;
     if (!seed || seed == bly_filter_hasher(s->filter)->seed)
         return true;
-    (void)message_error("%s: was created with another seed; leave out --seed, or name another file",
+    return message_fail("%s: was created with another seed; leave out --seed, or name another file",
                         s->base.name);
-    return false;
 }
 
-void filter_state_refuse_rate(const filter_state *s, double rate) {
-    (void)message_error("%s: was created for a false-positive rate of %g, not %g; leave out -p, "
-                        "or name another file",
+bool filter_state_refuse_rate(const filter_state *s, double rate) {
+    return message_fail("%s: was created for a false-positive rate of %g, not %g; leave out -p, or "
+                        "name another file",
                         s->base.name, rate, s->base.request.rate);
 }
 
-void filter_state_refuse_keys(const filter_state *s, uint64_t keys) {
-    (void)message_error(
+bool filter_state_refuse_keys(const filter_state *s, uint64_t keys) {
+    return message_fail(
         "%s: was created for %llu keys, not %llu; leave out -n, or name another file", s->base.name,
         (unsigned long long)keys, (unsigned long long)s->base.request.keys);
 }
@@ -100,14 +96,12 @@ static bool fits_window(const filter_state *s) {
     if (bly_window_get_info(s->filter, &w) != BLY_OK)
         return true;
     if (line_window_of(s->filter, &window))
-        (void)message_error(
+        return message_fail(
             "%s: was created with --window %s; give the same option, or name another file",
             s->base.name, line_window_text(&window, text));
-    else
-        (void)message_error("%s: is a window filter that was not created by bloomery dedup; name "
-                            "another file",
-                            s->base.name);
-    return false;
+    return message_fail(
+        "%s: is a window filter that was not created by bloomery dedup; name another file",
+        s->base.name);
 }
 
 /* The state must have what the user requests. */
@@ -115,28 +109,22 @@ static bool fits_request(const filter_state *s) {
     const state_request *r = &s->base.request;
     const bly_filter_info info = info_of(s);
     if (r->rate != 0 && !r->memory && r->rate != info.requested_fpr)
-        filter_state_refuse_rate(s, info.requested_fpr);
-    else if (r->keys && r->keys != info.capacity)
-        filter_state_refuse_keys(s, info.capacity);
-    else if (r->memory && info.kind == BLY_SCALABLE)
-        (void)message_error("%s: grows as needed, so --memory cannot limit it; leave out --memory, "
+        return filter_state_refuse_rate(s, info.requested_fpr);
+    if (r->keys && r->keys != info.capacity)
+        return filter_state_refuse_keys(s, info.capacity);
+    if (r->memory && info.kind == BLY_SCALABLE)
+        return message_fail("%s: grows as needed, so --memory cannot limit it; leave out --memory, "
                             "or name another file",
                             s->base.name);
-    else if (r->memory && info.bytes + r->overhead > r->memory)
-        (void)message_error(
-            "%s: needs more memory than --memory allows; give a larger one, or name "
-            "another file",
+    if (r->memory && info.bytes + r->overhead > r->memory)
+        return message_fail(
+            "%s: needs more memory than --memory allows; give a larger one, or name another file",
             s->base.name);
-    else
-        return true;
-    return false;
+    return true;
 }
 
 bool filter_state_save(dedup_state *base) {
-    const bly_status status = bly_filter_save(((filter_state *)base)->filter, base->name);
-    if (status != BLY_OK)
-        (void)message_status(base->name, status);
-    return status == BLY_OK;
+    return message_ok(base->name, bly_filter_save(((filter_state *)base)->filter, base->name));
 }
 
 bool filter_state_get_rule(dedup_state *base, bly_key_rule *rule, uint64_t *keys) {
@@ -154,10 +142,7 @@ bool filter_state_get_rule(dedup_state *base, bly_key_rule *rule, uint64_t *keys
 }
 
 bool filter_state_set_rule(dedup_state *base, bly_key_rule rule) {
-    const bly_status status = bly_filter_set_key_rule(((filter_state *)base)->filter, rule);
-    if (status != BLY_OK)
-        (void)message_status(base->name, status);
-    return status == BLY_OK;
+    return message_ok(base->name, bly_filter_set_key_rule(((filter_state *)base)->filter, rule));
 }
 
 void filter_state_close(dedup_state *base) {
@@ -176,9 +161,8 @@ bool filter_state_create(filter_state *s, bly_spec spec) {
     const bly_status status = bly_filter_create(&spec, &s->filter);
     if (status == BLY_ERATE && kinds_grow(spec.geometry.kind) && spec.fpr >= state_min_rate)
         (void)message_error(
-            "the false-positive rate -p %g is too low for a filter that grows; give "
-            "the number of different lines with -n (then -p can be as low as %.2g), "
-            "or use --exact",
+            "the false-positive rate -p %g is too low for a filter that grows; give the number of "
+            "different lines with -n (then -p can be as low as %.2g), or use --exact",
             spec.fpr, state_min_rate);
     else if (status != BLY_OK)
         (void)message_error("cannot create the filter: %s", bly_strerror(status));
@@ -201,17 +185,15 @@ static bool open_filter(dedup_state *base) {
 
 static bool report(const filter_state *s, bly_status status) {
     if (status == BLY_EFULL)
-        (void)message_error("the filter cannot grow further at this low false-positive rate; give "
+        return message_fail("the filter cannot grow further at this low false-positive rate; give "
                             "the number of different lines with -n, or use --exact");
-    else if (status == BLY_EGROWTH)
-        (void)message_error("%s: is full, and its file requests a growth of more than 64 times its "
+    if (status == BLY_EGROWTH)
+        return message_fail("%s: is full, and its file requests a growth of more than 64 times its "
                             "size and 64 MiB, which is refused; name another file",
                             s->base.name);
-    else if (status == BLY_ENOMEM)
-        (void)message_error("out of memory; use --memory SIZE to limit the filter");
-    else if (status != BLY_OK)
-        (void)message_status("dedup", status);
-    return status == BLY_OK;
+    if (status == BLY_ENOMEM)
+        return message_fail("out of memory; use --memory SIZE to limit the filter");
+    return message_ok("dedup", status);
 }
 
 bool filter_state_add(filter_state *s, const bly_bytes *keys, size_t n, uint8_t *fresh,
@@ -313,14 +295,13 @@ static bool judge(const dedup_state *base, const state_facts *facts) {
         return true;
     (void)snprintf(advice, sizeof advice, "use -n %llu, or leave out -n and let it grow",
                    (unsigned long long)base->records);
-    message_warn(
-        "the filter contains more keys than it was planned for: %s new lines were dropped, and "
-        "the false-positive rate is now %s (requested: %s); %s",
-        state_dropped_text(facts->dropped, dropped), number_percent(facts->rate, rate),
-        number_percent(facts->requested, requested),
-        r->memory ? "give more --memory, or use --confirm FILE"
-        : r->file ? "name another file, and leave out -n"
-                  : advice);
+    message_warn("the filter contains more keys than it was planned for: %s new lines were "
+                 "dropped, and the false-positive rate is now %s (requested: %s); %s",
+                 state_dropped_text(facts->dropped, dropped), number_percent(facts->rate, rate),
+                 number_percent(facts->requested, requested),
+                 r->memory ? "give more --memory, or use --confirm FILE"
+                 : r->file ? "name another file, and leave out -n"
+                           : advice);
     return facts->rate <= state_useless_rate;
 }
 

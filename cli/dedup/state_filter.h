@@ -25,8 +25,9 @@ bool filter_state_load(filter_state *s);
 bool filter_state_create(filter_state *s, bly_spec spec);
 /* Refuses a loaded filter whose seed is not the requested one. */
 bool filter_state_fits_seed(const filter_state *s);
-void filter_state_refuse_rate(const filter_state *s, double rate);
-void filter_state_refuse_keys(const filter_state *s, uint64_t keys);
+/* Both report, and return false. */
+bool filter_state_refuse_rate(const filter_state *s, double rate);
+bool filter_state_refuse_keys(const filter_state *s, uint64_t keys);
 
 /* Adds keys to the filter, and counts nothing. */
 bool filter_state_add(filter_state *s, const bly_bytes *keys, size_t n, uint8_t *fresh,

@@ -60,26 +60,22 @@ static bool fits(const redis_state *s, const state_request *r) {
     const char *name = s->remote.at.name;
     char is[NUMBER_TEXT], requested[NUMBER_TEXT];
     if (r->keys && r->keys != b->capacity)
-        (void)message_error("%s: was created for %s keys, not %s; leave out -n to use it, or use "
-                            "another address",
-                            name, number_grouped(b->capacity, is),
-                            number_grouped(r->keys, requested));
-    else if (r->rate != 0 && r->rate != b->fpr)
-        (void)message_error("%s: was created for a false-positive rate of %g, not %g; leave out -p "
+        return message_fail(
+            "%s: was created for %s keys, not %s; leave out -n to use it, or use another address",
+            name, number_grouped(b->capacity, is), number_grouped(r->keys, requested));
+    if (r->rate != 0 && r->rate != b->fpr)
+        return message_fail("%s: was created for a false-positive rate of %g, not %g; leave out -p "
                             "to use it, or use another address",
                             name, b->fpr, r->rate);
-    else if (r->seed && r->seed != b->hasher.seed)
-        (void)message_error("%s: was created with another seed; leave out --seed to use it, or use "
-                            "another address",
-                            name);
-    else if (r->shards && r->shards != b->shards)
-        (void)message_error("%s: has %u shard%s, not %s; leave out --shards to use it, or use "
-                            "another address",
-                            name, b->shards, b->shards == 1 ? "" : "s",
-                            number_grouped(r->shards, requested));
-    else
-        return true;
-    return false;
+    if (r->seed && r->seed != b->hasher.seed)
+        return message_fail(
+            "%s: was created with another seed; leave out --seed to use it, or use another address",
+            name);
+    if (r->shards && r->shards != b->shards)
+        return message_fail(
+            "%s: has %u shard%s, not %s; leave out --shards to use it, or use another address",
+            name, b->shards, b->shards == 1 ? "" : "s", number_grouped(r->shards, requested));
+    return true;
 }
 
 static bool plan(const state_request *r, bly_bitmap_spec *out) {
@@ -130,18 +126,15 @@ static bool refuse(const redis_state *s, const state_request *r, bly_status stat
                    const char *why) {
     const char *name = s->remote.at.name;
     if (status == BLY_EKEY)
-        (void)message_error("%s: is a keyed filter, which dedup cannot use; use another address",
+        return message_fail("%s: is a keyed filter, which dedup cannot use; use another address",
                             name);
-    else if (status == BLY_EMISSING && !r->keys && !r->only_lookups)
-        (void)message_error("%s: %s; use -n N to create a filter for the N different keys of all "
-                            "machines together",
-                            name, why);
-    else
-        (void)message_error("%s: %s%s", name, *why ? why : bly_strerror(status),
-                            is_replica(why) ? ", or use --allow-replica to look lines up without "
-                                              "adding them"
-                                            : "");
-    return false;
+    if (status == BLY_EMISSING && !r->keys && !r->only_lookups)
+        return message_fail(
+            "%s: %s; use -n N to create a filter for the N different keys of all machines together",
+            name, why);
+    return message_fail(
+        "%s: %s%s", name, *why ? why : bly_strerror(status),
+        is_replica(why) ? ", or use --allow-replica to look lines up without adding them" : "");
 }
 
 static bool join_or_make(redis_state *s, const state_request *r) {
@@ -333,14 +326,13 @@ static const char *reason(const redis_state *s) {
 static bool stop(const redis_state *s, const state_lines *at) {
     const bool added = !s->base.request.only_lookups;
     char lines[NUMBER_TEXT];
-    (void)message_error(
+    return message_fail(
         "%s: %s; %s of the lines %llu to %llu of %s got no answer and were not printed%s run dedup "
         "again from line %llu; or use --on-error print",
         s->base.name, reason(s), number_grouped(s->doubtful, lines), (unsigned long long)at->first,
         (unsigned long long)at->last, at->path,
         added ? ". The filter may contain them nevertheless: treat these lines as new, and" : ";",
         (unsigned long long)(added ? at->last + 1 : at->first));
-    return false;
 }
 
 /* A server that does not answer may come back. Other errors will not go away. */
@@ -350,13 +342,11 @@ static bool may_continue(redis_state *s, const state_lines *at) {
     char lines[NUMBER_TEXT];
     if (s->doubtful && s->base.request.policy == STATE_STOP)
         return stop(s, at);
-    if (hopeless) {
-        (void)message_error("%s: %s; the last %s lines without an answer, up to line %llu of %s, "
-                            "were %s",
-                            s->base.name, reason(s), number_grouped(s->doubtful, lines),
-                            (unsigned long long)at->last, at->path, print ? "printed" : "dropped");
-        return false;
-    }
+    if (hopeless)
+        return message_fail(
+            "%s: %s; the last %s lines without an answer, up to line %llu of %s, were %s",
+            s->base.name, reason(s), number_grouped(s->doubtful, lines),
+            (unsigned long long)at->last, at->path, print ? "printed" : "dropped");
     if (s->doubtful && !s->away) {
         message_warn("%s: %s; lines without an answer are %s", s->base.name, reason(s),
                      print ? "printed, although they may be repeats"
@@ -372,8 +362,8 @@ static bool printed(dedup_state *base, const state_lines *at, bool good) {
     redis_state *s = (redis_state *)base;
     state_lines doubtful = *at;
     if (!good && !interrupt_reader_gone() && !base->request.only_lookups)
-        message_note("%s: lines %llu to %llu of %s were added to the filter, but not all new "
-                     "ones among them were printed; later runs will drop them",
+        message_note("%s: lines %llu to %llu of %s were added to the filter, but not all new ones "
+                     "among them were printed; later runs will drop them",
                      base->name, (unsigned long long)at->first, (unsigned long long)at->last,
                      at->path);
     /* The line of a link is not known, only the lines of its batch. */
@@ -465,13 +455,12 @@ static bool judge(const dedup_state *base, const state_facts *facts) {
                          : "dropped, although some may have been new");
     if (!state_is_overfull(facts))
         return true;
-    message_warn(
-        "%s: contains %s keys, more than it was planned for: %s new lines were dropped in this "
-        "run, and the false-positive rate is now %s (requested: %s); create a new filter under "
-        "another name, with a larger -n",
-        base->name, number_grouped(facts->server.keys, count),
-        state_dropped_text(facts->dropped, dropped), number_percent(facts->rate, rate),
-        number_percent(facts->requested, requested));
+    message_warn("%s: contains %s keys, more than it was planned for: %s new lines were dropped in "
+                 "this run, and the false-positive rate is now %s (requested: %s); create a new "
+                 "filter under another name, with a larger -n",
+                 base->name, number_grouped(facts->server.keys, count),
+                 state_dropped_text(facts->dropped, dropped), number_percent(facts->rate, rate),
+                 number_percent(facts->requested, requested));
     return facts->rate <= state_useless_rate;
 }
 

@@ -63,25 +63,21 @@ static line_window requested(const state_request *r) {
                          .rate = r->rate != 0 ? r->rate : state_default_rate};
 }
 
-static bool is_other_window(const window_state *s, const line_window *is) {
+static bool is_requested(const window_state *s, const line_window *is) {
     const line_window wanted = requested(&s->core.base.request);
     const uint64_t keys = bly_filter_capacity(s->core.filter);
     const char *name = s->core.base.name;
     char have[NUMBER_TEXT], want[NUMBER_TEXT];
     if (is->span == wanted.span && is->lines == wanted.lines)
-        return false;
+        return true;
     if (!is->span && keys == wanted.lines)
-        (void)message_error(
-            "%s: is a window of %s keys, of which dedup needs %u for its own marks; "
-            "give --window %s, or name another file",
-            name, number_grouped(keys, want), (unsigned)LINE_WINDOW_SPARE,
-            line_window_text(is, have));
-    else
-        (void)message_error(
-            "%s: was created with --window %s, not %s; give the same window, or name "
-            "another file",
-            name, line_window_text(is, have), line_window_text(&wanted, want));
-    return true;
+        return message_fail("%s: is a window of %s keys, of which dedup needs %u for its own "
+                            "marks; give --window %s, or name another file",
+                            name, number_grouped(keys, want), (unsigned)LINE_WINDOW_SPARE,
+                            line_window_text(is, have));
+    return message_fail(
+        "%s: was created with --window %s, not %s; give the same window, or name another file",
+        name, line_window_text(is, have), line_window_text(&wanted, want));
 }
 
 static bool fits_request(const window_state *s) {
@@ -89,22 +85,20 @@ static bool fits_request(const window_state *s) {
     bly_window_info w = {.struct_size = sizeof w};
     line_window is;
     if (bly_window_get_info(s->core.filter, &w) != BLY_OK)
-        (void)message_error("%s: was created without --window, and forgets nothing; leave out "
+        return message_fail("%s: was created without --window, and forgets nothing; leave out "
                             "--window, or name another file",
                             r->file);
-    else if (!line_window_of(s->core.filter, &is))
-        (void)message_error("%s: is a window filter that was not created by bloomery dedup; name "
-                            "another file",
-                            r->file);
-    else if (is_other_window(s, &is))
+    if (!line_window_of(s->core.filter, &is))
+        return message_fail(
+            "%s: is a window filter that was not created by bloomery dedup; name another file",
+            r->file);
+    if (!is_requested(s, &is))
         return false;
-    else if (r->rate != 0 && fabs(r->rate - is.rate) > 1e-6 * is.rate) /* after two formulas */
-        filter_state_refuse_rate(&s->core, is.rate);
-    else if (r->keys && r->keys != is.keys)
-        filter_state_refuse_keys(&s->core, is.keys);
-    else
-        return filter_state_fits_seed(&s->core);
-    return false;
+    if (r->rate != 0 && fabs(r->rate - is.rate) > 1e-6 * is.rate) /* after two formulas */
+        return filter_state_refuse_rate(&s->core, is.rate);
+    if (r->keys && r->keys != is.keys)
+        return filter_state_refuse_keys(&s->core, is.keys);
+    return filter_state_fits_seed(&s->core);
 }
 
 /* ---- the clock ------------------------------------------------------------------------------- */
@@ -152,9 +146,7 @@ static bool renew_mark(window_state *s, bool *known) {
     *known = age != BLY_WINDOW_ABSENT;
     if (status == BLY_OK && age > (all / 2 ? all / 2 : 1))
         status = bly_filter_add_hash(s->core.filter, s->mark, NULL);
-    if (status != BLY_OK)
-        (void)message_error("cannot add to the window: %s", bly_strerror(status));
-    return status == BLY_OK;
+    return status == BLY_OK || message_fail("cannot add to the window: %s", bly_strerror(status));
 }
 
 static bool add_mark(dedup_state *base, bly_bytes mark, bool *known) {

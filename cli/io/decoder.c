@@ -82,12 +82,6 @@ static void close_gzip(void *at) {
     free(s);
 }
 
-#else
-#define open_gzip     NULL
-#define run_gzip      NULL
-#define problem_gzip  NULL
-#define complete_gzip NULL
-#define close_gzip    NULL
 #endif
 
 static const decoder gzip = {
@@ -95,11 +89,13 @@ static const decoder gzip = {
     .library = "zlib",
     .magic = {0x1f, 0x8b},
     .magic_size = 2,
+#if BLOOMERY_WITH_ZLIB
     .open = open_gzip,
     .run = run_gzip,
     .problem = problem_gzip,
     .complete = complete_gzip,
     .close = close_gzip,
+#endif
 };
 
 /* ---- zstd ------------------------------------------------------------------------------------ */
@@ -159,8 +155,8 @@ static ptrdiff_t run_zstd(void *at, bly_bytes *in, char *out, size_t room) {
 
 static const char *problem_zstd(const void *at) {
     return ((const zstd_state *)at)->too_large
-               ? "needs more memory than is allowed here; decompress it with zstd -dc "
-                 "--long=31, and pipe it in"
+               ? "needs more memory than is allowed here; decompress it with zstd -dc --long=31, "
+                 "and pipe it in"
                : "is damaged";
 }
 
@@ -174,12 +170,6 @@ static void close_zstd(void *at) {
     free(s);
 }
 
-#else
-#define open_zstd     NULL
-#define run_zstd      NULL
-#define problem_zstd  NULL
-#define complete_zstd NULL
-#define close_zstd    NULL
 #endif
 
 static const decoder zstd = {
@@ -187,11 +177,13 @@ static const decoder zstd = {
     .library = "libzstd",
     .magic = {0x28, 0xb5, 0x2f, 0xfd},
     .magic_size = 4,
+#if BLOOMERY_WITH_ZSTD
     .open = open_zstd,
     .run = run_zstd,
     .problem = problem_zstd,
     .complete = complete_zstd,
     .close = close_zstd,
+#endif
 };
 
 /* ---- formats that are only recognised -------------------------------------------------------- */

@@ -1,5 +1,5 @@
-/* Length: one file format: its header and its pages, and how they are read, written and enlarged.
- */
+/* fingerprint_file.c - one file format: its header and its pages, and how they are read, written
+ * and enlarged. */
 #include "io/fingerprint_file.h"
 
 #include "io/lock.h"
@@ -85,14 +85,16 @@ static put_result page_put(uint64_t page[PAGES_SLOTS], uint64_t x, unsigned bits
 
 /* ---- reading and writing --------------------------------------------------------------------- */
 
-static bool read_at(int fd, void *to, size_t size, off_t at) {
-    char *next = to;
+typedef enum direction { READ, WRITE } direction;
+
+static bool transfer(direction way, int fd, void *data, size_t size, off_t at) {
+    char *next = data;
     while (size > 0) {
-        ssize_t n = pread(fd, next, size, at);
+        const ssize_t n = way == READ ? pread(fd, next, size, at) : pwrite(fd, next, size, at);
         if (n < 0 && errno == EINTR)
             continue;
         if (n == 0)
-            errno = EIO; /* another process has shortened the file */
+            errno = way == READ ? EIO : ENOSPC; /* EIO: another process has shortened the file */
         if (n <= 0)
             return false;
         next += n;
@@ -102,35 +104,10 @@ static bool read_at(int fd, void *to, size_t size, off_t at) {
     return true;
 }
 
-static bool write_at(int fd, const void *from, size_t size, off_t at) {
-    const char *next = from;
-    while (size > 0) {
-        ssize_t n = pwrite(fd, next, size, at);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n == 0)
-            errno = ENOSPC;
-        if (n <= 0)
-            return false;
-        next += n;
-        at += n;
-        size -= (size_t)n;
-    }
-    return true;
-}
-
-static bool read_window(const pages *p, uint64_t page, size_t n) {
-    bool good = read_at(p->fd, p->window, n * PAGE_BYTES, offset_of(page));
-    if (!good)
-        (void)message_errno(p->path);
-    return good;
-}
-
-static bool write_window(const pages *p, uint64_t page, size_t n) {
-    bool good = write_at(p->fd, p->window, n * PAGE_BYTES, offset_of(page));
-    if (!good)
-        (void)message_errno(p->path);
-    return good;
+/* Reads n pages to the window, or writes them from there. */
+static bool transfer_window(direction way, const pages *p, uint64_t page, size_t n) {
+    return transfer(way, p->fd, p->window, n * PAGE_BYTES, offset_of(page)) ||
+           message_fail_errno(p->path);
 }
 
 /* ---- the header ------------------------------------------------------------------------------ */
@@ -203,47 +180,39 @@ bool pages_recognise(const char *path) {
     return ours;
 }
 
-/* Advises to remove the file only if it certainly is a fingerprint file. */
-static void say_damaged(const pages *p) {
+/* Returns false. Advises to remove the file only if it certainly is a fingerprint file. */
+static bool say_damaged(const pages *p) {
     bly_file_info info = {.struct_size = sizeof info};
     if (bly_file_get_info(p->path, &info) == BLY_OK)
-        (void)message_error(
-            "%s: a filter that was created without --exact and --confirm; leave out "
-            "these options, or name another file",
-            p->path);
-    else if (pages_recognise(p->path))
-        (void)message_error("%s: damaged; remove it to start a new state", p->path);
-    else
-        (void)message_error("%s: not a fingerprint file; name another state", p->path);
+        return message_fail("%s: a filter that was created without --exact and --confirm; leave "
+                            "out these options, or name another file",
+                            p->path);
+    if (pages_recognise(p->path))
+        return message_fail("%s: damaged; remove it to start a new state", p->path);
+    return message_fail("%s: not a fingerprint file; name another state", p->path);
 }
 
 static bool read_header(pages *p, uint64_t size) {
     uint8_t page[PAGE_BYTES];
     bly_status status = BLY_ECORRUPT;
     if (size >= PAGE_BYTES) {
-        if (!read_at(p->fd, page, sizeof page, 0)) {
-            (void)message_errno(p->path);
-            return false;
-        }
+        if (!transfer(READ, p->fd, page, sizeof page, 0))
+            return message_fail_errno(p->path);
         status = decode(page, &p->shape);
     }
     if (status == BLY_EVERSION)
-        (void)message_status(p->path, status);
-    else if (status != BLY_OK || size != (uint64_t)offset_of((uint64_t)1 << p->shape.bits)) {
-        say_damaged(p);
-        return false;
-    }
-    p->whole = status == BLY_OK;
-    return p->whole;
+        return message_ok(p->path, status);
+    if (status != BLY_OK || size != (uint64_t)offset_of((uint64_t)1 << p->shape.bits))
+        return say_damaged(p);
+    p->whole = true;
+    return true;
 }
 
 /* Writes the header again. */
 static bool write_shape(pages *p, const pages_shape *shape) {
     uint8_t page[PAGE_BYTES];
-    if (!encode(shape, page) || !write_at(p->fd, page, HEAD_BYTES, 0)) {
-        (void)message_errno(p->path);
-        return false;
-    }
+    if (!encode(shape, page) || !transfer(WRITE, p->fd, page, HEAD_BYTES, 0))
+        return message_fail_errno(p->path);
     p->shape = *shape;
     return true;
 }
@@ -310,10 +279,6 @@ static bool open_once(pages *p, struct stat *st) {
 }
 
 static bool open_locked(pages *p, struct stat *st) {
-    if (strcmp(p->path, "-") == 0) {
-        (void)message_error("fingerprints cannot be written to standard output; name a file");
-        return false;
-    }
     for (int try = 0; try < OPEN_TRIES; try++) {
         if (!open_once(p, st))
             return false;
@@ -322,28 +287,23 @@ static bool open_locked(pages *p, struct stat *st) {
             return true;
         close_file(p);
     }
-    (void)message_error("%s: another process is using this file; try again when it has finished",
+    return message_fail("%s: another process is using this file; try again when it has finished",
                         p->path);
-    return false;
 }
 
 static bool choose_seed(pages *p) {
     uint8_t key[16];
-    bly_status status = bly_random_key(key);
-    if (status != BLY_OK)
-        (void)message_status(p->path, status);
+    const bly_status status = bly_random_key(key);
     p->shape.seed = get_word(key, 8);
-    return status == BLY_OK;
+    return message_ok(p->path, status);
 }
 
 bool pages_open(pages *p, const char *path) {
     struct stat st;
     *p = (pages){.fd = -1, .path = strdup(path), .window = malloc((size_t)WINDOW * PAGE_BYTES)};
-    bool good = p->path && p->window;
-    if (!good)
-        (void)message_status(path, BLY_ENOMEM);
-    good = good && open_locked(p, &st) &&
-           (st.st_size == 0 ? choose_seed(p) : read_header(p, (uint64_t)st.st_size));
+    const bool good = message_ok(path, p->path && p->window ? BLY_OK : BLY_ENOMEM) &&
+                      open_locked(p, &st) &&
+                      (st.st_size == 0 ? choose_seed(p) : read_header(p, (uint64_t)st.st_size));
     if (!good)
         pages_close(p);
     return good;
@@ -353,22 +313,20 @@ bool pages_open_read(pages *p, const char *path) {
     struct stat st;
     *p = (pages){.fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK),
                  .path = strdup(path)};
-    bool good = p->fd >= 0 && p->path && fstat(p->fd, &st) == 0;
-    if (!good)
-        (void)message_errno(path);
-    good = good && read_header(p, (uint64_t)st.st_size);
+    const bool good =
+        ((p->fd >= 0 && p->path && fstat(p->fd, &st) == 0) || message_fail_errno(path)) &&
+        read_header(p, (uint64_t)st.st_size);
     if (!good)
         pages_close(p);
     return good;
 }
 
 bool pages_read(const pages *p, uint64_t page, uint64_t slots[PAGES_SLOTS]) {
-    const bool good = read_at(p->fd, slots, PAGE_BYTES, offset_of(page));
-    if (!good)
-        (void)message_errno(p->path);
-    for (size_t i = 0; good && i < PAGES_SLOTS; i++)
+    if (!transfer(READ, p->fd, slots, PAGE_BYTES, offset_of(page)))
+        return message_fail_errno(p->path);
+    for (size_t i = 0; i < PAGES_SLOTS; i++)
         slots[i] = little(slots[i]);
-    return good;
+    return true;
 }
 
 void pages_close(pages *p) {
@@ -402,17 +360,12 @@ bool pages_scan(pages *p, pages_visit visit, void *ctx) {
     uint64_t all = pages_of(p), count = p->shape.zero;
     for (uint64_t page = 0; page < all; page += WINDOW) {
         size_t n = all - page < WINDOW ? (size_t)(all - page) : WINDOW, found;
-        if (!read_window(p, page, n))
+        if (!transfer_window(READ, p, page, n))
             return false;
-        if (!list_window(p, page, n, &found)) {
-            say_damaged(p);
+        if (!list_window(p, page, n, &found))
+            return say_damaged(p);
+        if (!message_ok(p->path, visit ? visit(ctx, p->window, found) : BLY_OK))
             return false;
-        }
-        bly_status status = visit ? visit(ctx, p->window, found) : BLY_OK;
-        if (status != BLY_OK) {
-            (void)message_status(p->path, status);
-            return false;
-        }
         count += found;
     }
     p->count = count;
@@ -428,7 +381,8 @@ bly_status pages_has(const pages *p, uint64_t fingerprint, bool *found) {
     for (size_t looked = 0; looked < PAGES_SLOTS; looked += n) {
         size_t slot = (home + looked) % PAGES_SLOTS;
         n = PAGES_SLOTS - slot < PROBE ? PAGES_SLOTS - slot : PROBE;
-        if (!read_at(p->fd, part, n * sizeof *part, offset_of(page) + (off_t)(slot * sizeof *part)))
+        if (!transfer(READ, p->fd, part, n * sizeof *part,
+                      offset_of(page) + (off_t)(slot * sizeof *part)))
             return BLY_EIO;
         for (size_t i = 0; i < n; i++) {
             *found = part[i] == x;
@@ -483,34 +437,38 @@ static outcome write_pages(draft *d) {
     return result;
 }
 
-/* Writes a new file and renames it over the old one. It is locked before it gets the name, so that
- * no other process can lock it in between. */
+/* Locks the new file before it gets the name, so that no other process can lock it in between. */
+static outcome write_and_rename(pages *p, draft *d) {
+    if (flock(d->to.fd, LOCK_EX | LOCK_NB) != 0) {
+        (void)message_errno(p->path);
+        return FAILED;
+    }
+    const outcome result = write_pages(d);
+    if (result != DONE)
+        return result;
+    const int fd = fcntl(d->to.fd, F_DUPFD_CLOEXEC, 0); /* both descriptors share one lock */
+    if (fd < 0) {
+        (void)message_errno(p->path);
+        return FAILED;
+    }
+    if (!output_commit(&d->to)) {
+        (void)close(fd);
+        return FAILED;
+    }
+    close_file(p);
+    p->fd = fd;
+    p->shape = d->shape;
+    p->count = d->count;
+    p->whole = true;
+    return DONE;
+}
+
+/* Writes another file and renames it over the old one. */
 static outcome rewrite(pages *p, draft *d) {
-    outcome result = FAILED;
     d->count = d->shape.zero;
     if (!output_open(&d->to, p->path, true))
         return FAILED;
-    if (flock(d->to.fd, LOCK_EX | LOCK_NB) != 0)
-        (void)message_errno(p->path);
-    else
-        result = write_pages(d);
-    /* Both descriptors share one lock. */
-    const int fd = result == DONE ? fcntl(d->to.fd, F_DUPFD_CLOEXEC, 0) : -1;
-    if (result == DONE && fd < 0) {
-        (void)message_errno(p->path);
-        result = FAILED;
-    }
-    if (result == DONE && !output_commit(&d->to)) {
-        (void)close(fd);
-        result = FAILED;
-    }
-    if (result == DONE) {
-        close_file(p);
-        p->fd = fd;
-        p->shape = d->shape;
-        p->count = d->count;
-        p->whole = true;
-    }
+    const outcome result = write_and_rename(p, d);
     output_close(&d->to);
     return result;
 }
@@ -525,10 +483,9 @@ bool pages_replace(pages *p, pages_shape shape, uint64_t count, pages_fill fill,
         if (result != CROWDED)
             return result == DONE;
     }
-    (void)message_error("%s: too many fingerprints have the same first bits, which does not happen "
+    return message_fail("%s: too many fingerprints have the same first bits, which does not happen "
                         "by chance; remove it to start a new state",
                         p->path);
-    return false;
 }
 
 /* ---- adding ---------------------------------------------------------------------------------- */
@@ -544,7 +501,7 @@ typedef struct merge {
 static const uint64_t *old_page(merge *m, uint64_t page) {
     uint64_t start = page - page % WINDOW, left = pages_of(m->p) - start;
     if (m->loaded != start) {
-        if (!read_window(m->p, start, left < WINDOW ? (size_t)left : WINDOW))
+        if (!transfer_window(READ, m->p, start, left < WINDOW ? (size_t)left : WINDOW))
             return NULL;
         m->loaded = start;
     }
@@ -583,7 +540,7 @@ static size_t insert_run(pages *p, const uint64_t *x, size_t n, bool *full) {
             break;
         end = page + 1;
     }
-    if (!read_window(p, start, (size_t)(end - start)))
+    if (!transfer_window(READ, p, start, (size_t)(end - start)))
         return PAGES_FAILED;
     for (size_t i = 0; i < taken && !*full; i++) {
         uint64_t page = page_of(x[i], bits);
@@ -601,7 +558,7 @@ static size_t insert_run(pages *p, const uint64_t *x, size_t n, bool *full) {
             end = page;
         }
     }
-    if (end > start && !write_window(p, start, (size_t)(end - start)))
+    if (end > start && !transfer_window(WRITE, p, start, (size_t)(end - start)))
         return PAGES_FAILED;
     p->count += added + of_page;
     return taken;

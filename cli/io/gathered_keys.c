@@ -6,14 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool less(bly_hash a, bly_hash b) {
-    return a.lo != b.lo ? a.lo < b.lo : a.hi < b.hi;
-}
-
-static bool same(bly_hash a, bly_hash b) {
-    return a.lo == b.lo && a.hi == b.hi;
-}
-
 size_t gathered_keys_settle(gathered_keys *k) {
     const size_t all = k->count;
     k->distinct = bly_list_sort_hashes(k->hashes, &k->count, k->copies);
@@ -80,16 +72,14 @@ bool gathered_keys_add(gathered_keys *k, bly_bytes key, bly_hash hash) {
 
 /* ---- lookups --------------------------------------------------------------------------------- */
 
+/* In the order of bly_list_sort_hashes. */
+static int compare(const void *one, const void *other) {
+    const bly_hash *a = one, *b = other;
+    return a->lo != b->lo ? (a->lo < b->lo ? -1 : 1) : (a->hi > b->hi) - (a->hi < b->hi);
+}
+
 bool gathered_keys_contain_hash(const gathered_keys *k, bly_hash hash) {
-    size_t low = 0, high = k->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (less(k->hashes[middle], hash))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < k->count && same(k->hashes[low], hash);
+    return k->count > 0 && bsearch(&hash, k->hashes, k->count, sizeof hash, compare) != NULL;
 }
 
 bool gathered_keys_contain(const gathered_keys *k, bly_bytes key) {

@@ -39,9 +39,7 @@ bool input_open(input *in, char **paths, size_t count, char separator, size_t lo
     in->bytes_total = total_length(in->paths, in->path_count);
     in->room = BLOCK;
     in->buffer = malloc(in->room);
-    if (!in->buffer)
-        (void)message_error("out of memory");
-    return in->buffer != NULL;
+    return in->buffer || message_fail("out of memory");
 }
 
 void input_close(input *in) {
@@ -142,11 +140,9 @@ static bool make_room(input *in) {
         return true;
     }
     char *more = realloc(in->buffer, in->room * 2);
-    if (!more) {
-        (void)message_error("%s:%llu: out of memory for a line of this length", in->path,
+    if (!more)
+        return message_fail("%s:%llu: out of memory for a line of this length", in->path,
                             (unsigned long long)in->number);
-        return false;
-    }
     in->buffer = more;
     in->room *= 2;
     return true;
@@ -200,10 +196,6 @@ bool input_next(input *in) {
 }
 
 /* ---- totals ---------------------------------------------------------------------------------- */
-
-bool input_failed(const input *in) {
-    return in->failed;
-}
 
 uint64_t input_position(const input *in) {
     return in->bytes_read + (in->current ? source_position(in->current) : 0);

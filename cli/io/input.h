@@ -1,6 +1,6 @@
 /* input.h - reads the records (usually lines) of several files, one file after another, in batches.
  *
- * A file that cannot be read is reported and skipped, as by grep; input_failed then returns true.
+ * A file that cannot be read is reported and skipped, as by grep.
  */
 #ifndef BLOOMERY_CLI_INPUT_H
 #define BLOOMERY_CLI_INPUT_H
@@ -27,7 +27,7 @@ typedef struct input {
     bool (*idle)(void *ctx); /* may be set: called before a read that has to wait, so that the
                                 results so far can be shown; false ends the reading */
     void *idle_ctx;
-    bool failed;
+    bool failed;        /* a file could not be read, or not to its end */
     bool short_records; /* those of the last batch were short on average */
     bool skipping;      /* in a record that is too long */
     bool ended;         /* the current source is exhausted */
@@ -40,9 +40,6 @@ bool input_open(input *in, char **paths, size_t count, char separator, size_t lo
  * separator (added if the last line of the file has none). false: there are no more. They are valid
  * until the next call. */
 bool input_next(input *in);
-
-/* Whether a file could not be read, or not to its end. */
-bool input_failed(const input *in);
 
 /* The estimated number of records in all, judged by the first batch; 0: unknown (a pipe, a
  * compressed file). To be called after the first input_next. */

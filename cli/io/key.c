@@ -71,8 +71,8 @@ static bool to_lower(key_rule *rule, bly_bytes *key) {
 static void warn_of_host(key_rule *rule) {
     if (!rule->warned)
         message_warn("this build of bloomery has no support for international domain names "
-                     "(libidn2), so lines with such a host name are compared byte by byte; "
-                     "write the hosts in ASCII (xn--...)");
+                     "(libidn2), so lines with such a host name are compared byte by byte; write "
+                     "the hosts in ASCII (xn--...)");
     rule->warned = true;
 }
 
@@ -87,9 +87,7 @@ bool key_of(key_rule *rule, bly_bytes record, bly_bytes *key) {
         warn_of_host(rule);
     rule->not_urls += status == BLY_EINVAL || status == BLY_EUNSUPPORTED;
     bool good = status != BLY_ENOMEM && (!rule->ignore_case || to_lower(rule, key));
-    if (!good)
-        (void)message_error("out of memory");
-    return good;
+    return good || message_fail("out of memory");
 }
 
 void key_rule_print(const key_rule *rule, FILE *to) {
@@ -147,10 +145,6 @@ bly_key_rule key_options_code(const key_options *o) {
     if (o->url)
         return o->url - 1 == BLY_URL_CRAWL ? BLY_KEYS_RECORD_CRAWL : BLY_KEYS_RECORD_URL;
     return BLY_KEYS_RECORD;
-}
-
-char key_options_separator(const key_options *o) {
-    return o->null ? '\0' : '\n';
 }
 
 char *key_options_words(const key_options *o, char out[KEY_OPTIONS_WORDS]) {

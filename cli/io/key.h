@@ -78,20 +78,14 @@ typedef struct key_options {
          "the case of scheme and host, the default port, dot segments, percent-encoding, "         \
          "international names and the fragment. crawl also removes tracking parameters and sorts " \
          "the query. A line that is not a URL is compared unchanged, and counted."},               \
-        {.name = "extract-urls",                                                                   \
-         .letter = 'x',                                                                            \
-         .type = CLI_FLAG,                                                                         \
-         .at = offsetof(values, keys.extract),                                                     \
-         .help = "Extract the http and https links from any text, and treat each as a line."},     \
+        OPTION_FLAG("extract-urls", 'x', offsetof(values, keys.extract),                           \
+                    "Extract the http and https links from any text, and treat each as a line."),  \
         OPTION_FIELD(offsetof(values, keys.field),                                                 \
                      "Compare only the Nth field of each line, counted from 1. A line without "    \
                      "this field is compared whole."),                                             \
         OPTION_DELIMITER(offsetof(values, keys.delimiter)),                                        \
-        {.name = "ignore-case",                                                                    \
-         .letter = 'i',                                                                            \
-         .type = CLI_FLAG,                                                                         \
-         .at = offsetof(values, keys.ignore_case),                                                 \
-         .help = "Ignore case (ASCII only)."},                                                     \
+        OPTION_FLAG("ignore-case", 'i', offsetof(values, keys.ignore_case),                        \
+                    "Ignore case (ASCII only)."),                                                  \
         OPTION_NULL(offsetof(values, keys.null), "Input and output lines")
 
 /* NULL, or why these options cannot be combined. */
@@ -103,7 +97,6 @@ bool key_options_misplaced(const key_options *o, cli_operands operands);
 key_rule key_options_rule(const key_options *o);
 /* The rule that a filter of such keys records. */
 bly_key_rule key_options_code(const key_options *o);
-char key_options_separator(const key_options *o);
 
 /* The rule as text, by which a state recognises it: different rules have different texts. */
 enum { KEY_OPTIONS_WORDS = 96 };

@@ -64,29 +64,23 @@ static bool parse(const char *text, size_t size, uint8_t key[KEY_BYTES]) {
 static bool make_hasher(const uint8_t key[KEY_BYTES], bly_hasher *out) {
     if (bly_hasher_keyed(out, key) == BLY_OK)
         return true;
-    (void)message_error("keyed filters need libsodium, and this build of bloomery lacks it");
-    return false;
+    return message_fail("keyed filters need libsodium, and this build of bloomery lacks it");
 }
 
 /* A secret key must be in a file with an owner and permissions. A key from a pipe was in some other
  * place before, such as a command line, where other users can see it. */
 static bool check_file(const char *path, int fd) {
     struct stat st;
-    if (fstat(fd, &st) != 0) {
-        (void)message_errno(path);
-        return false;
-    }
+    if (fstat(fd, &st) != 0)
+        return message_fail_errno(path);
     if (S_ISDIR(st.st_mode)) {
         errno = EISDIR;
-        (void)message_errno(path);
-        return false;
+        return message_fail_errno(path);
     }
-    if (!S_ISREG(st.st_mode)) {
-        (void)message_error("%s: not a regular file; store the key in a file that only you can "
+    if (!S_ISREG(st.st_mode))
+        return message_fail("%s: not a regular file; store the key in a file that only you can "
                             "read, and name that file",
                             path);
-        return false;
-    }
     if (st.st_mode & (S_IROTH | S_IWOTH))
         message_warn("%s: every user can %s this key; protect it with chmod 600", path,
                      st.st_mode & S_IROTH ? "read" : "replace");
@@ -96,16 +90,12 @@ static bool check_file(const char *path, int fd) {
 /* O_NONBLOCK: a pipe is refused, not waited for. */
 static bool read_file(const char *path, char text[MAX_BYTES + 1], ssize_t *size) {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-    if (fd < 0) {
-        (void)message_errno(path);
-        return false;
-    }
+    if (fd < 0)
+        return message_fail_errno(path);
     bool good = check_file(path, fd);
     *size = good ? read_some(fd, text) : 0;
-    if (*size < 0) {
-        (void)message_errno(path);
-        good = false;
-    }
+    if (*size < 0)
+        good = message_fail_errno(path);
     (void)close(fd);
     return good;
 }
@@ -116,11 +106,9 @@ bool keyfile_read(const char *path, bly_hasher *out) {
     ssize_t size;
     if (!read_file(path, text, &size))
         return false;
-    if (!parse(text, (size_t)size, key)) {
-        (void)message_error("%s: not a key file; a key file has 16 bytes or 32 hexadecimal digits",
+    if (!parse(text, (size_t)size, key))
+        return message_fail("%s: not a key file; a key file has 16 bytes or 32 hexadecimal digits",
                             path);
-        return false;
-    }
     return make_hasher(key, out);
 }
 
@@ -128,10 +116,8 @@ bool keyfile_read(const char *path, bly_hasher *out) {
 
 bool keyfile_make(bly_hasher *out) {
     uint8_t key[KEY_BYTES];
-    if (bly_random_key(key) != BLY_OK) {
-        (void)message_error("cannot create a key, because the system provides no random numbers");
-        return false;
-    }
+    if (bly_random_key(key) != BLY_OK)
+        return message_fail("cannot create a key, because the system provides no random numbers");
     return make_hasher(key, out);
 }
 
@@ -152,16 +138,12 @@ static bool write_key(int fd, const uint8_t key[KEY_BYTES]) {
 
 bool keyfile_write(const char *path, const bly_hasher *hasher) {
     int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (fd < 0 && errno == EEXIST) {
-        (void)message_error("%s: already exists, and bloomery never replaces a secret key; name "
-                            "another file",
-                            path);
-        return false;
-    }
-    if (fd < 0) {
-        (void)message_errno(path);
-        return false;
-    }
+    if (fd < 0 && errno == EEXIST)
+        return message_fail(
+            "%s: already exists, and bloomery never replaces a secret key; name another file",
+            path);
+    if (fd < 0)
+        return message_fail_errno(path);
     bool good = write_key(fd, hasher->key);
     if (!good) {
         (void)message_errno(path);

@@ -8,6 +8,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- messages -------------------------------------------------------------------------------- */
 
@@ -26,26 +27,15 @@ const char *line_type_words(bly_list_type type) {
     }
 }
 
-/* The last test is for U+0080 to U+009F, which also control terminals. */
-static bool is_control(const unsigned char *at, size_t left) {
-    return *at < 0x20 || *at == 0x7F || (*at == 0xC2 && left > 1 && at[1] >= 0x80 && at[1] < 0xA0);
-}
-
 char *line_quote(bly_bytes text, char out[LINE_QUOTE]) {
     enum { LONGEST = 60 };
     const unsigned char *at = text.data;
-    size_t used = 0, shown = text.size;
+    size_t shown = text.size;
     if (shown > LONGEST) /* not in the middle of a UTF-8 character */
         for (shown = LONGEST; shown > 0 && (at[shown] & 0xC0) == 0x80;)
             shown--;
-    for (size_t i = 0; i < shown; i++) {
-        if (is_control(at + i, shown - i))
-            used += (size_t)snprintf(out + used, LINE_QUOTE - used, "\\x%02x", at[i]);
-        else
-            out[used++] = (char)at[i];
-    }
-    (void)snprintf(out + used, LINE_QUOTE - used, "%s", shown < text.size ? "..." : "");
-    return out;
+    (void)message_escape_bytes((bly_bytes){at, shown}, out, LINE_QUOTE);
+    return shown < text.size ? strcat(out, "...") : out;
 }
 
 void line_complain(const char *reason, const char *path, uint64_t number, bly_bytes line,
@@ -116,10 +106,9 @@ static bool accept_malformed(const typed_lines *t) {
         message_note("and %s more malformed lines", number_grouped(malformed - MAX_NAMED, count));
     if (malformed == 0 || t->skip)
         return true;
-    (void)message_error(
+    return message_fail(
         "%s malformed line%s, so nothing was written; use --skip-malformed to skip such lines",
         number_grouped(malformed, count), malformed == 1 ? "" : "s");
-    return false;
 }
 
 bool list_lines_read(char **paths, size_t count, const line_rule *rule, bool skip, list_line *each,

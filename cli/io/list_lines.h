@@ -18,7 +18,7 @@ typedef struct line_rule {
     uint32_t flags; /* of bly_list_read */
 } line_rule;
 
-/* Quotes untrusted bytes for a message: at most 60, control characters as \xNN. */
+/* Quotes untrusted bytes, at most 60, escaped as in a message. */
 enum { LINE_QUOTE = 256 };
 char *line_quote(bly_bytes text, char out[LINE_QUOTE]);
 

@@ -99,8 +99,7 @@ static void close_file(lock *l) {
 /* ---- messages -------------------------------------------------------------------------------- */
 
 static bool refuse(const char *path) {
-    (void)message_error("%s: cannot be locked, so it is not written", path);
-    return false;
+    return message_fail("%s: cannot be locked, so it is not written", path);
 }
 
 static bool say_verdict(const lock *l, const char *path, verdict v) {
@@ -191,9 +190,11 @@ bool lock_take(lock *l, const char *path, bool wait) {
             close_file(l);
             return say_verdict(l, path, v);
         }
-        int error = v == GOOD ? try_lock(l->fd, path, wait, &waited) : 0;
+        if (v == GONE)
+            continue;
+        const int error = try_lock(l->fd, path, wait, &waited);
         /* The process that held the lock may have removed the file: then start again. */
-        if (v == GOOD && error == 0 && judge(l) == GOOD)
+        if (error == 0 && judge(l) == GOOD)
             return true;
         if (error == 0 || (error == EINTR && !interrupt_seen()))
             continue;

@@ -7,7 +7,6 @@
 
 #include <bloomery/host/files.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
 #include <stdio.h>
@@ -60,13 +59,15 @@ void output_refused(const char *path) {
     (void)message_errno(path);
 }
 
-static void say_failed(const char *path, bly_status status) {
+/* As message_ok, with better words for some errors. */
+static bool write_ok(const char *path, bly_status status) {
     if (status == BLY_EIO)
         output_refused(path);
     else if (status == BLY_EEXISTS)
         say_exists(path);
-    else
+    else if (status != BLY_OK)
         (void)message_status(path, status);
+    return status == BLY_OK;
 }
 
 /* false: `path` is a link to nothing, or one that must not be followed; reported. */
@@ -76,20 +77,18 @@ static bool link_is_good(const char *path) {
     if (lstat(path, &st) != 0 || !S_ISLNK(st.st_mode))
         return true;
     /* Two names of a file that does not exist yet could not be recognised as the same file. */
-    if (stat(path, &st) != 0 && errno == ENOENT) {
-        (void)message_error(
+    if (stat(path, &st) != 0 && errno == ENOENT)
+        return message_fail(
             "%s: this link points to a file that does not exist; name the file itself", path);
-        return false;
-    }
-    const bly_status status = bly_file_target(path, &target);
-    if (status != BLY_OK)
-        say_failed(path, status);
+    const bool good = write_ok(path, bly_file_target(path, &target));
     free(target);
-    return status == BLY_OK;
+    return good;
 }
 
 bool output_may_replace(const char *path, bool force) {
     struct stat st;
+    if (strcmp(path, "-") == 0)
+        return message_fail("standard output cannot be read again in the next run; name a file");
     if (!force && lstat(path, &st) == 0) {
         say_exists(path);
         return false;
@@ -98,9 +97,7 @@ bool output_may_replace(const char *path, bool force) {
         return false;
     /* Checked now, so that it does not fail after an hour of work. */
     bool good = output_folder_writable(path);
-    if (!good)
-        (void)message_errno(path);
-    return good;
+    return good || message_fail_errno(path);
 }
 
 bool output_same_file(const char *a, const char *b) {
@@ -126,9 +123,7 @@ static bool open_temp(output *o) {
         bly_file_writer_open(o->path, o->force ? 0 : (uint32_t)BLY_FILE_NEW, &o->file);
     if (status == BLY_OK)
         o->fd = bly_file_writer_fd(o->file);
-    else
-        say_failed(o->path, status);
-    return status == BLY_OK;
+    return write_ok(o->path, status);
 }
 
 bool output_open(output *o, const char *path, bool force) {
@@ -136,10 +131,8 @@ bool output_open(output *o, const char *path, bool force) {
     if (path && strcmp(path, "-") != 0)
         o->path = path;
     o->buffer = malloc(o->room);
-    if (!o->buffer) {
-        (void)message_error("out of memory");
-        return false;
-    }
+    if (!o->buffer)
+        return message_fail("out of memory");
     if (!o->path)
         o->fd = STDOUT_FILENO;
     else if (!output_may_replace(o->path, force) || !open_temp(o)) {
@@ -227,12 +220,7 @@ bool output_stdio_flush(void) {
 bool output_commit(output *o) {
     if (!output_flush(o))
         return false;
-    if (!o->path)
-        return true;
-    const bly_status status = bly_file_writer_commit(o->file);
-    if (status != BLY_OK)
-        say_failed(o->path, status);
-    return status == BLY_OK;
+    return !o->path || write_ok(o->path, bly_file_writer_commit(o->file));
 }
 
 void output_close(output *o) {

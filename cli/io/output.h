@@ -39,8 +39,8 @@ bool output_stdio_is_well(void);
 bool output_stdio_flush(void);
 
 /* Whether a command may write a filter to `path` with bly_filter_save. false, reported: it exists
- * and `force` is not set, it is a link to nothing or one that must not be followed, or its folder
- * is not writable. */
+ * and `force` is not set, it is a link to nothing or one that must not be followed, its folder is
+ * not writable, or it is "-". (Commands that write to standard output do not call this for it.) */
 bool output_may_replace(const char *path, bool force);
 
 /* Reports by errno why `path` cannot be written. */

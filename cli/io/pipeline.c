@@ -1,4 +1,5 @@
-/* pipeline.c - one loop over batches of records, for every command that reads lines. */
+/* pipeline.c - one loop over batches of records, for every command that reads lines; finds the
+ * links in them, and makes their keys. */
 #include "io/pipeline.h"
 
 #include "io/interrupt.h"
@@ -14,10 +15,8 @@
 static bool open_text(pipeline *p, const char *text) {
     const size_t size = strlen(text);
     p->text = malloc(size + 1);
-    if (!p->text) {
-        (void)message_error("out of memory");
-        return false;
-    }
+    if (!p->text)
+        return message_fail("out of memory");
     memcpy(p->text, text, size);
     p->text[size] = p->in.separator;
     p->in.records[0] = (bly_bytes){p->text, size};
@@ -27,37 +26,34 @@ static bool open_text(pipeline *p, const char *text) {
 
 bool pipeline_open(pipeline *p, const pipeline_options *o, cli_operands files) {
     const bool null = o->null || (o->keys && o->keys->null);
-    const char separator = null ? '\0' : '\n';
     memset(p, 0, sizeof *p);
+    p->options = *o;
     p->rule = o->keys ? key_options_rule(o->keys) : (key_rule){.exact = null};
-    p->links.pass_lines = !(o->keys && o->keys->extract);
-    p->in.separator = separator;
+    p->takes_links = o->keys && o->keys->extract;
+    p->in.separator = null ? '\0' : '\n';
     progress_begin(&p->progress, o->prints);
-    p->in.longest = o->max_record;
-    p->max_copied = o->max_copied;
-    p->in.idle = o->idle;
-    p->in.idle_ctx = o->idle_ctx;
     if (o->catch_signals)
         interrupt_watch();
     return o->text ? open_text(p, o->text) : pipeline_reopen(p, files);
 }
 
 bool pipeline_reopen(pipeline *p, cli_operands files) {
-    bool (*const idle)(void *) = p->in.idle;
-    void *const idle_ctx = p->in.idle_ctx;
+    const char separator = p->in.separator;
     input_close(&p->in);
     p->begun = p->more = false;
-    if (!input_open(&p->in, files.items, files.count, p->in.separator, p->in.longest))
+    if (!input_open(&p->in, files.items, files.count, separator, p->options.max_record))
         return false;
-    p->in.idle = idle;
-    p->in.idle_ctx = idle_ctx;
+    p->in.idle = p->options.idle;
+    p->in.idle_ctx = p->options.idle_ctx;
     return true;
 }
 
 void pipeline_close(pipeline *p) {
     progress_end(&p->progress);
     input_close(&p->in);
-    links_free(&p->links);
+    bly_url_buffer_free(&p->scratch);
+    free(p->copies);
+    p->copies = NULL;
     key_rule_free(&p->rule);
     byte_strings_free(&p->made);
     free(p->text);
@@ -72,41 +68,88 @@ void pipeline_begin(pipeline *p) {
 }
 
 uint64_t pipeline_estimate(const pipeline *p) {
-    if (pipeline_takes_links(p) || p->text)
+    if (p->takes_links || p->text)
         return 0;
     return input_estimate(&p->in);
 }
 
-/* The context of `receive`. */
-typedef struct receiver {
-    pipeline *pipeline;
-    pipeline_take *take;
-    void *ctx;
-} receiver;
-
 /* How many of the records are passed on together. */
 static size_t part_of(const pipeline *p, const bly_bytes *records, size_t n) {
     size_t count = 0, bytes = 0;
-    if (!p->max_copied || key_is_record(&p->rule) || key_is_part(&p->rule))
+    if (!p->options.max_copied || key_is_record(&p->rule) || key_is_part(&p->rule))
         return n;
-    for (; count < n && (count == 0 || bytes + records[count].size <= p->max_copied); count++)
+    for (; count < n && (count == 0 || bytes + records[count].size <= p->options.max_copied);
+         count++)
         bytes += records[count].size;
     return count;
 }
 
-static bool receive(void *ctx, const bly_bytes *records, size_t n) {
-    const receiver *r = ctx;
-    pipeline *p = r->pipeline;
-    const bool is_links = pipeline_takes_links(p);
+static bool pass_on(pipeline *p, const bly_bytes *records, size_t n) {
     bool good = true;
     for (size_t at = 0, size; good && at < n; at += size) {
         size = part_of(p, records + at, n - at);
-        p->first = p->in.number + (is_links ? 0 : at);
-        p->last = p->first + (is_links ? p->in.count : size) - 1;
+        p->first = p->in.number + (p->takes_links ? 0 : at);
+        p->last = p->first + (p->takes_links ? p->in.count : size) - 1;
         p->count += size;
-        good = r->take(r->ctx, records + at, size);
+        good = p->take(p->ctx, records + at, size);
     }
     return good;
+}
+
+/* ---- links ----------------------------------------------------------------------------------- */
+
+static bool pass_links(pipeline *p) {
+    const size_t n = p->link_count;
+    p->link_count = 0;
+    p->copies_used = 0;
+    return pass_on(p, p->links, n);
+}
+
+/* Copies a link out of the scratch buffer. Earlier copies must not move, so they are passed on
+ * first if the space is used up. */
+static bool copy_link(pipeline *p, bly_bytes *link) {
+    enum { MIN_ROOM = 1 << 16 };
+    if (link->size > p->copies_room - p->copies_used && !pass_links(p))
+        return false;
+    if (link->size > p->copies_room) {
+        const size_t room = link->size < MIN_ROOM ? MIN_ROOM : link->size * 2;
+        char *more = realloc(p->copies, room);
+        if (!more)
+            return message_fail("out of memory");
+        p->copies = more;
+        p->copies_room = room;
+    }
+    link->data = memcpy(p->copies + p->copies_used, link->data, link->size);
+    p->copies_used += link->size;
+    return true;
+}
+
+/* Collects the links of a line, and passes them on when there is a batch of them. */
+static bool take_links(pipeline *p, bly_bytes line) {
+    const char *at = line.data, *end = at + line.size;
+    bly_bytes link;
+    for (;;) {
+        if (bly_url_find(&p->scratch, &at, end, &link) != BLY_OK)
+            return message_fail("out of memory");
+        if (link.size == 0)
+            return true;
+        if (p->scratch.data && link.data == p->scratch.data && !copy_link(p, &link))
+            return false;
+        p->links[p->link_count++] = link;
+        if (p->link_count == INPUT_BATCH && !pass_links(p))
+            return false;
+    }
+}
+
+/* ---- running --------------------------------------------------------------------------------- */
+
+static bool pass_batch(pipeline *p) {
+    if (!p->takes_links)
+        return pass_on(p, p->in.records, p->in.count);
+    for (size_t i = 0; i < p->in.count; i++)
+        if (!take_links(p, p->in.records[i]))
+            return false;
+    return pass_links(p);
 }
 
 static void read_next(pipeline *p) {
@@ -114,23 +157,24 @@ static void read_next(pipeline *p) {
 }
 
 bool pipeline_run(pipeline *p, pipeline_take *take, void *ctx) {
-    receiver r = {p, take, ctx};
     bool good = true;
+    p->take = take;
+    p->ctx = ctx;
     if (!p->begun)
         pipeline_begin(p);
     while (good && p->more) {
-        good = links_take(&p->links, p->in.records, p->in.count, receive, &r);
+        good = pass_batch(p);
         progress_show(&p->progress, p->in.records_read, input_position(&p->in), p->in.bytes_total);
         if (good)
             read_next(p);
     }
-    p->failed = input_failed(&p->in);
+    p->failed = p->in.failed;
     progress_end(&p->progress);
     return good;
 }
 
 bool pipeline_takes_links(const pipeline *p) {
-    return !p->links.pass_lines;
+    return p->takes_links;
 }
 
 void pipeline_note_signal(void) {
@@ -178,10 +222,8 @@ static bool copy_keys(pipeline *p, const bly_bytes *records, size_t n) {
             return false;
         if (is_part_of(*key, records[i]))
             continue;
-        if (!byte_strings_put(&p->made, *key)) {
-            (void)message_error("out of memory");
-            return false;
-        }
+        if (!byte_strings_put(&p->made, *key))
+            return message_fail("out of memory");
         key->data = NULL;
     }
     for (size_t i = 0; i < n; i++)

@@ -10,32 +10,13 @@
 #include "io/gathered_keys.h"
 #include "io/input.h"
 #include "io/key.h"
-#include "io/links.h"
 #include "text/progress.h"
 
 #include <stdio.h>
 
-typedef struct pipeline {
-    input in;       /* in.path is the file of a batch, NULL for a text */
-    key_rule rule;  /* counts records that are not URLs, or lack the field */
-    uint64_t count; /* lines or links passed on so far, including those of the current batch */
-    uint64_t first, last; /* the batch is of these lines: record i is line first + i, unless the
-                             records are links */
-    bool failed;          /* after pipeline_run: a file could not be read completely */
-    bool stop;            /* set by the command to end the reading */
-    progress progress;
-    /* For pipeline.c alone: */
-    links links;
-    bool begun, more;      /* the first batch was read; there is a batch to pass on */
-    char *text;            /* instead of files: one record and its separator */
-    const char *old_state; /* see pipeline_keep_returns; NULL: no warning is due */
-    size_t max_copied;     /* see pipeline_options */
-    byte_strings made;     /* copies of keys that are not parts of their records */
-    bly_bytes keys[INPUT_BATCH];
-} pipeline;
-
 typedef struct pipeline_options {
-    const key_options *keys; /* how keys are made from records; NULL: the whole record */
+    const key_options *keys; /* how keys are made from records; NULL: the whole record. Used only
+                                by pipeline_open */
     const char *text;        /* read this one record instead of files; NULL: read files */
     bool null;               /* records end in a NUL byte; also if keys->null is set */
     bool prints;             /* the command writes data to standard output meanwhile */
@@ -47,6 +28,35 @@ typedef struct pipeline_options {
     bool (*idle)(void *ctx); /* see input.h; may be NULL */
     void *idle_ctx;
 } pipeline_options;
+
+/* Takes a batch. false ends the run. */
+typedef bool pipeline_take(void *ctx, const bly_bytes *records, size_t n);
+
+typedef struct pipeline {
+    input in;       /* in.path is the file of a batch, NULL for a text */
+    key_rule rule;  /* counts records that are not URLs, or lack the field */
+    uint64_t count; /* lines or links passed on so far, including those of the current batch */
+    uint64_t first, last; /* the batch is of these lines: record i is line first + i, unless the
+                             records are links */
+    bool failed;          /* after pipeline_run: a file could not be read completely */
+    bool stop;            /* set by the command to end the reading */
+    progress progress;
+    /* For pipeline.c alone: */
+    pipeline_options options;
+    pipeline_take *take;
+    void *ctx;
+    bool begun, more;      /* the first batch was read; there is a batch to pass on */
+    char *text;            /* instead of files: one record and its separator */
+    const char *old_state; /* see pipeline_keep_returns; NULL: no warning is due */
+    byte_strings made;     /* copies of keys that are not parts of their records */
+    bly_bytes keys[INPUT_BATCH];
+    bool takes_links;
+    bly_bytes links[INPUT_BATCH]; /* not passed on yet */
+    size_t link_count;
+    bly_url_buffer scratch;
+    char *copies; /* of links that are not in the text byte for byte */
+    size_t copies_used, copies_room;
+} pipeline;
 
 /* No files: standard input. *p must be closed in any case. false: reported. */
 bool pipeline_open(pipeline *p, const pipeline_options *o, cli_operands files);
@@ -66,7 +76,6 @@ uint64_t pipeline_estimate(const pipeline *p);
  * are from one file. Unless they are links, each is followed by its separator. false: `take`
  * returned false, or memory was short (reported). A file that cannot be read is reported and
  * skipped (p->failed). After a signal the result is true. */
-typedef bool pipeline_take(void *ctx, const bly_bytes *records, size_t n);
 bool pipeline_run(pipeline *p, pipeline_take *take, void *ctx);
 
 /* The keys of n records of the current batch, valid until the next call; NULL: out of

@@ -84,47 +84,38 @@ static bool recognise_format(source *s) {
     s->decoder = sniff(s, true);
     if (!s->decoder)
         return true;
-    if (!s->decoder->open) {
-        (void)message_error("%s: compressed with %s, and this build of bloomery lacks %s; "
+    if (!s->decoder->open)
+        return message_fail("%s: compressed with %s, and this build of bloomery lacks %s; "
                             "decompress it and pipe it in",
                             s->path, s->decoder->name, s->decoder->library);
-        return false;
-    }
     s->state = s->decoder->open(memory_limit);
-    if (!s->state)
-        (void)message_error("%s: out of memory", s->path);
-    return s->state != NULL;
+    return s->state || message_fail("%s: out of memory", s->path);
 }
 
 /* ---- public ---------------------------------------------------------------------------------- */
 
 source *source_open(const char *path) {
-    bool standard = strcmp(path, "-") == 0;
-    struct stat st;
+    const bool standard = strcmp(path, "-") == 0;
     const char *name = standard ? "standard input" : path;
-    int fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-    if (fd < 0 || fstat(fd, &st) != 0) {
-        (void)message_errno(name);
-        if (fd > STDIN_FILENO)
-            (void)close(fd);
-        return NULL;
-    }
+    struct stat st;
     source *s = calloc(1, sizeof *s);
     if (!s) {
         (void)message_error("%s: out of memory", name);
-        if (!standard)
-            (void)close(fd);
         return NULL;
     }
-    s->fd = fd;
+    s->fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
     s->path = name;
-    s->waits = !S_ISREG(st.st_mode);
-    (void)posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);
-    if (!recognise_format(s)) {
+    if (s->fd < 0 || fstat(s->fd, &st) != 0) {
+        (void)message_errno(name);
         source_close(s);
         return NULL;
     }
-    return s;
+    s->waits = !S_ISREG(st.st_mode);
+    (void)posix_fadvise(s->fd, 0, 0, POSIX_FADV_SEQUENTIAL);
+    if (recognise_format(s))
+        return s;
+    source_close(s);
+    return NULL;
 }
 
 /* The bytes that were read to recognise the format come first. */
@@ -178,7 +169,7 @@ void source_close(source *s) {
         return;
     if (s->state)
         s->decoder->close(s->state);
-    if (s->fd != STDIN_FILENO)
+    if (s->fd > STDIN_FILENO)
         (void)close(s->fd);
     free(s);
 }

@@ -4,12 +4,26 @@
  * All three complete the same: commands, the options of each command, and values of closed sets.
  * File names are completed by the shell.
  */
-#include "text/completion.h"
+#include "text/help.h"
 
 #include "text/help_facts.h"
 #include "text/help_text.h"
 
 #include <string.h>
+
+/* What an operand is completed with. */
+typedef enum operand_kind { NOTHING, FILES, COMMANDS } operand_kind;
+
+static operand_kind operands_of(const cli_command *command) {
+    if (strstr(command->operands, "COMMAND"))
+        return COMMANDS;
+    bool files = strstr(command->operands, "FILE") || strstr(command->operands, "LIST");
+    return files ? FILES : NOTHING;
+}
+
+static bool takes_file(const cli_option *option) {
+    return option->type == CLI_FILE || option->type == CLI_FILES;
+}
 
 /* Prints an option's closed set of values, separated by blanks. false: it has none. */
 static bool put_choices(FILE *to, const cli_option *option) {
@@ -92,17 +106,17 @@ static void bash_value(FILE *to, const cli_option *option) {
     bash_names(to, option, " | ");
     (void)fputs(option->without ? ") [ \"$joined\" ] && value='" : ") value='", to);
     if (!put_choices(to, option))
-        (void)fputs(cli_takes_file(option) ? "files" : "nothing", to);
+        (void)fputs(takes_file(option) ? "files" : "nothing", to);
     (void)fputs("' ;;\n", to);
 }
 
 static void bash_operands(FILE *to, const cli_command *command) {
-    help_operand kind = help_operands(command);
+    operand_kind kind = operands_of(command);
     (void)fputs("        operands='", to);
-    if (kind == HELP_COMMANDS)
+    if (kind == COMMANDS)
         command_names(to);
     else
-        (void)fputs(kind == HELP_FILES ? "files" : "nothing", to);
+        (void)fputs(kind == FILES ? "files" : "nothing", to);
     (void)fputs("'\n", to);
 }
 
@@ -204,20 +218,20 @@ static void zsh_row(FILE *to, const cli_option *option, const char *exclude) {
             (void)put_choices(to, option);
             (void)fputc(')', to);
         } else
-            (void)fputs(cli_takes_file(option) ? "_files" : " ", to);
+            (void)fputs(takes_file(option) ? "_files" : " ", to);
     }
     (void)fputs("' \\\n", to);
 }
 
 static void zsh_command_case(FILE *to, const cli_command *command) {
-    static const char *const actions[] = {[HELP_NOTHING] = "'*: : '",
-                                          [HELP_FILES] = "'*:file:_files'",
-                                          [HELP_COMMANDS] = "'*:command:_bloomery_commands'"};
+    static const char *const actions[] = {[NOTHING] = "'*: : '",
+                                          [FILES] = "'*:file:_files'",
+                                          [COMMANDS] = "'*:command:_bloomery_commands'"};
     const cli_option *option;
     (void)fprintf(to, "    %s) _arguments -s -S \\\n", command->name);
     for (size_t i = 0; (option = help_option(command, i, NULL)) != NULL; i++)
         zsh_row(to, option, "");
-    (void)fprintf(to, "        %s ;;\n", actions[help_operands(command)]);
+    (void)fprintf(to, "        %s ;;\n", actions[operands_of(command)]);
 }
 
 static void zsh_script(FILE *to) {
@@ -273,7 +287,7 @@ static void fish_row(FILE *to, const cli_option *option, const char *condition) 
         (void)fprintf(to, " -s %c", option->letter);
     (void)fprintf(to, " -l %s", option->name);
     if (option->type != CLI_FLAG && !option->without)
-        (void)fputs(cli_takes_file(option) ? " -r -F" : " -x", to);
+        (void)fputs(takes_file(option) ? " -r -F" : " -x", to);
     if (cli_choice(option, 0, first)) {
         (void)fputs(" -a '", to);
         (void)put_choices(to, option);
@@ -286,9 +300,9 @@ static void fish_command_rules(FILE *to, const cli_command *command) {
     char condition[64];
     const cli_option *option;
     (void)snprintf(condition, sizeof condition, "'__bloomery_in %s'", command->name);
-    if (help_operands(command) == HELP_FILES)
+    if (operands_of(command) == FILES)
         (void)fprintf(to, "complete -c bloomery -n %s -F\n", condition);
-    else if (help_operands(command) == HELP_COMMANDS)
+    else if (operands_of(command) == COMMANDS)
         fish_commands(to, condition);
     for (size_t i = 0; (option = help_option(command, i, NULL)) != NULL; i++)
         fish_row(to, option, condition);

@@ -10,7 +10,7 @@
 #include <ctype.h>
 #include <string.h>
 
-enum { MAX_WIDTH = 100, MIN_WIDTH = 40, INDENT = 2, MAX_LABEL = 24 };
+enum { MAX_WIDTH = 100, MIN_WIDTH = 40, INDENT = 2, LABEL = 96, MAX_LABEL = 24 };
 
 static unsigned width_of(FILE *to) {
     unsigned columns = message_columns(fileno(to));
@@ -93,20 +93,29 @@ static void description(FILE *to, const char *text) {
     }
 }
 
+/* "-n, --expect N"; an option without a letter is padded with blanks. */
+static void label_of(const cli_option *option, char out[LABEL]) {
+    char letter[] = {'-', option->letter, ',', ' ', '\0'};
+    const char *metavar = option->type == CLI_FLAG ? "" : option->metavar;
+    const char *before = option->without ? "[=" : *metavar ? " " : "";
+    (void)snprintf(out, LABEL, "%s--%s%s%s%s", option->letter ? letter : "    ", option->name,
+                   before, metavar, option->without ? "]" : "");
+}
+
 static void options(FILE *to, const cli_command *command, bool full) {
-    char label[HELP_LABEL], text[HELP_TEXT];
+    char label[LABEL], text[HELP_TEXT];
     const cli_option *option;
     const char *title;
     size_t longest = 0;
     for (size_t i = 0; (option = help_option(command, i, NULL)) != NULL; i++) {
-        help_label(option, label);
+        label_of(option, label);
         if (strlen(label) > longest && strlen(label) <= MAX_LABEL)
             longest = strlen(label);
     }
     for (size_t i = 0; (option = help_option(command, i, &title)) != NULL; i++) {
         if (title)
             heading(to, title);
-        help_label(option, label);
+        label_of(option, label);
         help_explain(option, full, text);
         row(to, label, text, INDENT + (unsigned)longest + 2, false);
     }

@@ -1,4 +1,5 @@
-/* help.h - prints help for a terminal. */
+/* help.h - prints the tables of commands and options: as help for a terminal (help.c), as manual
+ * pages (man.c), and as scripts that complete the command line in a shell (completion.c). */
 #ifndef BLOOMERY_CLI_HELP_H
 #define BLOOMERY_CLI_HELP_H
 
@@ -9,5 +10,12 @@
 void help_overview(FILE *to);
 /* `bloomery COMMAND -h` (short) and --help. */
 void help_command(FILE *to, const cli_command *command, bool full);
+
+/* bloomery-COMMAND(1), or bloomery(1) for NULL, in roff, man(7). The same bytes on every day and
+ * every machine: the page carries the version and no date. */
+void man_write(FILE *to, const cli_command *command);
+
+/* shell: 1 bash, 2 zsh, 3 fish. */
+void completion_write(FILE *to, unsigned shell);
 
 #endif

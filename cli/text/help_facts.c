@@ -2,6 +2,7 @@
  * the order, labels and explanations of options. */
 #include "text/help_facts.h"
 
+#include "common_options.h"
 #include "text/message.h"
 #include "text/suggest.h"
 
@@ -26,16 +27,8 @@ const char help_introduction[] =
     "Options and operands may be mixed. -- ends the options, and - means standard input.";
 
 const cli_option help_top_options[] = {
-    {.name = "help",
-     .letter = 'h',
-     .type = CLI_FLAG,
-     .at = 0,
-     .help = "Print an overview and exit."},
-    {.name = "version",
-     .letter = 'V',
-     .type = CLI_FLAG,
-     .at = 0,
-     .help = "Print the version and exit."},
+    OPTION_FLAG("help", 'h', 0, "Print an overview and exit."),
+    OPTION_FLAG("version", 'V', 0, "Print the version and exit."),
     {0},
 };
 
@@ -117,14 +110,6 @@ const cli_option *help_option(const cli_command *command, size_t i, const char *
     return o->name ? o : NULL;
 }
 
-void help_label(const cli_option *option, char out[HELP_LABEL]) {
-    char letter[] = {'-', option->letter, ',', ' ', '\0'};
-    const char *metavar = option->type == CLI_FLAG ? "" : option->metavar;
-    const char *before = option->without ? "[=" : *metavar ? " " : "";
-    (void)snprintf(out, HELP_LABEL, "%s--%s%s%s%s", option->letter ? letter : "    ", option->name,
-                   before, metavar, option->without ? "]" : "");
-}
-
 /* Appends to a text in a buffer of HELP_TEXT bytes, and truncates it if it is full. */
 static PRINTF_LIKE(2, 3) void append(char *out, const char *format, ...) {
     va_list args;
@@ -155,34 +140,17 @@ void help_explain(const cli_option *option, bool full, char out[HELP_TEXT]) {
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
-/* Explains the form of the values of a type; NULL if no explanation is needed. */
-static const char *value_form(cli_type type) {
-    switch (type) {
-    case CLI_COUNT:
-        return "A whole number of at least 1: 1000, 1e8, 100k, 50M or 2G (thousands, millions, "
-               "billions).";
-    case CLI_NUMBER:
-        return "A whole number below 2^64, decimal or hexadecimal: 42 or 0x2a.";
-    case CLI_SIZE:
-        return "A number of bytes: 65536, 64K, 64M, 64MiB or 1.5G. The units are powers of 1024.";
-    case CLI_RATE:
-        return "A rate above 0 and below 1: 0.001, 0.1%, 1/1000 or 1e-3.";
-    case CLI_DURATION:
-        return "A time in seconds, minutes, hours or days: 90s, 15m, 24h or 7d.";
-    case CLI_CHAR:
-        return "One byte, or \\t (tab), \\n (newline), \\r (carriage return), \\0 (NUL) or \\\\ "
-               "(backslash).";
-    case CLI_FLAG:
-    case CLI_TEXT:
-    case CLI_FILE:
-    case CLI_FILES:
-    case CLI_CHOICE:
-    case CLI_KIND:
-    case CLI_HASH:
-        break;
-    }
-    return NULL;
-}
+/* Explains the form of the values of a type, where that is needed. */
+static const char *const value_forms[CLI_HASH + 1] = {
+    [CLI_COUNT] = "A whole number of at least 1: 1000, 1e8, 100k, 50M or 2G (thousands, millions, "
+                  "billions).",
+    [CLI_NUMBER] = "A whole number below 2^64, decimal or hexadecimal: 42 or 0x2a.",
+    [CLI_SIZE] = "A number of bytes: 65536, 64K, 64M, 64MiB or 1.5G. The units are powers of 1024.",
+    [CLI_RATE] = "A rate above 0 and below 1: 0.001, 0.1%, 1/1000 or 1e-3.",
+    [CLI_DURATION] = "A time in seconds, minutes, hours or days: 90s, 15m, 24h or 7d.",
+    [CLI_CHAR] = "One byte, or \\t (tab), \\n (newline), \\r (carriage return), \\0 (NUL) or \\\\ "
+                 "(backslash).",
+};
 
 /* --json takes no value, but its output needs an explanation that is the same everywhere. */
 static bool value_note(const cli_option *option, help_note *out) {
@@ -190,7 +158,7 @@ static bool value_note(const cli_option *option, help_note *out) {
                ? (help_note){"JSON", "In a string that is not valid UTF-8, U+FFFD replaces each "
                                      "invalid byte. A second field, whose name ends in _base64, "
                                      "then contains all bytes in base64."}
-               : (help_note){option->metavar, value_form(option->type)};
+               : (help_note){option->metavar, value_forms[option->type]};
     return out->text != NULL;
 }
 
@@ -257,11 +225,4 @@ bool help_best_example(size_t i, text_example *out) {
     for (int n = 0; n < best[i].which && found; n++)
         found = text_next_example(&cursor, out);
     return found;
-}
-
-help_operand help_operands(const cli_command *command) {
-    if (strstr(command->operands, "COMMAND"))
-        return HELP_COMMANDS;
-    bool files = strstr(command->operands, "FILE") || strstr(command->operands, "LIST");
-    return files ? HELP_FILES : HELP_NOTHING;
 }

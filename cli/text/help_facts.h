@@ -27,10 +27,6 @@ int help_unknown_command(const char *name);
  * such a group if this option is its first, else NULL. `heading` itself may be NULL. */
 const cli_option *help_option(const cli_command *command, size_t i, const char **heading);
 
-/* "-n, --expect N"; an option without a letter is padded with blanks. */
-enum { HELP_LABEL = 96 };
-void help_label(const cli_option *option, char out[HELP_LABEL]);
-
 /* The help of an option (all of it if `full`, else its first sentence), its values if they are a
  * closed set, and the default of an optional value. */
 enum { HELP_TEXT = 2048 };
@@ -45,9 +41,5 @@ const help_note *help_exit_status(const cli_command *command);
 
 /* The i-th example of the overview; false past the last. */
 bool help_best_example(size_t i, text_example *out);
-
-/* What a shell should complete an operand with. */
-typedef enum help_operand { HELP_NOTHING, HELP_FILES, HELP_COMMANDS } help_operand;
-help_operand help_operands(const cli_command *command);
 
 #endif

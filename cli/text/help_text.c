@@ -8,7 +8,7 @@ text_span text_all(const char *text) {
     return (text_span){text, strlen(text)};
 }
 
-void text_put(FILE *to, text_span text) {
+static void text_put(FILE *to, text_span text) {
     (void)fwrite(text.begin, 1, text.length, to);
 }
 

@@ -47,6 +47,4 @@ void text_wrap(FILE *to, text_span text, unsigned at, unsigned indent, unsigned 
 /* Prints each line of `text` after `indent` blanks, and ends with a newline. */
 void text_lines(FILE *to, text_span text, unsigned indent);
 
-void text_put(FILE *to, text_span text);
-
 #endif

@@ -6,7 +6,7 @@
  * so that it can be copied, but as a hyphen inside an ordinary word. Each sentence begins a line,
  * so that roff puts the right space between sentences.
  */
-#include "text/man.h"
+#include "text/help.h"
 
 #include "text/help_facts.h"
 #include "text/help_text.h"

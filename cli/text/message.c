@@ -36,7 +36,8 @@ bool message_quiet(void) {
     return settings.quiet;
 }
 
-bool message_coloured(int fd) {
+/* By --color, NO_COLOR, TERM and whether it is a terminal. */
+static bool is_coloured(int fd) {
     const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
     if (settings.colour == COLOUR_ALWAYS || settings.colour == COLOUR_NEVER)
         return settings.colour == COLOUR_ALWAYS;
@@ -46,11 +47,11 @@ bool message_coloured(int fd) {
 const char *message_style_on(int fd, message_style style) {
     static const char *const codes[] = {"",         "\033[1m",  "\033[2m", "\033[31m",
                                         "\033[32m", "\033[33m", "\033[34m"};
-    return message_coloured(fd) ? codes[style] : "";
+    return is_coloured(fd) ? codes[style] : "";
 }
 
 const char *message_style_off(int fd) {
-    return message_coloured(fd) ? "\033[0m" : "";
+    return is_coloured(fd) ? "\033[0m" : "";
 }
 
 bool message_utf8(void) {
@@ -95,8 +96,12 @@ static bool is_control(const unsigned char *text, size_t n) {
 }
 
 char *message_escape(const char *text, char *out, size_t room) {
-    const unsigned char *from = (const unsigned char *)text;
-    size_t left = strlen(text), used = 0;
+    return message_escape_bytes((bly_bytes){text, strlen(text)}, out, room);
+}
+
+char *message_escape_bytes(bly_bytes text, char *out, size_t room) {
+    const unsigned char *from = text.data;
+    size_t left = text.size, used = 0;
     while (left > 0) {
         size_t n = message_utf8_length(from, left);
         const bool control = is_control(from, n);
@@ -148,6 +153,10 @@ int message_errno(const char *path) {
 int message_status(const char *path, bly_status status) {
     return status == BLY_EIO ? message_errno(path)
                              : message_error("%s: %s", path, bly_strerror(status));
+}
+
+bool message_ok(const char *path, bly_status status) {
+    return status == BLY_OK || message_status(path, status) == CLI_OK;
 }
 
 void message_warn(const char *format, ...) {

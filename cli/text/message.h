@@ -21,6 +21,12 @@ int message_error(const char *format, ...) PRINTF_LIKE(1, 2);
 int message_errno(const char *path);
 /* "PATH: what the status says", with errno's words for BLY_EIO. */
 int message_status(const char *path, bly_status status);
+/* The same for functions that return whether they succeeded: false. Macros, so that the compiler
+ * sees it. */
+#define message_fail(...)        ((void)message_error(__VA_ARGS__), false)
+#define message_fail_errno(path) ((void)message_errno(path), false)
+/* Whether the status is BLY_OK; any other is reported. */
+bool message_ok(const char *path, bly_status status);
 /* For a result that may be wrong: "warning: ". Always printed. */
 void message_warn(const char *format, ...) PRINTF_LIKE(1, 2);
 /* For information; not printed with --quiet. */
@@ -30,15 +36,12 @@ void message_note(const char *format, ...) PRINTF_LIKE(1, 2);
  */
 enum { MESSAGE_TEXT = 4096 };
 char *message_escape(const char *text, char *out, size_t room);
+char *message_escape_bytes(bly_bytes text, char *out, size_t room);
 
 /* The length of the UTF-8 character at text[0..size), 0 when there is none. size is not 0. */
 size_t message_utf8_length(const unsigned char *text, size_t size);
 
-/* Whether standard output (1) or standard error (2) may be coloured: by --color, NO_COLOR, TERM and
- * whether it is a terminal. */
-bool message_coloured(int fd);
-
-/* ANSI codes, or "" when fd is not coloured. */
+/* ANSI codes, or "" if standard output (1) or standard error (2) may not be coloured. */
 typedef enum message_style {
     STYLE_PLAIN,
     STYLE_BOLD,

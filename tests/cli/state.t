@@ -61,6 +61,18 @@ $ printf 'x\n' | bloomery dedup --state missing/seen.bly
 $ ls -A missing 2>/dev/null
 ? 2
 
+# Standard output is no place for a state, and - is no name of a file.
+$ for o in --state=- --exact\ --state=- --confirm=-; do printf 'x\n' | bloomery dedup $o; done; test ! -e ./-
+! bloomery dedup: standard output cannot be read again in the next run; name a file
+! bloomery dedup: standard output cannot be read again in the next run; name a file
+! bloomery dedup: standard output cannot be read again in the next run; name a file
+$ printf 'x\n' | bloomery distinct --state=-
+! bloomery distinct: standard output cannot be read again in the next run; name a file
+? 2
+$ printf 'x\n' | bloomery count --state=-
+! bloomery count: standard output cannot be read again in the next run; name a file
+? 2
+
 # A full disk: the lines are out, but the state is not saved, and says so.
 $ (ulimit -f 8; printf 'x\n' | bloomery dedup --state big.bly -n 1M; ls -A | grep big; printf 'x\n' | bloomery dedup --exact --state big.fps; ls -A | grep big)
 x

@@ -56,7 +56,7 @@ static void check_file(const char *path, size_t size, char separator) {
         records += in.count;
     }
     assert_true(at == stop);
-    assert_false(input_failed(&in));
+    assert_false(in.failed);
     assert_int_equal(in.records_read, records);
     input_close(&in);
 }

@@ -370,7 +370,6 @@ static void test_what_is_no_file(void **state) {
     assert_false(pages_open(&p, "/dev/null"));
     assert_false(pages_open(&p, at("none/f")));
     assert_false(pages_open(&p, ""));
-    assert_false(pages_open(&p, "-"));
     spill(at("text"), "not a file of fingerprints\n", 27);
     assert_false(pages_open(&p, at("text")));
 }
