@@ -186,7 +186,7 @@ static bool report_line(check_run *r, const checked_line *line) {
     const bool selected = r->set.any.match[line->at] != o->invert;
     r->malformed += malformed;
     r->selected += selected;
-    if (malformed && o->strict)
+    if (malformed && o->strict && r->malformed <= MAX_NAMED_LINES)
         line_complain(list_set_reason(&r->set, line->record), line->path, line->number,
                       line->record, false);
     if (r->quiet || o->count)
@@ -260,6 +260,10 @@ static bool print_counts(check_run *r) {
 
 static void note_malformed(const check_run *r) {
     char count[NUMBER_TEXT], types[LIST_SET_TYPES], what[64] = "is not";
+    if (r->options->strict && r->malformed > MAX_NAMED_LINES)
+        (void)message_error("and %s more malformed line%s",
+                            number_grouped(r->malformed - MAX_NAMED_LINES, count),
+                            r->malformed - MAX_NAMED_LINES == 1 ? "" : "s");
     if (!r->malformed || r->options->strict)
         return;
     const bool one = r->malformed == 1;
@@ -268,7 +272,7 @@ static void note_malformed(const check_run *r) {
                        (unsigned long long)r->options->field);
     else if (!one)
         (void)snprintf(what, sizeof what, "are not");
-    message_note("%s line%s %s of type %s, and so not in %s; use --strict to see %s",
+    message_note("%s line%s %s of type %s and so cannot match %s; use --strict to report %s",
                  number_grouped(r->malformed, count), one ? "" : "s", what,
                  list_set_types(&r->set, types), r->set.count > 1 ? "any list" : "the list",
                  one ? "it" : "them");
@@ -465,6 +469,8 @@ const cli_command command_check = {
                 "bloomery check --field 1 -t ' ' drop.bly access.log\n"
                 "# is this domain, or a parent of it, listed? (see the exit status)\n"
                 "bloomery check -q bad.bly -k www.example.com\n"
+                "# print which of two lists contains a line\n"
+                "bloomery check -l spam.bly -l phishing.bly hosts.txt\n"
                 "# print what is certainly not in the list\n"
                 "bloomery check -v known.bly candidates.txt >new.txt\n"
                 "# watch a log, and use each new version of the list\n"
@@ -474,7 +480,7 @@ const cli_command command_check = {
                 "# a list on a server; while it does not answer, let every line pass\n"
                 "bloomery check --on-error yes redis://cache.example/known ids.txt\n",
     .options = options,
-    .most_used = {"invert-match", "key", "field"},
+    .most_used = {"list", "field", "key"},
     .values_size = sizeof(check_options),
     .run = run,
 };

@@ -1,14 +1,16 @@
-/* decoder.h - the compressed formats, as source.c uses them. */
+/* decoder.h - the formats that source.c recognises: compressed ones, and files of our own, which
+ * contain no lines. */
 #ifndef BLOOMERY_CLI_DECODER_H
 #define BLOOMERY_CLI_DECODER_H
 
 #include <bloomery/base.h>
 
 typedef struct decoder {
-    const char *name;    /* "gzip" */
-    const char *library; /* the library that a build needs for it */
-    uint8_t magic[10];   /* the first bytes of such a file */
-    uint8_t span[10];    /* how much greater than magic[i] a byte may be; usually 0 */
+    const char *name;      /* "gzip" */
+    const char *library;   /* the library that a build needs for it */
+    const char *not_lines; /* such a file cannot be read as lines: advice, or ""; `open` is NULL */
+    uint8_t magic[10];     /* the first bytes of such a file */
+    uint8_t span[10];      /* how much greater than magic[i] a byte may be; usually 0 */
     size_t magic_size;
     /* NULL: not in this build. most: memory limit in bytes; 0: the usual one. Returns NULL if
      * memory is short. */

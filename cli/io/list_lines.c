@@ -52,8 +52,6 @@ void line_complain(const char *reason, const char *path, uint64_t number, bly_by
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-enum { MAX_NAMED = 10 }; /* more malformed lines are only counted */
-
 typedef struct typed_lines {
     pipeline lines;
     const line_rule *rule;
@@ -65,7 +63,7 @@ typedef struct typed_lines {
 } typed_lines;
 
 static void complain(typed_lines *t, uint64_t number, bly_bytes line) {
-    if (t->counts->malformed++ >= MAX_NAMED)
+    if (t->counts->malformed++ >= MAX_NAMED_LINES)
         return;
     progress_end(&t->lines.progress);
     line_complain(bly_list_reader_reason(t->reader), t->lines.in.path, number, line, t->skip);
@@ -102,8 +100,10 @@ static bool take_batch(void *at, const bly_bytes *records, size_t n) {
 static bool accept_malformed(const typed_lines *t) {
     char count[NUMBER_TEXT];
     uint64_t malformed = t->counts->malformed;
-    if (malformed > MAX_NAMED && t->skip)
-        message_note("and %s more malformed lines", number_grouped(malformed - MAX_NAMED, count));
+    const uint64_t more = malformed > MAX_NAMED_LINES ? malformed - MAX_NAMED_LINES : 0;
+    if (more && t->skip)
+        message_note("and %s more malformed line%s", number_grouped(more, count),
+                     more == 1 ? "" : "s");
     if (malformed == 0 || t->skip)
         return true;
     return message_fail(

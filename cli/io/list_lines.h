@@ -22,6 +22,8 @@ typedef struct line_rule {
 enum { LINE_QUOTE = 256 };
 char *line_quote(bly_bytes text, char out[LINE_QUOTE]);
 
+enum { MAX_NAMED_LINES = 10 }; /* more malformed lines are only counted */
+
 /* Reports a malformed line: "FILE:12: not an IP address: 'x'". path NULL: there is no file. It is
  * an error, or with `note` a note. */
 void line_complain(const char *reason, const char *path, uint64_t number, bly_bytes line,

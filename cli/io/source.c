@@ -51,7 +51,8 @@ static ptrdiff_t read_raw(source *s, char *to, size_t room) {
     return n;
 }
 
-/* ---- recognising compression ----------------------------------------------------------------- */
+/* ---- recognising formats ----------------------------------------------------------------------
+ */
 
 static bool begins_as(const decoder *d, const uint8_t *bytes, size_t size) {
     for (size_t i = 0; i < size; i++)
@@ -84,6 +85,9 @@ static bool recognise_format(source *s) {
     s->decoder = sniff(s, true);
     if (!s->decoder)
         return true;
+    if (s->decoder->not_lines)
+        return message_fail("%s: is %s, not a file of lines%s", s->path, s->decoder->name,
+                            s->decoder->not_lines);
     if (!s->decoder->open)
         return message_fail("%s: compressed with %s, and this build of bloomery lacks %s; "
                             "decompress it and pipe it in",

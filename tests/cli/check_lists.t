@@ -12,48 +12,48 @@ ads.bly:x.ads.example
 ads.bly,evil.bly:shared.example
 evil.bly:evil.example
 drop.bly:192.0.2.7
-! bloomery check: 2 lines are not of type domain or ip, and so not in any list; use --strict to see them
+! bloomery check: 2 lines are not of type domain or ip and so cannot match any list; use --strict to report them
 $ bloomery check --list ads.bly --list=evil.bly -ldrop.bly <hosts | cmp - <(bloomery check -l ads.bly -l evil.bly -l drop.bly hosts 2>/dev/null)
-! bloomery check: 2 lines are not of type domain or ip, and so not in any list; use --strict to see them
+! bloomery check: 2 lines are not of type domain or ip and so cannot match any list; use --strict to report them
 $ bloomery check -nH -l evil.bly -l ads.bly hosts
 hosts:1:ads.bly:x.ads.example
 hosts:2:evil.bly,ads.bly:shared.example
 hosts:3:evil.bly:evil.example
-! bloomery check: 3 lines are not of type domain, and so not in any list; use --strict to see them
+! bloomery check: 3 lines are not of type domain and so cannot match any list; use --strict to report them
 $ bloomery check --list-names never -l ads.bly -l evil.bly hosts
 x.ads.example
 shared.example
 evil.example
-! bloomery check: 3 lines are not of type domain, and so not in any list; use --strict to see them
+! bloomery check: 3 lines are not of type domain and so cannot match any list; use --strict to report them
 $ bloomery check --list-names auto -l ads.bly hosts
 x.ads.example
 shared.example
-! bloomery check: 3 lines are not of type domain, and so not in the list; use --strict to see them
+! bloomery check: 3 lines are not of type domain and so cannot match the list; use --strict to report them
 $ bloomery check --list-names always -l ads.bly hosts
 ads.bly:x.ads.example
 ads.bly:shared.example
-! bloomery check: 3 lines are not of type domain, and so not in the list; use --strict to see them
+! bloomery check: 3 lines are not of type domain and so cannot match the list; use --strict to report them
 $ bloomery check --list-names always ads.bly hosts
 ads.bly:x.ads.example
 ads.bly:shared.example
-! bloomery check: 3 lines are not of type domain, and so not in the list; use --strict to see them
+! bloomery check: 3 lines are not of type domain and so cannot match the list; use --strict to report them
 $ bloomery check -v -l ads.bly -l evil.bly -l drop.bly hosts
 good.example
 10.0.0.1/8
 \!!
 \
-! bloomery check: 2 lines are not of type domain or ip, and so not in any list; use --strict to see them
+! bloomery check: 2 lines are not of type domain or ip and so cannot match any list; use --strict to report them
 $ bloomery check -c -l ads.bly -l evil.bly -l drop.bly hosts
 4
-! bloomery check: 2 lines are not of type domain or ip, and so not in any list; use --strict to see them
+! bloomery check: 2 lines are not of type domain or ip and so cannot match any list; use --strict to report them
 $ bloomery check -vc -l ads.bly -l evil.bly -l drop.bly hosts
 4
-! bloomery check: 2 lines are not of type domain or ip, and so not in any list; use --strict to see them
+! bloomery check: 2 lines are not of type domain or ip and so cannot match any list; use --strict to report them
 $ bloomery check -c --list-names always -l ads.bly -l evil.bly -l drop.bly hosts
 ads.bly:2
 evil.bly:2
 drop.bly:1
-! bloomery check: 2 lines are not of type domain or ip, and so not in any list; use --strict to see them
+! bloomery check: 2 lines are not of type domain or ip and so cannot match any list; use --strict to report them
 $ bloomery check -l ads.bly -l drop.bly -k a.ads.example
 ads.bly:a.ads.example
 $ bloomery check -l ads.bly -l drop.bly -k 2001:db8::1
@@ -64,7 +64,7 @@ $ printf 'a.ads.example\0b\0' | bloomery check -0 -l ads.bly -l evil.bly | od -c
 $ printf '1 192.0.2.9\n2 ads.example\n3\n' | bloomery check --field 2 -t ' ' -l ads.bly -l drop.bly
 drop.bly:1 192.0.2.9
 ads.bly:2 ads.example
-! bloomery check: 1 line has no field 2 of type domain or ip, and so not in any list; use --strict to see it
+! bloomery check: 1 line has no field 2 of type domain or ip and so cannot match any list; use --strict to report it
 
 # ---- JSON -----------------------------------------------------------------------------------------
 $ bloomery check --json -l ads.bly -l evil.bly -l drop.bly hosts
@@ -76,14 +76,14 @@ $ bloomery check --json -l ads.bly -l evil.bly -l drop.bly hosts
 {"file":"hosts","number":6,"line":"10.0.0.1/8","match":false,"lists":[],"malformed":"malformed for every list; ads.bly: a URL or path, not a domain (type url takes URLs)"}
 {"file":"hosts","number":7,"line":"!!","match":false,"lists":[],"malformed":"malformed for every list; ads.bly: not a domain"}
 {"file":"hosts","number":8,"line":"","match":false,"lists":[]}
-! bloomery check: 2 lines are not of type domain or ip, and so not in any list; use --strict to see them
+! bloomery check: 2 lines are not of type domain or ip and so cannot match any list; use --strict to report them
 $ bloomery check --json -l ads.bly -k x.ads.example
 {"line":"x.ads.example","match":true,"lists":[{"list":"ads.bly","by":"ads.example"}]}
 $ bloomery check --json ads.bly -k x.ads.example
 {"line":"x.ads.example","match":true,"by":"ads.example"}
 $ bloomery check --json -l drop.bly -l drop.bly -k '!!'
 {"line":"!!","match":false,"lists":[],"malformed":"not an IP address"}
-! bloomery check: 1 line is not of type ip, and so not in any list; use --strict to see it
+! bloomery check: 1 line is not of type ip and so cannot match any list; use --strict to report it
 ? 1
 $ cp ads.bly "$(printf 'a\377.bly')" && bloomery check --json -l "$(printf 'a\377.bly')" -k ads.example
 {"line":"ads.example","match":true,"lists":[{"list":"a\ufffd.bly","list_base64":"Yf8uYmx5","by":"ads.example"}]}
@@ -147,7 +147,7 @@ ads.bly:x.ads.example
 ads.bly:shared.example
 drop.bly:192.0.2.7
 ! bloomery check: missing: No such file or directory
-! bloomery check: 2 lines are not of type domain or ip, and so not in any list; use --strict to see them
+! bloomery check: 2 lines are not of type domain or ip and so cannot match any list; use --strict to report them
 ? 2
 
 # ---- what is refused ------------------------------------------------------------------------------
@@ -232,3 +232,58 @@ $ bloomery check --json -l n1.bly -l n2.bly -l n3.bly -l n4.bly many | python3 -
 >         print(line)
 >     if line["lists"]:
 >         print(",".join(entry["list"] for entry in line["lists"]), line["line"], sep=":")' | cmp - all
+
+# ---- a list instead of lines -----------------------------------------------------------------------
+$ bloomery check ads.bly evil.bly hosts
+x.ads.example
+shared.example
+! bloomery check: evil.bly: is a Bloomery filter, not a file of lines; bloomery check accepts several lists, each after -l
+! bloomery check: 3 lines are not of type domain and so cannot match the list; use --strict to report them
+? 2
+$ bloomery check ads.bly < evil.bly; bloomery dedup evil.bly | wc -c; bloomery build -o new.bly evil.bly; ls new.bly
+0
+! bloomery check: standard input: is a Bloomery filter, not a file of lines; bloomery check accepts several lists, each after -l
+! bloomery dedup: evil.bly: is a Bloomery filter, not a file of lines; bloomery check accepts several lists, each after -l
+! bloomery build: evil.bly: is a Bloomery filter, not a file of lines; bloomery check accepts several lists, each after -l
+! ls: cannot access 'new.bly': No such file or directory
+? 2
+$ seq 3 | bloomery dedup -q --exact --state seen.fps >/dev/null; bloomery count seen.fps
+! bloomery count: seen.fps: is a file of fingerprints, not a file of lines
+? 2
+# Only with the byte that follows the magic in every version so far.
+$ printf 'BLY1\nBLY1 x\nBLY\nBLYFPS01\n' | bloomery dedup; printf 'BLY1' | bloomery dedup; printf BLYFPS01 | bloomery dedup -c
+BLY1
+BLY1 x
+BLY
+BLYFPS01
+BLY1
+1 line, 1 unique, 0 repeated
+
+# ---- many malformed lines ---------------------------------------------------------------------------
+$ seq -f 'no domain %g!' 12 >wrong; bloomery check --strict ads.bly wrong
+! bloomery check: wrong:1: not a domain: 'no domain 1!'
+! bloomery check: wrong:2: not a domain: 'no domain 2!'
+! bloomery check: wrong:3: not a domain: 'no domain 3!'
+! bloomery check: wrong:4: not a domain: 'no domain 4!'
+! bloomery check: wrong:5: not a domain: 'no domain 5!'
+! bloomery check: wrong:6: not a domain: 'no domain 6!'
+! bloomery check: wrong:7: not a domain: 'no domain 7!'
+! bloomery check: wrong:8: not a domain: 'no domain 8!'
+! bloomery check: wrong:9: not a domain: 'no domain 9!'
+! bloomery check: wrong:10: not a domain: 'no domain 10!'
+! bloomery check: and 2 more malformed lines
+? 2
+$ head -10 wrong | bloomery check --strict -c ads.bly; head -11 wrong | bloomery check --strict -c ads.bly 2>&1 | tail -2
+0
+0
+bloomery check: and 1 more malformed line
+! bloomery check: standard input:1: not a domain: 'no domain 1!'
+! bloomery check: standard input:2: not a domain: 'no domain 2!'
+! bloomery check: standard input:3: not a domain: 'no domain 3!'
+! bloomery check: standard input:4: not a domain: 'no domain 4!'
+! bloomery check: standard input:5: not a domain: 'no domain 5!'
+! bloomery check: standard input:6: not a domain: 'no domain 6!'
+! bloomery check: standard input:7: not a domain: 'no domain 7!'
+! bloomery check: standard input:8: not a domain: 'no domain 8!'
+! bloomery check: standard input:9: not a domain: 'no domain 9!'
+! bloomery check: standard input:10: not a domain: 'no domain 10!'
