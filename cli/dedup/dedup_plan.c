@@ -2,8 +2,9 @@
  *
  *   -n                       a blocked filter for N keys at the requested rate
  *   --memory                 with a known or estimated number of keys, the layout with the lowest
- *                            rate in that memory; without one, a split-block filter as large as
- *                            allowed, whose rate depends on the input
+ *                            rate in that memory, or in less if the rate is negligible; without
+ *                            one, a split-block filter as large as allowed, whose rate depends on
+ *                            the input
  *   a file                   a growing filter. Its first level has room for the estimated number of
  *                            lines, at most dedup_max_estimate because lines may be repeats. One
  *                            level is usually enough, so it gets most of the rate (0.8)
@@ -47,16 +48,35 @@ static bly_geometry best_shape(uint64_t bytes, uint64_t keys, double *rate) {
     return best;
 }
 
-static const double hopeless = 0.5;
+static const double hopeless = 0.5, negligible = 1e-9;
+static const uint64_t least_filter = 1 << 20;
+
+/* The memory for the filter: what is allowed, or less if the rate is then negligible even with four
+ * times the expected number of keys. A state gets all of it, because later runs may have more lines
+ * than the first. */
+static uint64_t useful_bytes(const state_request *r) {
+    const uint64_t allowed = r->memory - r->overhead;
+    const uint64_t keys = r->keys ? r->keys : r->file ? 0 : r->estimate;
+    uint64_t bytes = least_filter;
+    double rate;
+    if (!keys || keys > UINT64_MAX / 4)
+        return allowed;
+    for (; bytes < allowed; bytes *= 2) {
+        (void)best_shape(bytes, 4 * keys, &rate);
+        if (rate <= negligible)
+            return bytes;
+    }
+    return allowed;
+}
 
 static bool within_memory(const state_request *r, bly_spec *out) {
     char size[NUMBER_TEXT], keys[NUMBER_TEXT], percent[NUMBER_TEXT];
-    const uint64_t least = r->overhead + (1u << 20);
+    const uint64_t least = r->overhead + least_filter;
     uint64_t n = r->keys ? r->keys : r->estimate;
     double rate;
     if (r->memory < least)
         return message_fail("--memory must be at least %s", number_bytes(least, size));
-    bly_geometry g = best_shape(r->memory - r->overhead, n, &rate);
+    bly_geometry g = best_shape(useful_bytes(r), n, &rate);
     if (n && rate > hopeless && r->keys)
         return message_fail("--memory is too small: with %s keys, %s of all new lines would be "
                             "mistaken for repeats and dropped; give a larger one",
