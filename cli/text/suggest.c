@@ -2,8 +2,10 @@
  *
  * The distance is that of Damerau and Levenshtein in its simple form (optimal string alignment):
  * the number of letters to insert, delete, replace, or swap with a neighbour. Case is ignored. Long
- * words may have more mistakes than short ones. A word that was cut short ("--mem") or is longer
- * than the name ("deduplicate") is near too.
+ * words may have more mistakes than short ones. A word that was cut short ("--mem"), is longer than
+ * the name ("deduplicate") or has another word before it ("--max-memory") is near too. Of two names
+ * with equally many mistakes the longer one is taken, because a letter is more often left out than
+ * replaced.
  */
 #include "text/suggest.h"
 
@@ -52,6 +54,14 @@ static bool begins_alike(const char *a, size_t a_length, const char *b, size_t b
     return i == length && length >= MIN_PREFIX;
 }
 
+/* Whether one of them ends with a hyphen and the other. */
+static bool ends_alike(const char *a, size_t a_length, const char *b, size_t b_length) {
+    if (a_length < b_length)
+        return ends_alike(b, b_length, a, a_length);
+    return b_length >= MIN_PREFIX && a_length > b_length && a[a_length - b_length - 1] == '-' &&
+           begins_alike(a + a_length - b_length, b_length, b, b_length);
+}
+
 suggestion suggest_for(const char *typed, size_t length) {
     return (suggestion){.typed = typed, .length = length, .cost = TOO_FAR};
 }
@@ -62,9 +72,10 @@ void suggest_consider(suggestion *s, const char *name) {
         return;
     unsigned found = edits(s->typed, s->length, name, length);
     unsigned cost = found <= max_edits(s->length) ? EDIT * found : TOO_FAR;
-    if (begins_alike(s->typed, s->length, name, length))
+    if (begins_alike(s->typed, s->length, name, length) ||
+        ends_alike(s->typed, s->length, name, length))
         cost = smaller(cost, PREFIX);
-    if (cost >= s->cost)
+    if (cost > s->cost || cost == TOO_FAR || (cost == s->cost && length <= strlen(s->best)))
         return;
     s->cost = cost;
     (void)snprintf(s->best, sizeof s->best, "%s", name);
