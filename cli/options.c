@@ -18,7 +18,8 @@
 
 const cli_option cli_common_options[] = {
     OPTION_FLAG("quiet", 'q', offsetof(cli_common, quiet),
-                "Print no notes and no progress; errors and warnings are still printed."),
+                "Print no notes and no progress; errors and warnings are still printed. bloomery "
+                "check prints no lines, either: its exit status is the answer."),
     OPTION_CHOICE("color", 0, offsetof(cli_common, colour), "WHEN", "auto|always|never",
                   "When to use colour: auto (the default) means on a terminal, unless NO_COLOR is "
                   "set or TERM is dumb."),
@@ -188,8 +189,8 @@ static bool given_once(parser *p, const cli_option *option) {
 /* Refuses a --kind that only earlier versions had. */
 static bool not_removed(const cli_option *option, const char *text) {
     const bly_removed_kind *gone = option->type == CLI_KIND ? bly_kind_removed_by_name(text) : NULL;
-    return !gone || message_fail("--%s: kind %s was removed; use %s instead", option->name,
-                                 gone->name, gone->replacement);
+    return !gone || message_fail("--%s: filter kind %s is no longer supported; use %s instead",
+                                 option->name, gone->name, gone->replacement);
 }
 
 /* Reports a name that is not one of the option's values. */

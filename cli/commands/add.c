@@ -159,16 +159,16 @@ static void report_json(const edit *e, const bly_filter_info *s, uint64_t marks)
 
 static void report_text(const edit *e, const bly_filter_info *s, uint64_t marks) {
     char keys[NUMBER_TEXT], fresh[NUMBER_TEXT], count[NUMBER_TEXT], room[NUMBER_TEXT];
-    char rate[NUMBER_TEXT], marked[64] = "", copies[160];
+    char rate[NUMBER_TEXT], copies[160];
     const uint64_t own = s->count > marks ? s->count - marks : 0;
-    if (marks)
-        (void)snprintf(marked, sizeof marked, " and %llu type marks", (unsigned long long)marks);
+    const uint64_t planned = s->capacity > marks ? s->capacity - marks : s->capacity;
     (void)number_grouped(e->done, fresh);
     (void)number_grouped(e->keys, keys);
     if (e->list.capabilities & HANDLE_DESCRIBES)
-        message_note("%s: %s of %s keys new%s; now %s key%s%s (capacity: %s)", e->list.name, fresh,
-                     keys, copies_text(e, copies), number_grouped(own, count), own == 1 ? "" : "s",
-                     marked, number_grouped(s->capacity, room));
+        message_note("%s: %s of %s key%s new%s; now %s key%s (capacity: %s)", e->list.name, fresh,
+                     keys, e->keys == 1 ? "" : "s", copies_text(e, copies),
+                     number_grouped(own, count), own == 1 ? "" : "s",
+                     number_grouped(planned, room));
     else
         message_note("%s: %s of %s keys new; the false-positive rate per lookup is now %s",
                      e->list.name, fresh, keys, number_percent(s->current_fpr, rate));
@@ -196,8 +196,8 @@ static int report(edit *e) {
     else
         report_text(e, &facts.info, marks);
     if (e->unsure)
-        message_note("%s: %s more were sent again after a lost answer; they are in the filter, but "
-                     "it is unknown whether they were new",
+        message_note("%s: %s more keys were sent again after an answer was lost; they are in the "
+                     "filter, but it is unknown whether they were new",
                      e->list.name, number_grouped(e->unsure, unsure));
     warn(e, &facts.info);
     return CLI_OK;

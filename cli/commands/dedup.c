@@ -157,17 +157,20 @@ const cli_command command_dedup = {
     .name = "dedup",
     .operands = "[FILE...]",
     .summary = "Print each line the first time it is seen",
-    .brief = "Prints each line of the FILEs, or of standard input, the first time it occurs: what "
-             "`awk '!seen[$0]++'` prints, but faster and in a few megabytes of memory. A repeat is "
-             "never printed.\n"
+    .brief = "Prints each line of the FILEs, or of standard input, the first time it occurs, as "
+             "`awk '!seen[$0]++'` does, but faster and in 2 to 4 bytes of memory per different "
+             "line. Repeats are never printed.\n"
              "\n"
              "Lines are remembered in a Bloom filter, so a new line may be mistaken for a repeat "
-             "and dropped. This happens to 1 new line in 1,000 on average, unless -p sets another "
-             "rate. To drop none, use --exact, which takes 11 to 23 bytes of memory per different "
-             "line, or --confirm FILE, which stores fingerprints of the lines in FILE.",
+             "and dropped. On average this happens to at most 1 new line in 1,000, however many "
+             "lines there are; -p 1/1000000, for example, sets another rate. --exact drops no "
+             "line, and takes 11 to 23 bytes of memory per different line. --confirm FILE drops "
+             "no line, and writes 10 to 20 bytes per different line to FILE.",
     .description =
         "The filter takes about two bytes for each different line with -n, and three to four if it "
-        "must grow. Files compressed by gzip or zstd are decompressed.\n"
+        "must grow. If there are more lines than -n, or than --memory has room for, more new lines "
+        "are dropped than requested; a warning at the end says how many. Files compressed by gzip "
+        "or zstd are decompressed.\n"
         "\n"
         "With --exact and --confirm, a new line is dropped only if its 64-bit fingerprint equals "
         "that of another line. The chance that this happens at all is 1 in 1.5 million for 5 "

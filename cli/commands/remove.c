@@ -41,9 +41,9 @@ static bly_status apply(edit *e) {
 
 static int fail(const edit *e) {
     if (e->status == BLY_EFULL)
-        return message_error(
-            "%s: nothing was removed: the file has no space for more changes; build the list again",
-            e->list.name);
+        return message_error("%s: nothing was removed: the overlay has no space for more changes; "
+                             "build the list again without these keys",
+                             e->list.name);
     return message_status(e->list.name, e->status);
 }
 

@@ -22,8 +22,10 @@ const cli_option dedup_option_table[] = {
     KEY_OPTIONS(dedup_options),
     OPTION_FLAG("print-canonical", 0, AT(print_canonical),
                 "With --url: print URLs in canonical form instead of as they were read."),
-    OPTION_FLAG("repeated", 'd', AT(request.print_repeats),
-                "Print only the repeats: every line except its first occurrence."),
+    OPTION_FLAG(
+        "repeated", 'd', AT(request.print_repeats),
+        "Print only the repeats: every line except its first occurrence. New lines are remembered "
+        "all the same, also in FILE of --state and on the server of --redis."),
     OPTION_COUNT(AT(count), "Print only the totals. The file of --state is read, but not changed."),
     OPTION_OUTPUT(AT(output), "FILE", "Write to FILE, which appears only when it is complete."),
     OPTION_FORCE(AT(force), "Replace an existing FILE."),
@@ -170,7 +172,8 @@ const char *dedup_conflict(const dedup_options *o) {
     if (o->print_canonical && !o->keys.url)
         return "--print-canonical needs --url";
     if (o->print_canonical && o->keys.field)
-        return "--print-canonical cannot be combined with --field, whose lines are more than a URL";
+        return "--print-canonical cannot be combined with --field: a line then contains more than "
+               "the URL";
     return key_options_conflict(&o->keys);
 }
 

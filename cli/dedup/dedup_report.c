@@ -6,6 +6,7 @@
 #include "text/numbers.h"
 
 #include <math.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -43,22 +44,34 @@ static void print_count(const totals *r) {
     (void)printf("%llu %s%s, %llu unique, %llu repeated", (unsigned long long)s->records,
                  pipeline_takes_links(r->lines) ? "link" : "line", s->records == 1 ? "" : "s",
                  (unsigned long long)s->unique, (unsigned long long)repeated(s));
-    if (r->facts.approximate && r->facts.dropped >= 0.5)
+    if (isnan(r->facts.dropped))
+        (void)printf(" (most new lines among them)");
+    else if (r->facts.approximate && r->facts.dropped >= 0.5)
         (void)printf(" (about %s of them new)", number_estimate(r->facts.dropped, dropped));
     if (r->lines->rule.not_urls)
-        (void)printf(", %llu no URLs", (unsigned long long)r->lines->rule.not_urls);
+        (void)printf(", %llu not URLs", (unsigned long long)r->lines->rule.not_urls);
     (void)putchar('\n');
 }
 
 /* Not with --exact or --confirm, nor if state_judge warns. */
 static void note_dropped(const totals *r) {
     const state_facts *f = &r->facts;
+    const char *what = r->state->request.print_repeats ? "printed" : "dropped";
     char dropped[NUMBER_TEXT];
-    if (f->approximate && !state_is_overfull(f) && isatty(STDERR_FILENO))
+    if (!f->approximate || state_is_overfull(f) || !isatty(STDERR_FILENO))
+        return;
+    (void)number_estimate(f->dropped, dropped);
+    const bool one = strcmp(dropped, "1") == 0;
+    if (f->dropped >= 0.5)
         message_note(
-            "about %s new lines were mistaken for repeats and %s (estimated, not counted); %s",
-            number_estimate(f->dropped, dropped),
-            r->state->request.print_repeats ? "printed" : "dropped", f->alternative);
+            "about %s new line%s mistaken for %s and %s (estimated, not counted); to avoid this, "
+            "use %s",
+            dropped, one ? " was" : "s were", one ? "a repeat" : "repeats", what, f->alternative);
+    else
+        message_note("probably no new line was mistaken for a repeat and %s (expected number: "
+                     "%s%s); to be certain, use %s",
+                     what, f->dropped < 0.005 ? "below " : "",
+                     f->dropped < 0.005 ? "0.01" : dropped, f->alternative);
 }
 
 /* ---- text ------------------------------------------------------------------------------------ */

@@ -37,7 +37,9 @@ bool state_random_seed(uint64_t *out) {
     uint8_t key[16];
     const bly_status status = bly_random_key(key);
     memcpy(out, key, sizeof *out);
-    return message_ok("random numbers", status);
+    return status == BLY_OK ||
+           message_fail(
+               "cannot choose a random seed, because the system provides no random numbers");
 }
 
 static void warn_of_rule(const dedup_state *s) {

@@ -73,7 +73,7 @@ typedef struct state_facts {
     double rate, requested;    /* current and requested false-positive rate */
     double worst;              /* the highest rate so far; negative: unknown */
     const char *dropped_scope; /* " of the window", or "" */
-    const char *alternative;   /* how to drop no new line; NULL: this state drops none */
+    const char *alternative;   /* the options that drop no new line; NULL: this state drops none */
     bool confirms;             /* possible repeats are looked up on disk; then: */
     uint64_t confirmed, pages_read;
     bool on_server; /* then: */
@@ -166,8 +166,10 @@ extern const state_ops state_filter_ops, state_window_ops, state_exact_ops, stat
 
 /* Whether the rate is more than a tenth above the requested one: formulas have errors, too. */
 bool state_is_overfull(const state_facts *facts);
-/* Above this rate a run counts as failed. */
+/* Above this rate a run counts as failed, */
 static const double state_useless_rate = 0.5;
+/* and above this one too few keys come out new for an estimate of those that were dropped. */
+static const double state_unknown_rate = 0.9;
 
 /* An attacker who knows the seed can choose lines that are mistaken for others. false: reported. */
 bool state_random_seed(uint64_t *out);

@@ -333,7 +333,7 @@ static bool add(dedup_state *base, const bly_bytes *keys, size_t n, uint8_t *fre
     if (status == BLY_ENOMEM)
         return message_fail("out of memory");
     base->unique += confirm_count(s->confirm) - before;
-    return message_ok("the file of --confirm", status);
+    return message_ok(base->name, status);
 }
 
 static bool save_due(const dedup_state *base) {

@@ -24,9 +24,10 @@ static bool read_all(exact_file *f, uint64_t expected, uint64_t max_bytes) {
     const uint64_t need = expected > file->count ? expected : file->count;
     f->set = fingerprint_set_create(need, max_bytes);
     if (!f->set)
-        return message_fail("%s: not enough memory for its %llu fingerprints; give more --memory, "
-                            "or use --confirm FILE, which stores fingerprints on disk",
-                            file->path, (unsigned long long)need);
+        return message_fail(
+            "%s: not enough memory for %llu fingerprints (%llu are in the file); give a larger "
+            "--memory or a smaller -n, or use --confirm FILE, which stores fingerprints on disk",
+            file->path, (unsigned long long)need, (unsigned long long)file->count);
     return pages_scan(file, add_from_file, f->set) &&
            (!file->shape.zero || fingerprint_set_add(f->set, &zero, 1, NULL) == BLY_OK);
 }
@@ -76,10 +77,11 @@ typedef struct exact_state {
 static bool create_set(exact_state *s, uint64_t max_bytes) {
     s->file.set = fingerprint_set_create(s->base.request.keys, max_bytes);
     if (!s->file.set)
-        (void)message_error(max_bytes
-                                ? "--memory is too small for so many fingerprints; give a larger "
-                                  "one, or use --confirm FILE, which stores fingerprints on disk"
-                                : "out of memory");
+        (void)message_error(
+            max_bytes ? "not enough memory for the fingerprints; give a larger --memory or a "
+                        "smaller -n, or use --confirm FILE, which stores fingerprints on disk"
+                      : "out of memory; give a smaller -n, or use --confirm FILE, which stores "
+                        "fingerprints on disk");
     return s->file.set && state_random_seed(&s->file.pages.shape.seed);
 }
 

@@ -188,12 +188,13 @@ static bool report(const filter_state *s, bly_status status) {
         return message_fail("the filter cannot grow further at this low false-positive rate; give "
                             "the number of different lines with -n, or use --exact");
     if (status == BLY_EGROWTH)
-        return message_fail("%s: is full, and its file requests a growth of more than 64 times its "
-                            "size and 64 MiB, which is refused; name another file",
+        return message_fail("%s: is full, and its file requests growth by more than 64 times its "
+                            "size and more than 64 MiB, which is not allowed; name another file",
                             s->base.name);
     if (status == BLY_ENOMEM)
         return message_fail("out of memory; use --memory SIZE to limit the filter");
-    return message_ok("dedup", status);
+    return status == BLY_OK ||
+           message_fail("cannot add lines to the filter: %s", bly_strerror(status));
 }
 
 bool filter_state_add(filter_state *s, const bly_bytes *keys, size_t n, uint8_t *fresh,
@@ -273,8 +274,8 @@ void filter_state_get_facts(const filter_state *s, state_facts *out) {
     out->method = out->description = bly_kind_name(info.kind);
     out->bytes = info.bytes;
     out->approximate = true;
-    out->dropped = fmin(s->expected, s->repeats);
-    out->alternative = "--exact or --confirm FILE drops none";
+    out->dropped = s->rate > state_unknown_rate ? NAN : fmin(s->expected, s->repeats);
+    out->alternative = "--exact or --confirm FILE";
     out->rate = info.current_fpr;
     out->requested = info.requested_fpr;
 }
@@ -299,7 +300,8 @@ static bool judge(const dedup_state *base, const state_facts *facts) {
                  "dropped, and the false-positive rate is now %s (requested: %s); %s",
                  state_dropped_text(facts->dropped, dropped), number_percent(facts->rate, rate),
                  number_percent(facts->requested, requested),
-                 r->memory ? "give more --memory, or use --confirm FILE"
+                 r->memory ? r->keys ? "give a larger -n and --memory, or use --confirm FILE"
+                                     : "give a larger --memory, or use --confirm FILE"
                  : r->file ? "name another file, and leave out -n"
                            : advice);
     return facts->rate <= state_useless_rate;

@@ -343,10 +343,10 @@ static bool may_continue(redis_state *s, const state_lines *at) {
     if (s->doubtful && s->base.request.policy == STATE_STOP)
         return stop(s, at);
     if (hopeless)
-        return message_fail(
-            "%s: %s; the last %s lines without an answer, up to line %llu of %s, were %s",
-            s->base.name, reason(s), number_grouped(s->doubtful, lines),
-            (unsigned long long)at->last, at->path, print ? "printed" : "dropped");
+        return message_fail("%s: %s; dedup has stopped. The last %s lines without an answer, up to "
+                            "line %llu of %s, were %s",
+                            s->base.name, reason(s), number_grouped(s->doubtful, lines),
+                            (unsigned long long)at->last, at->path, print ? "printed" : "dropped");
     if (s->doubtful && !s->away) {
         message_warn("%s: %s; lines without an answer are %s", s->base.name, reason(s),
                      print ? "printed, although they may be repeats"
@@ -393,13 +393,12 @@ static void update_facts(redis_state *s) {
 
 /* The expected number of new keys that this run mistook for known ones. */
 static double expect_dropped(const redis_state *s, double came, double rate) {
-    static const double too_high = 0.9; /* too few keys come out new for an estimate */
     const bly_bitmap *b = bly_redis_filter_bitmap(s->remote.filter);
     const dedup_state *base = &s->base;
     const double repeats = (double)(base->records - base->unique - base->unanswered);
     const double fresh = (double)s->facts.count - (double)s->keys_before;
     const double dropped = came - bly_bitmap_keys(b, s->keys_before) - fresh;
-    if (rate > too_high)
+    if (rate > state_unknown_rate)
         return NAN;
     if (base->request.only_lookups)
         return fmin(repeats, (double)base->unique * rate / (1 - rate));
@@ -423,8 +422,7 @@ static void get_facts(dedup_state *base, state_facts *out) {
     out->rate = bly_plan_fpr(&b->geometry, (uint64_t)came, b->hasher.bits);
     out->requested = b->fpr;
     out->dropped = expect_dropped(s, came, out->rate);
-    out->alternative =
-        "a lower -p of a new filter drops fewer, and without --redis --exact drops none";
+    out->alternative = "--exact without --redis";
     out->on_server = true;
     out->bytes = s->absent ? absent_bytes(s) : 0;
     out->description = "fingerprints of this run";

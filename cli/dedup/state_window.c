@@ -266,7 +266,7 @@ static void get_facts(dedup_state *base, state_facts *out) {
     out->requested = line_window_of(s->core.filter, &window) ? window.rate : 0;
     out->worst = s->core.worst;
     out->dropped_scope = " of the window";
-    out->alternative = "--exact drops none, but forgets no line";
+    out->alternative = "--exact, which forgets no line";
 }
 
 /* A window of time may have been overfull for a while. A window of lines cannot be, although the

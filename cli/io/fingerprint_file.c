@@ -483,8 +483,8 @@ bool pages_replace(pages *p, pages_shape shape, uint64_t count, pages_fill fill,
         if (result != CROWDED)
             return result == DONE;
     }
-    return message_fail("%s: too many fingerprints have the same first bits, which does not happen "
-                        "by chance; remove it to start a new state",
+    return message_fail("%s: its fingerprints are not evenly distributed, so they were damaged or "
+                        "chosen by an attacker; remove the file to start a new state",
                         p->path);
 }
 

@@ -108,9 +108,9 @@ static bool say_verdict(const lock *l, const char *path, verdict v) {
                             "%s; ask that user or an administrator to delete it",
                             l->path, path);
     else
-        (void)message_error(
-            "%s: not a lock file (an empty regular file without hard links); move it away",
-            l->path);
+        (void)message_error("%s: cannot be used as a lock file, which must be an empty regular "
+                            "file without other hard links; move it away",
+                            l->path);
     return refuse(path);
 }
 

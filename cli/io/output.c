@@ -50,9 +50,10 @@ void output_refused(const char *path) {
     const int error = errno;
     if (error == EACCES && lstat(path, &st) == 0 && S_ISLNK(st.st_mode) && st.st_uid != geteuid() &&
         output_folder_writable(path)) {
-        (void)message_error("%s: not following a link of another user in a directory that everyone "
-                            "can write to; name the file itself",
-                            path);
+        (void)message_error(
+            "%s: not following a symbolic link that another user owns, in a directory that "
+            "everyone can write to; give the path of the file itself",
+            path);
         return;
     }
     errno = error;

@@ -64,7 +64,7 @@ const char *number_integer(const char *text, uint64_t *out) {
     const char *digits = hex ? text + 2 : text;
     const char *allowed = hex ? "0123456789abcdefABCDEF" : "0123456789";
     if (!*digits || strspn(digits, allowed) != strlen(digits))
-        return "it must be a whole number, decimal or 0x";
+        return "it must be a whole number, decimal (42) or hexadecimal (0x2a)";
     errno = 0;
     unsigned long long value = strtoull(digits, NULL, hex ? 16 : 10);
     if (errno)

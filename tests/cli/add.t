@@ -12,19 +12,19 @@ $ seq 111 120 > a.txt; seq 121 130 | gzip > b.txt.gz; seq 131 140 | bloomery add
 
 # A single key; with files besides, both.
 $ bloomery add list.bly --key 'a key of several words'
-! bloomery add: list.bly: 1 of 1 keys new; now 141 keys (capacity: 1,000)
+! bloomery add: list.bly: 1 of 1 key new; now 141 keys (capacity: 1,000)
 $ bloomery add list.bly --key 'a key of several words' a.txt
 ! bloomery add: list.bly: 0 of 11 keys new; now 141 keys (capacity: 1,000)
 $ echo 'never read' | bloomery add list.bly --key 1
-! bloomery add: list.bly: 0 of 1 keys new; now 141 keys (capacity: 1,000)
+! bloomery add: list.bly: 0 of 1 key new; now 141 keys (capacity: 1,000)
 
 # NUL-separated records may hold newlines, and blank lines are no keys.
 $ printf 'two\nlines\0one\0' | bloomery add -0 list.bly
 ! bloomery add: list.bly: 2 of 2 keys new; now 143 keys (capacity: 1,000)
 $ printf 'two\nlines\0' | bloomery add -0 list.bly
-! bloomery add: list.bly: 0 of 1 keys new; now 143 keys (capacity: 1,000)
+! bloomery add: list.bly: 0 of 1 key new; now 143 keys (capacity: 1,000)
 $ printf '\n\nlast without an end' | bloomery add list.bly
-! bloomery add: list.bly: 1 of 1 keys new; now 144 keys (capacity: 1,000)
+! bloomery add: list.bly: 1 of 1 key new; now 144 keys (capacity: 1,000)
 
 # As JSON, and quietly.
 $ seq 200 201 | bloomery add --json list.bly | sed -E 's/(\.0*[1-9][0-9]{2})[0-9]+/\1/g'
@@ -39,7 +39,7 @@ $ touch -d 2001-01-01 list.bly; seq 10 | bloomery add -q list.bly; date -r list.
 $ ln -s list.bly link.bly; chmod 640 list.bly; bloomery add link.bly --key more; stat -c '%A %F' list.bly link.bly
 -rw-r----- regular file
 lrwxrwxrwx symbolic link
-! bloomery add: link.bly: 1 of 1 keys new; now 149 keys (capacity: 1,000)
+! bloomery add: link.bly: 1 of 1 key new; now 149 keys (capacity: 1,000)
 
 # Programs that add at once wait for each other: no key is lost.
 $ for i in 1 2 3 4 5 6 7 8; do seq ${i}00001 ${i}00050 | bloomery add -q list.bly & done; wait
@@ -67,19 +67,19 @@ $ seq 1000 | bloomery add grows.bly
 # The list's own type decides how lines are read.
 $ echo 192.0.2.1 | bloomery build -q --type ip -n 1000 -o ip.bly
 $ printf '::ffff:192.0.2.1\n' | bloomery add ip.bly
-! bloomery add: ip.bly: 0 of 1 keys new; now 1 key and 24 type marks (capacity: 1,024)
+! bloomery add: ip.bly: 0 of 1 key new; now 1 key (capacity: 1,000)
 $ bloomery add --type ip ip.bly --key 198.51.100.7
-! bloomery add: ip.bly: 1 of 1 keys new; now 2 keys and 24 type marks (capacity: 1,024)
+! bloomery add: ip.bly: 1 of 1 key new; now 2 keys (capacity: 1,000)
 
 # A list that was built full takes another key without a word where its bits allow it.
 $ printf '192.0.2.%d\n' 1 2 | bloomery build -q --type ip -o two.bly; bloomery add two.bly -k 192.0.2.3
-! bloomery add: two.bly: 1 of 1 keys new; now 3 keys and 24 type marks (capacity: 26)
+! bloomery add: two.bly: 1 of 1 key new; now 3 keys (capacity: 2)
 
 # Blocks of a new length are remembered: they are found, and asked for.
 $ bloomery add ip.bly --key 203.0.113.0/24
-! bloomery add: ip.bly: 1 of 1 keys new; now 3 keys and 28 type marks (capacity: 1,024)
+! bloomery add: ip.bly: 1 of 1 key new; now 3 keys (capacity: 996)
 $ bloomery add ip.bly --key 203.0.112.0/24
-! bloomery add: ip.bly: 1 of 1 keys new; now 4 keys and 28 type marks (capacity: 1,024)
+! bloomery add: ip.bly: 1 of 1 key new; now 4 keys (capacity: 996)
 $ printf "203.0.113.9\n192.0.2.1\n203.0.114.1\n" | bloomery check ip.bly
 203.0.113.9
 192.0.2.1
@@ -102,7 +102,7 @@ $ bloomery add ip.bly bad.txt; echo $?; cmp before.bly ip.bly
 $ bloomery add --skip-malformed ip.bly bad.txt
 ! bloomery add: bad.txt:2: not an IP address: 'not an address'
 ! bloomery add: bad.txt:3: not an IP address: '192.0.2.300'
-! bloomery add: ip.bly: 1 of 1 keys new; now 5 keys and 28 type marks (capacity: 1,024)
+! bloomery add: ip.bly: 1 of 1 key new; now 5 keys (capacity: 996)
 $ bloomery add --skip-malformed --json ip.bly bad.txt | sed -E 's/(\.0*[1-9][0-9]{2})[0-9]+/\1/g'
 {"file":"ip.bly","type":"ip","keys":1,"new":0,"malformed":2,"count":33,"marks":28,"capacity":1024,"rate_per_lookup_requested":0.001,"rate_per_lookup_current":4.703e-10,"within_requested_rate":true}
 ! bloomery add: bad.txt:2: not an IP address: 'not an address'
@@ -122,7 +122,7 @@ $ bloomery add ip.bly --key ''
 ! bloomery add: ip.bly: was not changed
 ? 2
 $ printf '# a comment\n192.0.2.3 # and another\n' | bloomery add --comments ip.bly
-! bloomery add: ip.bly: 1 of 1 keys new; now 6 keys and 28 type marks (capacity: 1,024)
+! bloomery add: ip.bly: 1 of 1 key new; now 6 keys (capacity: 996)
 
 # Another type would spoil it.
 $ bloomery add --type phone ip.bly --key 030123
@@ -136,10 +136,10 @@ $ bloomery add --type telephone ip.bly --key 030123
 $ cp $DATA/../golden/v1/good/classic-fnv1a.bly plain.bly; bloomery add --type ip plain.bly --key 192.0.2.1; bloomery info plain.bly | grep type
   type       line
 ! bloomery add: warning: plain.bly: has keys whose type is not recorded, so the type of the new keys is not recorded either; look them up with bloomery check --type ip
-! bloomery add: plain.bly: 1 of 1 keys new; now 41 keys (capacity: 60)
+! bloomery add: plain.bly: 1 of 1 key new; now 41 keys (capacity: 60)
 $ cp $DATA/../golden/v1/good/classic-empty-fnv1.bly plain.bly; bloomery add --type ip plain.bly --key 192.0.2.1; bloomery info plain.bly | grep type
   type       ip
-! bloomery add: plain.bly: 1 of 1 keys new; now 1 key and 20 type marks (capacity: 60)
+! bloomery add: plain.bly: 1 of 1 key new; now 1 key (capacity: 40)
 
 # One so full that every mark seems to be there has no type.
 $ cp $DATA/../golden/v1/good/classic-full-crc64.bly full.bly; bloomery add full.bly --key x
@@ -155,9 +155,9 @@ $ bloomery add --key-file wrong.key keyed.bly --key golden-key-3
 ! bloomery add: keyed.bly: needs the secret key with the id 09ab680398f0e1ae, but the id of the key in --key-file is 68977c85c458e015; pass the right key file
 ? 2
 $ bloomery add --key-file right.key keyed.bly --key golden-key-3
-! bloomery add: keyed.bly: 0 of 1 keys new; now 50 keys (capacity: 60)
+! bloomery add: keyed.bly: 0 of 1 key new; now 50 keys (capacity: 60)
 $ bloomery add --key-file right.key keyed.bly --key golden-key-50
-! bloomery add: keyed.bly: 1 of 1 keys new; now 51 keys (capacity: 60)
+! bloomery add: keyed.bly: 1 of 1 key new; now 51 keys (capacity: 60)
 $ bloomery add --key-file right.key list.bly --key x
 ! bloomery add: list.bly: is not keyed; leave out --key-file
 ? 2

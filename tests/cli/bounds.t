@@ -30,7 +30,7 @@ $ seq 1 10 | bloomery add a.bly; cmp a.bly $DATA/../golden/regressions/amplify-7
 $ seq 1 10 | bloomery add --memory 1G a.bly; cmp a.bly $DATA/../golden/regressions/amplify-768B.bly
 ! bloomery add: a.bly: needs to grow by more than --memory allows; give a larger --memory; nothing was added
 $ seq 1 10 | bloomery dedup --state a.bly; cmp a.bly $DATA/../golden/regressions/amplify-768B.bly
-! bloomery dedup: a.bly: is full, and its file requests a growth of more than 64 times its size and 64 MiB, which is refused; name another file
+! bloomery dedup: a.bly: is full, and its file requests growth by more than 64 times its size and more than 64 MiB, which is not allowed; name another file
 $ bloomery add --memory 1G redis://localhost/x --key y
 ! bloomery add: --memory limits how much a filter may grow, but a filter on a server does not grow; leave out --memory
 ? 2

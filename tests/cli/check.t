@@ -67,14 +67,14 @@ $ cat words | bloomery check f.bly fruit - | sort | uniq -c
 $ printf '1\tapple\tx\n2\tcar\tx\n3\n' >table
 $ bloomery check --field 2 f.bly table
 1	apple	x
-! bloomery check: 1 line has no field 2 of type line, and so not in the list; use --strict to see it
+! bloomery check: 1 line has no field 2 of type line and so cannot match the list; use --strict to report it
 $ bloomery check --field 2 -v f.bly table
 2	car	x
 3
-! bloomery check: 1 line has no field 2 of type line, and so not in the list; use --strict to see it
+! bloomery check: 1 line has no field 2 of type line and so cannot match the list; use --strict to report it
 $ tr '\t' ' ' <table | bloomery check --field 2 -t ' ' f.bly
 1 apple x
-! bloomery check: 1 line has no field 2 of type line, and so not in the list; use --strict to see it
+! bloomery check: 1 line has no field 2 of type line and so cannot match the list; use --strict to report it
 $ bloomery check --field 2 --strict f.bly table
 1	apple	x
 ! bloomery check: table:3: there is no field 2: '3'
@@ -98,12 +98,12 @@ $ printf '%s\n' 192.0.2.0/24 | bloomery build -q --type ip -o ip.bly
 $ printf '%s\n' 192.0.2.1 nonsense '' 10.0.0.1/8 >addresses
 $ bloomery check ip.bly addresses
 192.0.2.1
-! bloomery check: 2 lines are not of type ip, and so not in the list; use --strict to see them
+! bloomery check: 2 lines are not of type ip and so cannot match the list; use --strict to report them
 $ bloomery check -v ip.bly addresses
 nonsense
 \
 10.0.0.1/8
-! bloomery check: 2 lines are not of type ip, and so not in the list; use --strict to see them
+! bloomery check: 2 lines are not of type ip and so cannot match the list; use --strict to report them
 $ bloomery check -q ip.bly addresses
 $ bloomery check --strict ip.bly addresses
 192.0.2.1
@@ -118,7 +118,7 @@ $ bloomery check --json ip.bly addresses
 {"file":"addresses","number":2,"line":"nonsense","match":false,"by":null,"malformed":"not an IP address"}
 {"file":"addresses","number":3,"line":"","match":false,"by":null}
 {"file":"addresses","number":4,"line":"10.0.0.1/8","match":false,"by":null,"malformed":"bits are set behind the prefix; the block is 10.0.0.0/8"}
-! bloomery check: 2 lines are not of type ip, and so not in the list; use --strict to see them
+! bloomery check: 2 lines are not of type ip and so cannot match the list; use --strict to report them
 
 # ---- exit status 2 --------------------------------------------------------------------------------
 $ bloomery check
@@ -245,7 +245,7 @@ bloomery check: list.bly: is damaged (wrong checksum); copy it again from its so
 bloomery check: warning: list.bly: the old list stays in use
 bloomery check: warning: list.bly: No such file or directory; the old list stays in use
 bloomery check: list.bly: was replaced; the new list is in use
-bloomery check: 1 line is not of type ip, and so not in the list; use --strict to see it
+bloomery check: 1 line is not of type ip and so cannot match the list; use --strict to report it
 
 # Written over in place: a follower has its own copy, and takes the new list when it is whole.
 $ printf 'old\nboth\n' | bloomery build -q -f -o list.bly

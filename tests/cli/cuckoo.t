@@ -61,15 +61,15 @@ $ printf 'a\nb\n' | bloomery check -c list.bly
 # A key that seems to be there is stored again, and has to be removed as often. --once leaves it out.
 $ bloomery add list.bly --key again; bloomery add list.bly --key again; bloomery remove list.bly --key again; bloomery check -c list.bly --key again
 1
-! bloomery add: list.bly: 1 of 1 keys new; now 499 keys (capacity: 2,000)
-! bloomery add: list.bly: 0 of 1 keys new, 1 apparently present and stored again; now 500 keys (capacity: 2,000)
+! bloomery add: list.bly: 1 of 1 key new; now 499 keys (capacity: 2,000)
+! bloomery add: list.bly: 0 of 1 key new, 1 apparently present and stored again; now 500 keys (capacity: 2,000)
 ! bloomery remove: list.bly: 1 removed, 0 not found; now 499 keys
 $ bloomery remove -q list.bly --key again; bloomery check -c list.bly --key again
 0
 ? 1
 $ bloomery add -q list.bly --key again; bloomery add --once list.bly --key again; bloomery remove -q list.bly --key again; bloomery check -c list.bly --key again
 0
-! bloomery add: list.bly: 0 of 1 keys new, 1 apparently present and skipped; now 499 keys (capacity: 2,000)
+! bloomery add: list.bly: 0 of 1 key new, 1 apparently present and skipped; now 499 keys (capacity: 2,000)
 ? 1
 $ printf 'a\nb\na\n' | bloomery add --json list.bly | sed -E 's/(\.0*[1-9][0-9]{2})[0-9]+/\1/g'
 {"file":"list.bly","type":"line","keys":3,"new":2,"repeated":1,"copies":0,"malformed":0,"count":500,"marks":0,"capacity":2000,"rate_per_lookup_requested":0.001,"rate_per_lookup_current":0.000232,"within_requested_rate":true}
@@ -79,7 +79,7 @@ $ cp list.bly before.bly; for i in 1 2 3 4 5 6 7 8; do bloomery add -q list.bly 
 2
 ! bloomery add: list.bly: one of these keys already has eight copies, the maximum; remove copies, or use --once; nothing was added
 $ bloomery add --once list.bly --key often
-! bloomery add: list.bly: 0 of 1 keys new, 1 apparently present and skipped; now 508 keys (capacity: 2,000)
+! bloomery add: list.bly: 0 of 1 key new, 1 apparently present and skipped; now 508 keys (capacity: 2,000)
 $ for i in 1 2 3 4 5 6 7 8; do bloomery remove -q list.bly --key often; done; bloomery check -c list.bly --key often
 0
 ? 1
@@ -114,8 +114,8 @@ $ seq 3000 | bloomery build --kind cuckoo -n 1000 -o more.bly -f
 # Types: any spelling of a key will do, marks stay, and are there once.
 $ printf '192.0.2.1\n10.0.0.0/8\n' | bloomery build -q --type ip --kind cuckoo -n 1000 -o ip.bly
 $ bloomery add ip.bly --key 198.51.100.7; bloomery add ip.bly --key 203.0.113.0/24; bloomery add -q ip.bly --key 203.0.112.0/24
-! bloomery add: ip.bly: 1 of 1 keys new; now 3 keys and 28 type marks (capacity: 1,028)
-! bloomery add: ip.bly: 1 of 1 keys new; now 4 keys and 32 type marks (capacity: 1,028)
+! bloomery add: ip.bly: 1 of 1 key new; now 3 keys (capacity: 1,000)
+! bloomery add: ip.bly: 1 of 1 key new; now 4 keys (capacity: 996)
 $ printf '203.0.113.9\n10.1.2.3\n198.51.100.8\n' | bloomery check ip.bly
 203.0.113.9
 10.1.2.3
@@ -299,7 +299,7 @@ $ bloomery build -q --kind cuckoo -n 10000 -o ones.bly hundred; bloomery merge -
 
 # The marks of a type are no keys, and no room for any.
 $ seq -f 192.0.2.%g 9 | bloomery build -q --type ip --kind cuckoo -n 9 -o few.bly; seq -f 198.51.100.%g 9 | bloomery add few.bly
-! bloomery add: few.bly: 9 of 9 keys new; now 18 keys and 24 type marks (capacity: 33)
+! bloomery add: few.bly: 9 of 9 keys new; now 18 keys (capacity: 9)
 $ for i in $(seq 30); do bloomery add -q few.bly -k 198.51.100.$i || break; done
 ! bloomery add: few.bly: full: it was created for 9 keys, and the new key does not fit; build it again with a larger -n, or as growable-cuckoo; nothing was added
 $ bloomery subtract -f -o none.bly t1.bly t1.bly

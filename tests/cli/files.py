@@ -207,8 +207,8 @@ def test_link_of_another_user(where):
     for words in (["add", "list.bly"], ["build", "-f", "-o", "list.bly"],
                   ["dedup", "--state", "list.bly"], ["dedup", "-f", "-o", "text"],
                   ["dedup", "--confirm", "text"], ["merge", "-f", "-o", "list.bly", "list.bly"]):
-        refused(run(place, *words, lines=b"x\n"), "not following a link of another user in a directory "
-                "that everyone can write to; name the file itself")
+        refused(run(place, *words, lines=b"x\n"), "not following a symbolic link that another user owns, "
+                "in a directory that everyone can write to; give the path of the file itself")
         expect(sorted(os.listdir(home)), before)
     expect(keys_in(home, "list.bly"), 2)
     with open(os.path.join(home, "text"), "rb") as f:

@@ -113,7 +113,7 @@ $ bloomery hash --key-file secret.key hello
 ! bloomery hash: xxh3 takes no secret key; use --with siphash, or leave out --key-file
 ? 2
 $ bloomery hash --seed -1 hello
-! bloomery hash: --seed cannot be '-1': it must be a whole number, decimal or 0x
+! bloomery hash: --seed cannot be '-1': it must be a whole number, decimal (42) or hexadecimal (0x2a)
 ? 2
 $ bloomery hash --list hello
 ! bloomery hash: --list takes no keys; leave out 'hello'

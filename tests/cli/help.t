@@ -113,7 +113,8 @@ Options:
 \
 General options:
   -q, --quiet             Print no notes and no progress; errors and warnings
-                          are still printed.
+                          are still printed. bloomery check prints no lines,
+                          either: its exit status is the answer.
       --color WHEN        When to use colour: auto (the default) means on a
                           terminal, unless NO_COLOR is set or TERM is dumb. WHEN
                           is auto, always or never.

@@ -87,7 +87,7 @@ $ printf 'n\n' | bloomery add -q old.bly; printf 'n\r\0' | bloomery add -q -0 ol
 $ printf 'k\r\n' | bloomery add old-count.bly; printf 'k\r\n' | bloomery remove old-count.bly; printf 'k\r\n' | bloomery add -q old-count.bly 2>&1 | wc -l
 1
 ! bloomery add: warning: old-count.bly: does not record whether a carriage return at the end of a line is part of its key. If this is an old state of bloomery count, it is; but this command ignores it. Use lines that end in a newline alone, or build a new list
-! bloomery add: old-count.bly: 1 of 1 keys new; now 5 keys (capacity: 1,000,000)
+! bloomery add: old-count.bly: 1 of 1 key new; now 5 keys (capacity: 1,000,000)
 ! bloomery remove: warning: old-count.bly: does not record whether a carriage return at the end of a line is part of its key. If this is an old state of bloomery count, it is; but this command ignores it. Use lines that end in a newline alone, or build a new list
 ! bloomery remove: old-count.bly: 1 removed, 0 not found; now 4 keys
 # Of count and distinct it is the same.
@@ -220,7 +220,7 @@ HTTP://Example.com/a?utm_source=x
 http://example.com/a
 http://example.com/b
   type       dedup --url=crawl
-! bloomery add: crawl.bly: 1 of 1 keys new; now 3 keys (capacity: 65,536)
+! bloomery add: crawl.bly: 1 of 1 key new; now 3 keys (capacity: 65,536)
 $ printf 'no url\r\n\r\n' | bloomery dedup --url --state url.bly | od -An -c; printf 'no url\n\n' | bloomery check -c url.bly
    n   o       u   r   l  \r  \n  \r  \n
 2

@@ -5,26 +5,26 @@ $ seq 10 | bloomery build -q -n 100 -o list.bly; seq 20 29 | bloomery build -q -
 # A lock that cannot be taken is an error, and nothing is changed.
 $ cp list.bly locked.bly; ln -s nowhere .locked.bly.lock; ln -s nowhere .new.bly.lock
 $ echo x | bloomery add locked.bly 2>&1 | sed "s,$PWD/,,"
-bloomery add: .locked.bly.lock: not a lock file (an empty regular file without hard links); move it away
+bloomery add: .locked.bly.lock: cannot be used as a lock file, which must be an empty regular file without other hard links; move it away
 bloomery add: locked.bly: cannot be locked, so it is not written
 $ bloomery merge -o new.bly list.bly other.bly
-! bloomery merge: .new.bly.lock: not a lock file (an empty regular file without hard links); move it away
+! bloomery merge: .new.bly.lock: cannot be used as a lock file, which must be an empty regular file without other hard links; move it away
 ! bloomery merge: new.bly: cannot be locked, so it is not written
 ? 2
 $ bloomery intersect -o new.bly list.bly other.bly
-! bloomery intersect: .new.bly.lock: not a lock file (an empty regular file without hard links); move it away
+! bloomery intersect: .new.bly.lock: cannot be used as a lock file, which must be an empty regular file without other hard links; move it away
 ! bloomery intersect: new.bly: cannot be locked, so it is not written
 ? 2
 $ bloomery fold --by 1 -o new.bly list.bly
-! bloomery fold: .new.bly.lock: not a lock file (an empty regular file without hard links); move it away
+! bloomery fold: .new.bly.lock: cannot be used as a lock file, which must be an empty regular file without other hard links; move it away
 ! bloomery fold: new.bly: cannot be locked, so it is not written
 ? 2
 $ seq 10 | bloomery build -q --new-key new.key -o new.bly
-! bloomery build: .new.bly.lock: not a lock file (an empty regular file without hard links); move it away
+! bloomery build: .new.bly.lock: cannot be used as a lock file, which must be an empty regular file without other hard links; move it away
 ! bloomery build: new.bly: cannot be locked, so it is not written
 ? 2
 $ seq 10 | bloomery dedup --state new.bly
-! bloomery dedup: .new.bly.lock: not a lock file (an empty regular file without hard links); move it away
+! bloomery dedup: .new.bly.lock: cannot be used as a lock file, which must be an empty regular file without other hard links; move it away
 ! bloomery dedup: new.bly: cannot be locked, so it is not written
 ? 2
 $ cmp list.bly locked.bly; ls new.* nowhere 2>/dev/null
@@ -45,16 +45,16 @@ regular file 600
 2
 directory 700
 precious
-! bloomery add: .odd.bly.lock: not a lock file (an empty regular file without hard links); move it away
+! bloomery add: .odd.bly.lock: cannot be used as a lock file, which must be an empty regular file without other hard links; move it away
 ! bloomery add: odd.bly: cannot be locked, so it is not written
-! bloomery add: .odd.bly.lock: not a lock file (an empty regular file without hard links); move it away
+! bloomery add: .odd.bly.lock: cannot be used as a lock file, which must be an empty regular file without other hard links; move it away
 ! bloomery add: odd.bly: cannot be locked, so it is not written
-! bloomery add: .odd.bly.lock: not a lock file (an empty regular file without hard links); move it away
+! bloomery add: .odd.bly.lock: cannot be used as a lock file, which must be an empty regular file without other hard links; move it away
 ! bloomery add: odd.bly: cannot be locked, so it is not written
 $ ln empty .odd.bly.lock; echo x | bloomery add odd.bly; echo $?; stat -c '%h %a' .odd.bly.lock; rm .odd.bly.lock second; cmp list.bly odd.bly
 2
 3 600
-! bloomery add: .odd.bly.lock: not a lock file (an empty regular file without hard links); move it away
+! bloomery add: .odd.bly.lock: cannot be used as a lock file, which must be an empty regular file without other hard links; move it away
 ! bloomery add: odd.bly: cannot be locked, so it is not written
 
 # What a killed program has left can be used, and is removed. Its mode is nobody else's to change.
@@ -85,10 +85,10 @@ $ cp list.bly theirs.bly; : > .theirs.bly.lock; chmod 444 .theirs.bly.lock
 > bloomery info --json theirs.bly | grep -o '"count":[0-9]*'; exec 9<&-; wait; cat notes >&2
 "count":10
 ! bloomery add: theirs.bly: waiting for another process that is using this file
-! bloomery add: theirs.bly: 1 of 1 keys new; now 11 keys (capacity: 100)
+! bloomery add: theirs.bly: 1 of 1 key new; now 11 keys (capacity: 100)
 
 # What appears while one waits for the lock is not replaced, and no key is left without its list.
-$ for command in "merge list.bly other.bly" "intersect list.bly other.bly" "fold --by 1 list.bly" "build list.bly --new-key late.key"; do
+$ for command in "merge list.bly other.bly" "intersect list.bly other.bly" "fold --by 1 list.bly" "build full --new-key late.key"; do
 >     rm -f late.bly notes; : > .late.bly.lock
 >     exec 9< .late.bly.lock; flock 9; bloomery $command -o late.bly 2> notes 9<&- & until_true grep -q waiting notes
 >     cp other.bly late.bly; exec 9<&-; wait $!; echo $?; cat notes >&2; cmp other.bly late.bly

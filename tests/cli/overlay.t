@@ -86,8 +86,8 @@ over.bly: good; false-positive rate 0.0977% per line and per lookup (requested 0
 
 # It is a set: what is added twice goes at once, and a key that never was added takes no other with it.
 $ bloomery add over.bly --key twice; bloomery add over.bly --key twice; bloomery remove over.bly --key twice; bloomery check -q over.bly --key twice
-! bloomery add: over.bly: 1 of 1 keys new; now 851 keys (capacity: 1,000)
-! bloomery add: over.bly: 0 of 1 keys new; now 851 keys (capacity: 1,000)
+! bloomery add: over.bly: 1 of 1 key new; now 851 keys (capacity: 1,000)
+! bloomery add: over.bly: 0 of 1 key new; now 851 keys (capacity: 1,000)
 ! bloomery remove: over.bly: 1 removed, 0 not found; now 850 keys
 ? 1
 $ seq 100001 103000 | bloomery remove over.bly; bloomery check -c over.bly <(seq 201 1000)
@@ -97,8 +97,8 @@ $ bloomery add --copies over.bly --key twice
 ! bloomery add: over.bly: an overlay list stores each key once; leave out --copies
 ? 2
 $ bloomery add --once over.bly --key once; bloomery add --once over.bly --key once
-! bloomery add: over.bly: 1 of 1 keys new; now 849 keys (capacity: 1,000)
-! bloomery add: over.bly: 0 of 1 keys new; now 849 keys (capacity: 1,000)
+! bloomery add: over.bly: 1 of 1 key new; now 849 keys (capacity: 1,000)
+! bloomery add: over.bly: 0 of 1 key new; now 849 keys (capacity: 1,000)
 $ bloomery remove over.bly --key nowhere
 ! bloomery remove: over.bly: 0 removed, 1 not found; now 849 keys
 ? 1
@@ -110,7 +110,7 @@ $ bloomery build -q --over fuse.bly --marker classic --changes 50 -o bloom.bly; 
   misses     at most 1 in 1,314 of its keys
 2
 ! bloomery remove: bloom.bly: 50 removed, 0 not found; now 950 keys
-! bloomery remove: bloom.bly: nothing was removed: the file has no space for more changes; build the list again
+! bloomery remove: bloom.bly: nothing was removed: the overlay has no space for more changes; build the list again without these keys
 $ bloomery build -q --over fuse.bly --marker cuckoo --changes 10 -o grow.bly; bloomery remove grow.bly <(seq 500)
 ! bloomery remove: grow.bly: 500 removed, 0 not found; now 500 keys
 $ cp grow.bly before.bly; bloomery remove grow.bly <(seq 501 1000); bloomery check -c grow.bly numbers; bloomery info grow.bly | grep changes
@@ -156,7 +156,7 @@ $ bloomery add -q d.bly --key more.test; bloomery add d.bly --key deep.down.test
   type       domain
   changes    1 removed, 6 added; more than a fifth of its keys: build the list again
 x.deep.down.test
-! bloomery add: d.bly: 1 of 1 keys new; now 3 keys and 28 type marks (capacity: 26)
+! bloomery add: d.bly: 1 of 1 key new; now 3 keys (capacity: 26)
 ! bloomery add: warning: d.bly: a line now needs up to 2 lookups instead of 1, so the false-positive rate per line is up to 0.195%; build the list again
 ? 1
 $ echo 000102030405060708090a0b0c0d0e0f > key; chmod 600 key; bloomery build -q --key-file key --kind ribbon -o secret.bly numbers; bloomery build --over secret.bly -o s.bly

@@ -478,7 +478,7 @@ $ bloomery plan -n 1M --static --deletes
 ! bloomery plan: --static cannot be combined with --grows, --window or --deletes: no key of a static filter is added or removed later
 ? 2
 $ bloomery plan -n 1M --kind stable
-! bloomery plan: --kind: kind stable was removed; use window instead
+! bloomery plan: --kind: filter kind stable is no longer supported; use window instead
 ? 2
 $ bloomery plan -n 1M --kind pigeon
 ! bloomery plan: --kind cannot be 'pigeon': it must be one of classic, partitioned, sbbf, split512, bb2x512, scalable, window, counting, multilayer, layered, overlay, hybrid, cuckoo, fuse, ribbon, counts, hll, growable-cuckoo, scalable-cuckoo

@@ -144,10 +144,10 @@ $ bloomery build --kind window -o x.bly numbers
 ! bloomery build: a window filter forgets keys, so it cannot be a list; use bloomery dedup --window
 ? 2
 $ bloomery build --kind stable -o x.bly numbers
-! bloomery build: --kind: kind stable was removed; use window instead
+! bloomery build: --kind: filter kind stable is no longer supported; use window instead
 ? 2
 $ bloomery build --kind blocked-counting -o x.bly numbers
-! bloomery build: --kind: kind blocked-counting was removed; use layered instead
+! bloomery build: --kind: filter kind blocked-counting is no longer supported; use layered instead
 ? 2
 $ bloomery dedup --state fuse.bly numbers
 ! bloomery dedup: fuse.bly: cannot be used as a state file, because it is a fuse filter, to which nothing can be added; name another file

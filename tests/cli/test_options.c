@@ -426,7 +426,8 @@ static void bad_numbers(void **state) {
     REFUSES("--rate cannot be '1/0': it must be a rate such as 0.001, 0.1%, 1/1000 or 1e-3", "-p",
             "1/0");
     REFUSES("--rate cannot be '100%': it must be above 0 and below 1 (100%)", "-p", "100%");
-    REFUSES("--seed cannot be '1e8': it must be a whole number, decimal or 0x", "--seed=1e8");
+    REFUSES("--seed cannot be '1e8': it must be a whole number, decimal (42) or hexadecimal (0x2a)",
+            "--seed=1e8");
 }
 
 /* One line, whatever the arguments are. */

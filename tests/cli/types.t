@@ -174,7 +174,7 @@ $ bloomery check --type line d.bly asked
 ? 1
 $ bloomery check --type domain ip.bly -k 192.0.2.1
 ! bloomery check: warning: ip.bly: was built with --type ip; with --type domain, its lines may not be found
-! bloomery check: 1 line is not of type domain, and so not in the list; use --strict to see it
+! bloomery check: 1 line is not of type domain and so cannot match the list; use --strict to report it
 ? 1
 # A filter without marks can be asked as any type; every length is tried.
 $ printf 'example.com\n' | bloomery build -o plain.bly
@@ -221,7 +221,7 @@ $ bloomery build -q -f --type ip -p 1/1000 -n 5010 -o list.bly addresses
 $ bloomery verify list.bly
 list.bly: good; false-positive rate 0.0946% per line and per lookup (requested 0.1%)
 $ printf '1.0.0.0/16\n1.2.3.0/24\n' | bloomery add list.bly
-! bloomery add: list.bly: 2 of 2 keys new; now 5,002 keys and 32 type marks (capacity: 5,034)
+! bloomery add: list.bly: 2 of 2 keys new; now 5,002 keys (capacity: 5,002)
 ! bloomery add: warning: list.bly: a line now needs up to 3 lookups instead of 1, so the false-positive rate per line is up to 0.287%; build the list again
 $ bloomery verify list.bly
 list.bly: intact, but above its requested rate; false-positive rate 0.286% per line (requested 0.1%), 0.0955% per lookup (requested 0.1%)
@@ -268,7 +268,7 @@ $ seq 100000 100999 | bloomery build --json -q -f --type phone -p 0.5 -o list.bl
 
 # ---- an overfull list counts the marks that are certain, and finds every key ---------------------
 $ head -100 addresses | bloomery build -q -f --type ip -o list.bly; tail -n +101 addresses | bloomery add list.bly
-! bloomery add: list.bly: 568 of 4,900 keys new; now 676 keys and 16 type marks (capacity: 124)
+! bloomery add: list.bly: 568 of 4,900 keys new; now 676 keys (capacity: 108)
 ! bloomery add: warning: list.bly: too full: every bit is set (capacity: 124 keys), so every lookup matches; build a larger filter
 $ bloomery info list.bly | grep -e keys -e per -e health
   shape      4 blocks, 8 bits per key
