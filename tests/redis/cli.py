@@ -133,7 +133,7 @@ def test_add():
     ok(69480 < added["new"] <= 69500, f"{added['new']} of 69,500 new")
     eq(added["count"], report(server, "info", at)["count"])
     _, err = bloomery(server, "add", at, "--key", "one more")
-    ok("1 of 1 keys new; now 70," in err, err)
+    ok("1 of 1 key new; now 70," in err, err)
     eq(report(server, "add", at, "--key", "one more")["new"], 0)
     out, _ = bloomery(server, "check", "-c", at, lines=keys(70500))
     eq(out, "70500\n")
