@@ -263,17 +263,13 @@ static bly_status plan(const bench_setting *s, bly_kind kind, bly_spec *out) {
 
 bool bench_possible(const bench_setting *s, bly_kind kind) {
     bly_spec spec;
-    if (kinds_can(kind, BLY_CARDINALITY_ONLY)) {
-        (void)message_error(
+    if (kinds_can(kind, BLY_CARDINALITY_ONLY))
+        return message_refuse(
             "%s: only counts keys, so it has no lookups to measure; leave it out of "
             "--kinds",
             bly_kind_name(kind));
-        return false;
-    }
     bly_status status = plan(s, kind, &spec);
-    if (status)
-        (void)message_error("%s: %s", bly_kind_name(kind), bly_strerror(status));
-    return status == BLY_OK;
+    return status == BLY_OK || message_refuse("%s: %s", bly_kind_name(kind), bly_strerror(status));
 }
 
 static bool open_filters(bench *b) {
@@ -350,10 +346,8 @@ static bool time_hash(const bench_setting *s, bench_limits *out) {
     bly_hasher hasher;
     bench_keys keys;
     bly_status status = bly_hasher_default(&hasher, s->keys, s->rate, 0);
-    if (status) {
-        (void)message_error("%s", bly_strerror(status));
-        return false;
-    }
+    if (status)
+        return message_refuse("%s", bly_strerror(status));
     if (!keys_open(&keys, s->key_bytes))
         return false;
     out->hash = bly_hash_name((bly_hash_id)hasher.id);
@@ -412,10 +406,8 @@ static bool time_lines(bench_limits *out) {
     /* The sequences choose among 2^32 lines at most; no machine has more. */
     void *at =
         bytes <= SIZE_MAX && lines <= UINT32_MAX ? aligned_alloc(HUGE_PAGE, (size_t)bytes) : NULL;
-    if (!at) {
-        (void)message_error("out of memory");
-        return false;
-    }
+    if (!at)
+        return message_refuse("out of memory");
 #ifdef MADV_HUGEPAGE
     (void)madvise(at, (size_t)bytes, MADV_HUGEPAGE);
 #endif
@@ -435,10 +427,8 @@ bool bench_limits_find(const bench_setting *s, bench_limits *out) {
     bly_needs needs = {.keys = s->keys, .fpr = s->rate};
     bly_advice a = {.struct_size = sizeof a};
     bly_status status = bly_advise(&needs, &a);
-    if (status) {
-        (void)message_error("%s", bly_strerror(status));
-        return false;
-    }
+    if (status)
+        return message_refuse("%s", bly_strerror(status));
     *out = (bench_limits){.bytes = a.bytes};
     return time_hash(s, out) && time_lines(out);
 }

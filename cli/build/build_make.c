@@ -83,12 +83,11 @@ static bool give_up(const build_making *m, uint64_t matches) {
     double better = pow(10, floor(-log10((double)m->allow->count)));
     if (better >= m->rate)
         better = m->rate / 10;
-    (void)message_error("%s: %s of its %s lines %s after %u tr%s; use -p %g to make that unlikely",
-                        m->allow->path, number_grouped(matches, some),
-                        number_grouped(m->allow->count, all),
-                        matches == 1 ? "is a false positive" : "are false positives", m->tries,
-                        m->tries == 1 ? "y" : "ies", better);
-    return false;
+    return message_refuse(
+        "%s: %s of its %s lines %s after %u tr%s; use -p %g to make that unlikely", m->allow->path,
+        number_grouped(matches, some), number_grouped(m->allow->count, all),
+        matches == 1 ? "is a false positive" : "are false positives", m->tries,
+        m->tries == 1 ? "y" : "ies", better);
 }
 
 /* Prepares another filter of the same keys, with other false positives. */
@@ -98,10 +97,8 @@ static bool vary(build_making *m) {
         return true;
     }
     bly_status status = bly_hasher_init(&m->hasher, (bly_hash_id)m->hasher.id, m->hasher.seed + 1);
-    if (status != BLY_OK) {
-        (void)message_error("%s", bly_strerror(status));
-        return false;
-    }
+    if (status != BLY_OK)
+        return message_refuse("%s", bly_strerror(status));
     gathered_keys_rehash(&m->keys, &m->hasher);
     return true;
 }

@@ -59,14 +59,12 @@ static const cli_option options[] = {
 
 static bool check(const values *v, cli_operands operands) {
     if (operands.count)
-        (void)message_error("unexpected argument '%s'; see --help", operands.items[0]);
-    else if (v->key_bytes && (v->key_bytes < 8 || v->key_bytes > 4096))
-        (void)message_error("--key-bytes must be from 8 to 4096");
-    else if (v->rounds > MAX_ROUNDS)
-        (void)message_error("--rounds must be at most %d", MAX_ROUNDS);
-    else
-        return true;
-    return false;
+        return message_refuse("unexpected argument '%s'; see --help", operands.items[0]);
+    if (v->key_bytes && (v->key_bytes < 8 || v->key_bytes > 4096))
+        return message_refuse("--key-bytes must be from 8 to 4096");
+    if (v->rounds > MAX_ROUNDS)
+        return message_refuse("--rounds must be at most %d", MAX_ROUNDS);
+    return true;
 }
 
 static bench_setting setting_of(const values *v) {

@@ -183,13 +183,11 @@ static bool gather(build_run *r, cli_operands files) {
                          &r->lines))
         return false;
     r->repeated = gathered_keys_settle(&r->making.keys);
-    if (r->making.room && r->making.keys.distinct > r->making.room && !kinds_grow(o->kind)) {
-        (void)message_error(
+    if (r->making.room && r->making.keys.distinct > r->making.room && !kinds_grow(o->kind))
+        return message_refuse(
             "the input has %s different keys, more than -n %s; give a larger -n, or "
             "leave it out",
             number_grouped(r->making.keys.distinct, count), number_grouped(r->making.room, most));
-        return false;
-    }
     if (r->making.keys.count == 0)
         message_warn("the input has no keys; the list will match nothing");
     return true;

@@ -140,9 +140,7 @@ static bool print_count(count_run *r, bly_bytes record, bly_bytes key, tally_cou
     if (!r->top)
         return o->json ? put_json(r, c, record) : put(r, c, record);
     const bly_status status = c.count ? bly_top_offer(r->top, key.data, key.size, c.count) : BLY_OK;
-    if (status != BLY_OK)
-        (void)message_error("%s", bly_strerror(status));
-    return status == BLY_OK;
+    return status == BLY_OK || message_refuse("%s", bly_strerror(status));
 }
 
 /* Explains the mark of estimates. */
@@ -258,9 +256,8 @@ static bool open_tally(count_run *r) {
     if (r->tally.keeps_return)
         pipeline_keep_returns(&r->lines, o->query ? NULL : o->state);
     bly_status status = o->top ? bly_top_create((size_t)o->top, NULL, &r->top) : BLY_OK;
-    if (status != BLY_OK)
-        (void)message_error("--top %llu: %s", (unsigned long long)o->top, bly_strerror(status));
-    return status == BLY_OK;
+    return status == BLY_OK ||
+           message_refuse("--top %llu: %s", (unsigned long long)o->top, bly_strerror(status));
 }
 
 /* The first batch is read before the counts are created: it shows how many lines to expect. */

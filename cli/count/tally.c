@@ -164,8 +164,7 @@ static bool make(tally *t, const tally_request *r) {
 /* ---- an existing state ----------------------------------------------------------------------- */
 
 static bool refuse(const char *why, const char *path) {
-    (void)message_error("%s: %s", path, why);
-    return false;
+    return message_refuse("%s: %s", path, why);
 }
 
 /* Refuses options that contradict the state. */
@@ -248,13 +247,11 @@ static bool open_query(tally *t, const tally_request *r) {
         return false;
     t->filter = t->file.filter;
     const bly_kind kind = bly_filter_geometry(t->filter).kind;
-    if (!kinds_can(kind, BLY_CAN_COUNT)) {
-        (void)message_error(
+    if (!kinds_can(kind, BLY_CAN_COUNT))
+        return message_refuse(
             "%s: %s filters do not count how often a key was added; these kinds do: "
             "%s",
             r->state, bly_kind_name(kind), kinds_that_can(BLY_CAN_COUNT, kinds));
-        return false;
-    }
     t->type = bly_list_recognise(t->filter, &levels);
     t->keeps_return = bly_filter_key_rule(t->filter) == BLY_KEYS_UNRECORDED;
     if (t->type == BLY_LIST_NONE)
@@ -284,12 +281,10 @@ bool tally_open(tally *t, const tally_request *r) {
         return open_query(t, r);
     if (!state_file_open(&t->kept, r->state, r->key))
         return false;
-    if (!t->kept.loaded && r->age && !r->sketch) {
-        (void)message_error("%s: --age halves the counts of a sketch, not exact counts; add "
-                            "--sketch, or leave out --age",
-                            r->state);
-        return false;
-    }
+    if (!t->kept.loaded && r->age && !r->sketch)
+        return message_refuse("%s: --age halves the counts of a sketch, not exact counts; add "
+                              "--sketch, or leave out --age",
+                              r->state);
     if (!(t->kept.loaded ? state_fits(t, r) : make(t, r)))
         return false;
     t->filter = t->kept.filter ? t->kept.filter : t->exact.level[0].filter;

@@ -63,12 +63,11 @@ static bool check_pages(fingerprints *f, const pages *file) {
     for (uint64_t page = 0; page < pages_of(f); page++) {
         if (!pages_read(file, page, slots))
             return false;
-        if (!check_page(f, page, slots)) {
-            (void)message_error("%s: is damaged: page %llu has a fingerprint that does not belong "
-                                "there; remove the file and start again",
-                                f->path, (unsigned long long)page);
-            return false;
-        }
+        if (!check_page(f, page, slots))
+            return message_refuse(
+                "%s: is damaged: page %llu has a fingerprint that does not belong "
+                "there; remove the file and start again",
+                f->path, (unsigned long long)page);
     }
     return true;
 }

@@ -141,10 +141,8 @@ static bool take_argument(const char *argument, const line_rule *rule, bly_list_
 
 static bool read_argument(const char *argument, const line_rule *rule, list_line *each, void *ctx) {
     bly_list_reader *reader;
-    if (bly_list_reader_create(&reader) != BLY_OK) {
-        (void)message_error("out of memory");
-        return false;
-    }
+    if (bly_list_reader_create(&reader) != BLY_OK)
+        return message_refuse("out of memory");
     const bool good = take_argument(argument, rule, reader, each, ctx);
     bly_list_reader_destroy(reader);
     return good;
@@ -292,15 +290,14 @@ static int change(edit *e, cli_operands files) {
 static bool name_agrees(const edit_command *command, const edit_values *v, const char *name) {
     const uint32_t can = handle_capabilities(name);
     if (!(can & command->needs))
-        (void)message_error("keys cannot be removed from a filter on a server without the Bloomery "
-                            "module; on a server with it, use the command BLY.DEL");
-    else if (v->copies && !(can & HANDLE_COPIES))
-        (void)message_error(
+        return message_refuse(
+            "keys cannot be removed from a filter on a server without the Bloomery "
+            "module; on a server with it, use the command BLY.DEL");
+    if (v->copies && !(can & HANDLE_COPIES))
+        return message_refuse(
             "a filter on a server without the Bloomery module stores each key once; "
             "leave out --copies");
-    else
-        return true;
-    return false;
+    return true;
 }
 
 int edit_run(const edit_command *command, const edit_values *v, cli_operands operands) {

@@ -255,8 +255,7 @@ bool open_may_save(const char *path, bool force) {
         return output_may_replace(path, force);
     if (force || !isatty(STDOUT_FILENO))
         return true;
-    (void)message_error("not writing a filter to a terminal; use -f to force");
-    return false;
+    return message_refuse("not writing a filter to a terminal; use -f to force");
 }
 
 static bly_status put(void *ctx, const void *data, size_t size) {

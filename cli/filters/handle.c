@@ -19,21 +19,20 @@ static bool options_apply(const filter_handle *h) {
     const handle_options *o = &h->options;
     const bool file = h->ops == &handle_file_ops;
     if (file && o->gozero)
-        (void)message_error(
+        return message_refuse(
             "%s: is a file; --gozero is only for filters on servers: redis://HOST/KEY", h->name);
-    else if (file && o->allow_replica)
-        (void)message_error(
+    if (file && o->allow_replica)
+        return message_refuse(
             "%s: is a file; --allow-replica is only for filters on servers: redis://HOST/KEY",
             h->name);
-    else if (!file && o->max_growth)
-        (void)message_error("--memory limits how much a filter may grow, but a filter on a server "
-                            "does not grow; leave out --memory");
-    else if (o->gozero && o->key)
-        (void)message_error("--gozero and --key-file cannot be combined: go-zero filters are not "
-                            "keyed");
-    else
-        return true;
-    return false;
+    if (!file && o->max_growth)
+        return message_refuse(
+            "--memory limits how much a filter may grow, but a filter on a server "
+            "does not grow; leave out --memory");
+    if (o->gozero && o->key)
+        return message_refuse("--gozero and --key-file cannot be combined: go-zero filters are not "
+                              "keyed");
+    return true;
 }
 
 /* ---- opening --------------------------------------------------------------------------------- */

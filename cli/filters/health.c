@@ -65,10 +65,9 @@ bool health_worth_writing(const char *path, const bly_filter_info *s, const char
     char now[NUMBER_TEXT];
     if (!(s->current_fpr > 0.5))
         return true;
-    (void)message_error(
+    return message_refuse(
         "%s: was not written, because its false-positive rate per lookup would be %s; %s", path,
         number_percent(s->current_fpr, now), advice);
-    return false;
 }
 
 /* ---- per lookup and per line ----------------------------------------------------------------- */

@@ -81,10 +81,8 @@ static bool widen(query *q, const live_list *list, bly_bytes line, const bly_lis
             continue;
         const bly_status status = bly_url_canonical(buffers[level], (bly_url_level)level,
                                                     key->bytes.data, key->bytes.size, &other);
-        if (status == BLY_ENOMEM) {
-            (void)message_error("out of memory");
-            return false;
-        }
+        if (status == BLY_ENOMEM)
+            return message_refuse("out of memory");
         if (status == BLY_OK)
             entries->keys[entries->count++] = other;
     }
@@ -140,10 +138,8 @@ static bool gather(query *q, const live_list *list, size_t line) {
         bly_hash_keys(bly_filter_hasher(filter), entries->keys, entries->count,
                       q->hashes + q->count);
     for (size_t t = 0; t < entries->count; t++) {
-        if (!filter && !byte_strings_put(&q->texts, entries->keys[t])) {
-            (void)message_error("out of memory");
-            return false;
-        }
+        if (!filter && !byte_strings_put(&q->texts, entries->keys[t]))
+            return message_refuse("out of memory");
         q->owner[q->count++] = (uint16_t)line;
     }
     return true;

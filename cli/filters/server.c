@@ -28,12 +28,10 @@ char *server_name(const char *address) {
 bool server_parse(server_key *t, const char *address) {
     const char *why = NULL;
     *t = (server_key){0};
-    if (!bly_redis_available()) {
-        (void)message_error(
+    if (!bly_redis_available())
+        return message_refuse(
             "this build of bloomery has no support for servers, because hiredis was "
             "not found; build it with hiredis");
-        return false;
-    }
     t->name = server_name(address);
     const bly_status status =
         t->name ? bly_redis_url_parse(address, &why, &t->url) : (bly_status)BLY_ENOMEM;
@@ -55,9 +53,7 @@ bool server_connect(server_key *t) {
     const bly_redis_options options = {.struct_size = sizeof options, .follow_moved = true};
     bly_redis_reason why;
     const bly_status status = bly_redis_open(&t->url, &options, &why, &t->server);
-    if (status != BLY_OK)
-        (void)message_error("%s: %s", t->name, why.text);
-    return status == BLY_OK;
+    return status == BLY_OK || message_refuse("%s: %s", t->name, why.text);
 }
 
 void server_close(server_key *t) {

@@ -41,10 +41,9 @@ typedef struct inputs {
 /* "B: differs from A in its WHAT (THIS, not THAT); ..." */
 static bool differs(const inputs *p, const char *path, const char *what, const char *is,
                     const char *was) {
-    (void)message_error("%s: differs from %s in its %s (%s, not %s); only filters built with the "
-                        "same options can be %s",
-                        path, p->paths[0], what, is, was, p->op->done);
-    return false;
+    return message_refuse("%s: differs from %s in its %s (%s, not %s); only filters built with the "
+                          "same options can be %s",
+                          path, p->paths[0], what, is, was, p->op->done);
 }
 
 static const char *hash_name(const bly_file_info *info) {
@@ -89,12 +88,11 @@ static bool same_lines(inputs *p, const char *path, const bly_file_info *info) {
         p->old = path;
     if (!p->state || !p->old || p->op->operation == BLY_OP_OVERLAP)
         return true;
-    (void)message_error(
+    return message_refuse(
         "%s: does not record how its keys were made from lines, but %s does. A line that ends in a "
         "carriage return may have a different key in each, and would not be found in the result. "
         "Build %s again from its lines, or combine it only with files that do not record it either",
         p->old, p->state, p->old);
-    return false;
 }
 
 /* Compares everything except the size, which folding can change, and the shape of kinds that grow.
@@ -175,11 +173,10 @@ static bool refuse_kind(const inputs *p) {
 }
 
 static bool refuse_fingerprints(const inputs *p, const char *path) {
-    (void)message_error("%s: is a fingerprint file of dedup --exact or --confirm. These cannot "
-                        "be %s, because each has its own random seed; run bloomery dedup once on "
-                        "all the lines instead",
-                        path, p->op->done);
-    return false;
+    return message_refuse("%s: is a fingerprint file of dedup --exact or --confirm. These cannot "
+                          "be %s, because each has its own random seed; run bloomery dedup once on "
+                          "all the lines instead",
+                          path, p->op->done);
 }
 
 /* Reads every header, and compares it with the first. */
@@ -361,11 +358,11 @@ static void warn_of_absent(const inputs *p, size_t i, uint64_t keys, uint64_t re
 }
 
 static bool refuse_options(const inputs *p, const char *path) {
-    (void)message_error("%s: was created with a different --field, --delimiter, --url or "
-                        "--ignore-case than %s, so a line has a different key in each. Only "
-                        "states created with the same options can be %s; create one of them again",
-                        path, p->paths[0], p->op->done);
-    return false;
+    return message_refuse(
+        "%s: was created with a different --field, --delimiter, --url or "
+        "--ignore-case than %s, so a line has a different key in each. Only "
+        "states created with the same options can be %s; create one of them again",
+        path, p->paths[0], p->op->done);
 }
 
 static bool combine_file(inputs *p, size_t i, bly_filter *into) {

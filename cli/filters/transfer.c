@@ -26,8 +26,7 @@ static bool set_chunk_size(transfer *t) {
     t->chunk_size = t->v->chunk ? (size_t)t->v->chunk : CHUNK;
     if (t->chunk_size >= MIN_CHUNK && t->chunk_size <= MAX_CHUNK)
         return true;
-    (void)message_error("--chunk-size must be from 1K to 64M");
-    return false;
+    return message_refuse("--chunk-size must be from 1K to 64M");
 }
 
 static void report_json(const transfer *t, bool sent, double seconds) {
@@ -169,12 +168,11 @@ static bool show(void *ctx, uint64_t done, uint64_t total) {
 static bool pull_plain(transfer *t) {
     const bly_redis_filter_options how = {.struct_size = sizeof how, .without_key = true};
     bly_filter *f = NULL;
-    if (t->v->chunk) {
-        (void)message_error("%s: --chunk-size is only for filters of the Bloomery module; leave it "
-                            "out",
-                            t->remote.at.name);
-        return false;
-    }
+    if (t->v->chunk)
+        return message_refuse(
+            "%s: --chunk-size is only for filters of the Bloomery module; leave it "
+            "out",
+            t->remote.at.name);
     if (remote_open(&t->remote, NULL, &how) != BLY_OK)
         return false;
     interrupt_watch();

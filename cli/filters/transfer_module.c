@@ -319,10 +319,9 @@ static bool verify(fetching *f) {
         status = bly_filter_load(path, &o, &loaded);
     bly_map_close(map);
     bly_filter_destroy(loaded);
-    if (status != BLY_OK)
-        (void)message_error("%s: the fetched filter is invalid (%s); nothing was written",
-                            f->t->remote.at.name, bly_strerror(status));
-    return status == BLY_OK;
+    return status == BLY_OK ||
+           message_refuse("%s: the fetched filter is invalid (%s); nothing was written",
+                          f->t->remote.at.name, bly_strerror(status));
 }
 
 bool module_pull(transfer *t) {

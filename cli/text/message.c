@@ -141,6 +141,14 @@ int message_error(const char *format, ...) {
     return CLI_ERROR;
 }
 
+bool message_refuse(const char *format, ...) {
+    va_list args;
+    va_start(args, format);
+    print_message(STYLE_PLAIN, "", format, args);
+    va_end(args);
+    return false;
+}
+
 int message_errno(const char *path) {
     return message_error("%s: %s", path, strerror(errno));
 }

@@ -17,6 +17,8 @@ bool message_quiet(void);
 
 /* Always printed. Returns CLI_ERROR, so that a command can end with `return message_error(...)`. */
 int message_error(const char *format, ...) PRINTF_LIKE(1, 2);
+/* The same for a function that returns whether it succeeded. Returns false. */
+bool message_refuse(const char *format, ...) PRINTF_LIKE(1, 2);
 /* "PATH: what errno says". */
 int message_errno(const char *path);
 /* "PATH: what the status says", with errno's words for BLY_EIO. */
