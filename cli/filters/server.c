@@ -12,7 +12,8 @@
 
 /* ---- addresses ------------------------------------------------------------------------------- */
 
-char *server_name(const char *address) {
+/* "redis://HOST/KEY" for "redis://USER:PASSWORD@HOST/KEY". NULL: out of memory. */
+static char *name_of(const char *address) {
     const char *mark = strstr(address, "://");
     const char *begin = mark ? mark + 3 : address;
     const size_t login = strcspn(begin, "/?");
@@ -32,7 +33,7 @@ bool server_parse(server_key *t, const char *address) {
         return message_refuse(
             "this build of bloomery has no support for servers, because hiredis was "
             "not found; build it with hiredis");
-    t->name = server_name(address);
+    t->name = name_of(address);
     const bly_status status =
         t->name ? bly_redis_url_parse(address, &why, &t->url) : (bly_status)BLY_ENOMEM;
     if (status == BLY_EINVAL)

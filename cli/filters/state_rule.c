@@ -32,12 +32,3 @@ state_rule state_rule_of(const char *path, bly_key_rule recorded, bly_key_rule r
                             path, options_of(recorded), options_of(requested));
     return STATE_RULE_REFUSED;
 }
-
-void state_rule_warn(const char *path, bool *warned) {
-    if (!*warned)
-        message_warn("%s: a line ends in a carriage return, which is part of the key in this "
-                     "state; the same line without it is a different key. A new state ignores "
-                     "carriage returns at the end of lines",
-                     path);
-    *warned = true;
-}

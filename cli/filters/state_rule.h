@@ -17,7 +17,4 @@ typedef enum state_rule {
 state_rule state_rule_of(const char *path, bly_key_rule recorded, bly_key_rule requested,
                          bool empty);
 
-/* Warns once that a line ended in a carriage return, in a run with an old state. */
-void state_rule_warn(const char *path, bool *warned);
-
 #endif
