@@ -265,8 +265,7 @@ bool bench_possible(const bench_setting *s, bly_kind kind) {
     bly_spec spec;
     if (kinds_can(kind, BLY_CARDINALITY_ONLY))
         return message_refuse(
-            "%s: only counts keys, so it has no lookups to measure; leave it out of "
-            "--kinds",
+            "%s: only counts keys, so it has no lookups to measure; leave it out of --kinds",
             bly_kind_name(kind));
     bly_status status = plan(s, kind, &spec);
     return status == BLY_OK || message_refuse("%s: %s", bly_kind_name(kind), bly_strerror(status));

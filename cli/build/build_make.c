@@ -25,7 +25,6 @@ enum {
 /* ---- one filter ------------------------------------------------------------------------------ */
 
 static void report_failure(const build_making *m, bly_kind kind, double rate, bly_status status) {
-    char keys[NUMBER_TEXT];
     if (status == BLY_EWEAKHASH)
         (void)message_error("%s has too few bits for so many keys at this false-positive rate; "
                             "choose another --hash",
@@ -35,12 +34,11 @@ static void report_failure(const build_making *m, bly_kind kind, double rate, bl
                             "higher -p, or another --kind",
                             kinds_article(kind), bly_kind_name(kind), rate);
     else if (status == BLY_EFULL)
-        (void)message_error("%s: not all keys%s fit into %s %s list (distinct keys: %s); give a "
-                            "larger -n%s",
-                            m->path, m->keys.copies ? " and copies" : "", kinds_article(kind),
-                            bly_kind_name(kind), number_grouped(m->keys.distinct, keys),
-                            m->keys.copies && kinds_limit_copies(kind) ? ", or use --kind hybrid"
-                                                                       : "");
+        (void)message_error(
+            "%s: not all keys%s fit into %s %s list (distinct keys: %s); give a larger -n%s",
+            m->path, m->keys.copies ? " and copies" : "", kinds_article(kind), bly_kind_name(kind),
+            NUMBER_GROUPED(m->keys.distinct),
+            m->keys.copies && kinds_limit_copies(kind) ? ", or use --kind hybrid" : "");
     else
         (void)message_status(m->path, status);
 }
@@ -79,13 +77,12 @@ static uint64_t chance_matches(const build_making *m) {
 }
 
 static bool give_up(const build_making *m, uint64_t matches) {
-    char some[NUMBER_TEXT], all[NUMBER_TEXT];
     double better = pow(10, floor(-log10((double)m->allow->count)));
     if (better >= m->rate)
         better = m->rate / 10;
     return message_refuse(
         "%s: %s of its %s lines %s after %u tr%s; use -p %g to make that unlikely", m->allow->path,
-        number_grouped(matches, some), number_grouped(m->allow->count, all),
+        NUMBER_GROUPED(matches), NUMBER_GROUPED(m->allow->count),
         matches == 1 ? "is a false positive" : "are false positives", m->tries,
         m->tries == 1 ? "y" : "ies", better);
 }

@@ -39,9 +39,9 @@ static bool kind_agrees(const build_options *o, bly_kind kind) {
         return message_refuse("%s %s list cannot be folded; leave out --foldable",
                               kinds_article(kind), name);
     if (o->must_not_match && kinds_can(kind, BLY_CARDINALITY_ONLY))
-        return message_refuse("%s %s filter only counts keys, so it has no lookups; leave out "
-                              "--must-not-match",
-                              kinds_article(kind), name);
+        return message_refuse(
+            "%s %s filter only counts keys, so it has no lookups; leave out --must-not-match",
+            kinds_article(kind), name);
     if (o->copies && !kinds_can(kind, BLY_CAN_COUNT))
         return message_refuse("%s %s list stores each key once; leave out --copies",
                               kinds_article(kind), name);
@@ -64,14 +64,13 @@ static bool extras_agree(const build_options *o) {
 static bool over_agrees(build_run *r, cli_operands files) {
     const build_options *o = r->options;
     if (files.count > 0)
-        return message_refuse(
-            "--over reads no lines; remove the FILEs, and add them to the new list with "
-            "bloomery add");
+        return message_refuse("--over reads no lines; remove the FILEs, and add them to the new "
+                              "list with bloomery add");
     if ((o->kind && o->kind != BLY_OVERLAY) || o->smallest || o->keys || o->rate > 0 || o->type ||
         o->hash || o->seed || o->new_key || o->must_not_match || o->foldable || o->copies)
-        return message_refuse("--over takes its settings from the base list; leave out --kind, "
-                              "--smallest, -n, -p, --type, --hash, --seed, --new-key, "
-                              "--must-not-match, --foldable and --copies");
+        return message_refuse(
+            "--over takes its settings from the base list; leave out --kind, --smallest, -n, -p, "
+            "--type, --hash, --seed, --new-key, --must-not-match, --foldable and --copies");
     if (output_same_file(o->output, o->over))
         return message_refuse("%s: is also the base list of --over; name a different file with -o",
                               o->over);
@@ -82,13 +81,11 @@ static bool over_agrees(build_run *r, cli_operands files) {
 static bool server_agrees(build_run *r) {
     const build_options *o = r->options;
     if (o->over)
-        return message_refuse(
-            "--over needs a file, or a server with the Bloomery module; write a file, "
-            "and send it with bloomery push");
+        return message_refuse("--over needs a file, or a server with the Bloomery module; write a "
+                              "file, and send it with bloomery push");
     if (o->smallest)
-        return message_refuse(
-            "--smallest chooses a kind that needs the Bloomery module; write a file, and "
-            "send it with bloomery push");
+        return message_refuse("--smallest chooses a kind that needs the Bloomery module; write a "
+                              "file, and send it with bloomery push");
     return (!o->kind || destination_supports_kind(&r->to, o->kind)) && destination_may_save(&r->to);
 }
 
@@ -99,19 +96,17 @@ static bool key_agrees(const build_options *o) {
     if (o->key_file && o->new_key)
         return message_refuse("--key-file and --new-key cannot be combined; give only one");
     if (keyed && o->hash && o->hash != BLY_HASH_SIPHASH)
-        return message_refuse(
-            "--hash cannot be combined with --key-file or --new-key: a keyed list "
-            "always uses siphash");
+        return message_refuse("--hash cannot be combined with --key-file or --new-key: a keyed "
+                              "list always uses siphash");
     if (keyed && o->seed)
-        return message_refuse(
-            "--seed cannot be combined with --key-file or --new-key: a keyed list "
-            "has a secret key instead of a seed");
+        return message_refuse("--seed cannot be combined with --key-file or --new-key: a keyed "
+                              "list has a secret key instead of a seed");
     if (o->hash == BLY_HASH_SIPHASH && !keyed)
         return message_refuse("siphash needs a secret key; give --key-file FILE or --new-key FILE");
     if (o->new_key && lstat(o->new_key, &st) == 0)
-        return message_refuse("%s: already exists, and bloomery never replaces a secret key; name "
-                              "another file",
-                              o->new_key);
+        return message_refuse(
+            "%s: already exists, and bloomery never replaces a secret key; name another file",
+            o->new_key);
     if (output_same_file(o->output, o->key_file) || output_same_file(o->output, o->new_key))
         return message_refuse("-o names the key file; name a different file");
     return true;

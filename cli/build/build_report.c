@@ -49,24 +49,22 @@ void build_report_stats(const bly_filter *f) {
 
 /* With a fixed capacity (-n) the rate may be worse than requested; see build_make.c. */
 static void warn_of_rate(const build_making *m) {
-    char now[NUMBER_TEXT], requested[NUMBER_TEXT];
     bly_filter_info s = {.struct_size = sizeof s};
     bly_filter_get_info(m->filter, &s);
     if (kinds_share_cells(s.kind) && s.current_fpr > HEALTH_MARGIN * s.requested_fpr)
         message_warn("%s: false-positive rate per lookup is %s (requested: %s), because its keys "
                      "are unevenly distributed; give a larger -n",
-                     m->path, number_percent(s.current_fpr, now),
-                     number_percent(s.requested_fpr, requested));
+                     m->path, NUMBER_PERCENT(s.current_fpr), NUMBER_PERCENT(s.requested_fpr));
 }
 
 void build_report_list(const bly_filter *f, const char *name, uint64_t bytes, double rate,
                        rates_lookups lookups) {
-    char size[NUMBER_TEXT], error[NUMBER_TEXT], rates[RATES_TEXT];
+    char rates[RATES_TEXT];
     const bly_kind kind = bly_filter_geometry(f).kind;
-    (void)number_bytes(bytes, size);
+    const char *size = NUMBER_BYTES(bytes);
     if (kinds_can(kind, BLY_CARDINALITY_ONLY))
         message_note("%s: %s, %s, with a standard error of %s", name, bly_kind_name(kind), size,
-                     number_percent(bly_hll_error(f), error));
+                     NUMBER_PERCENT(bly_hll_error(f)));
     else
         message_note("%s: %s, %s, false positives: %s", name, bly_kind_name(kind), size,
                      rates_text(rate, lookups, rates));
@@ -74,25 +72,25 @@ void build_report_list(const bly_filter *f, const char *name, uint64_t bytes, do
 
 void build_report(const build_run *r) {
     const build_making *m = &r->making;
-    char a[NUMBER_TEXT], b[NUMBER_TEXT], c[NUMBER_TEXT], extra[128] = "";
+    char extra[128] = "";
     size_t used = 0;
     if (r->lines.malformed)
         used = (size_t)snprintf(extra, sizeof extra, ", %s malformed skipped",
-                                number_grouped(r->lines.malformed, a));
+                                NUMBER_GROUPED(r->lines.malformed));
     if (r->lines.empty)
         (void)snprintf(extra + used, sizeof extra - used, ", %s blank or comments",
-                       number_grouped(r->lines.empty, a));
-    message_note("%s line%s: %s key%s, %s repeated%s%s", number_grouped(r->lines.lines, a),
-                 r->lines.lines == 1 ? "" : "s", number_grouped(m->keys.distinct, b),
-                 m->keys.distinct == 1 ? "" : "s", number_grouped(r->repeated, c),
+                       NUMBER_GROUPED(r->lines.empty));
+    message_note("%s line%s: %s key%s, %s repeated%s%s", NUMBER_GROUPED(r->lines.lines),
+                 r->lines.lines == 1 ? "" : "s", NUMBER_GROUPED(m->keys.distinct),
+                 m->keys.distinct == 1 ? "" : "s", NUMBER_GROUPED(r->repeated),
                  m->keys.copies && r->repeated ? " and stored as copies" : "", extra);
     const unsigned lookups = bly_list_max_lookups(r->rule.type, &m->levels);
     build_report_list(m->filter, m->path, destination_bytes(&r->to, r->making.filter),
                       m->rate / lookups, (rates_lookups){lookups, lookups});
     if (r->limited)
-        message_note("the false-positive rate of a list of type %s is at most %s per lookup, "
-                     "so this list has a lower rate than requested",
-                     line_type_words(m->type), number_percent(BLY_LIST_MAX_RATE, a));
+        message_note("the false-positive rate of a list of type %s is at most %s per lookup, so "
+                     "this list has a lower rate than requested",
+                     line_type_words(m->type), NUMBER_PERCENT(BLY_LIST_MAX_RATE));
     if (m->tries > 1 && m->keyed)
         message_note(
             "%u tries were needed until no line of %s matched; the rate was halved %u times",

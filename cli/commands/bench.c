@@ -100,8 +100,7 @@ static size_t read_kinds(const char *list, bly_kind out[MAX_KINDS]) {
         }
         if (count == MAX_KINDS || bly_kind_by_name(name, &out[count]) != BLY_OK) {
             (void)message_error(
-                "--kinds: unknown kind '%.*s'; use bloomery plan -n 1000 --all to list "
-                "the kinds",
+                "--kinds: unknown kind '%.*s'; use bloomery plan -n 1000 --all to list the kinds",
                 (int)length, list);
             return 0;
         }
@@ -144,13 +143,12 @@ static void print_speeds(const bench_result *results, size_t count) {
 }
 
 static void print_limits(const bench_limits *l) {
-    char size[NUMBER_TEXT];
     (void)printf("\nLimits of this machine:\n");
     (void)printf(
         "  to hash a key with %s and do nothing else: %.1f ns batched (%.0f M/s), %.1f ns single\n",
         l->hash, l->hash_many, 1e3 / l->hash_many, l->hash_one);
     (void)printf("  to read a random cache line from %s: %.1f ns (%.0f M/s)\n",
-                 number_bytes(l->bytes, size), l->line, 1e3 / l->line);
+                 NUMBER_BYTES(l->bytes), l->line, 1e3 / l->line);
 }
 
 static void print_rates(const bench_result *results, size_t count) {
@@ -159,12 +157,10 @@ static void print_rates(const bench_result *results, size_t count) {
                  message_style_off(1));
     for (size_t i = 0; i < count; i++) {
         const bench_result *r = &results[i];
-        char size[NUMBER_TEXT], requested[NUMBER_TEXT], measured[NUMBER_TEXT];
         double rate = (double)r->false_positives / (double)r->absent;
         (void)printf("%-17s%10s%11.2f%11s%11s%8.2f +-%.2f\n", bly_kind_name(r->kind),
-                     number_bytes(r->bytes, size), r->bits_per_key,
-                     number_percent(r->requested, requested), number_percent(rate, measured),
-                     rate / r->requested,
+                     NUMBER_BYTES(r->bytes), r->bits_per_key, NUMBER_PERCENT(r->requested),
+                     NUMBER_PERCENT(rate), rate / r->requested,
                      2 * sqrt((double)r->false_positives + 1) / (double)r->absent / r->requested);
     }
 }
@@ -172,10 +168,8 @@ static void print_rates(const bench_result *results, size_t count) {
 static bool run_for_people(const bench_setting *s, const bly_kind *kinds, size_t count) {
     bench_result results[MAX_KINDS];
     bench_limits limits;
-    char keys[NUMBER_TEXT], percent[NUMBER_TEXT];
-    (void)printf("%s keys of %zu bytes, rate %s, %u rounds; medians\n",
-                 number_grouped(s->keys, keys), s->key_bytes, number_percent(s->rate, percent),
-                 s->rounds);
+    (void)printf("%s keys of %zu bytes, rate %s, %u rounds; medians\n", NUMBER_GROUPED(s->keys),
+                 s->key_bytes, NUMBER_PERCENT(s->rate), s->rounds);
     heading("ns per key");
     for (size_t i = 0; i < count; i++) {
         if (interrupt_seen() || !bench_kind(s, kinds[i], &results[i]))

@@ -126,9 +126,9 @@ static bool choose_hasher(build_run *r) {
         o->hash ? bly_hasher_init(&m->hasher, o->hash, o->seed)
                 : bly_hasher_default(&m->hasher, BLY_LIST_FORESEEN_KEYS, m->rate, o->seed);
     if (status == BLY_EHASHER)
-        (void)message_error("this build does not have %s; use bloomery hash --list to see which "
-                            "functions it has",
-                            bly_hash_name(o->hash));
+        (void)message_error(
+            "this build does not have %s; use bloomery hash --list to see which functions it has",
+            bly_hash_name(o->hash));
     else if (status != BLY_OK)
         (void)message_error("-p %g: %s", m->rate, bly_strerror(status));
     return status == BLY_OK;
@@ -174,7 +174,6 @@ static bool take_key(void *ctx, uint64_t number, bly_bytes line, const bly_list_
 
 static bool gather(build_run *r, cli_operands files) {
     const build_options *o = r->options;
-    char count[NUMBER_TEXT], most[NUMBER_TEXT];
     r->making.keys.keep = o->must_not_match != NULL;
     /* A kind without removal always stores copies: no removal needs to undo an add. */
     r->making.keys.copies =
@@ -185,9 +184,8 @@ static bool gather(build_run *r, cli_operands files) {
     r->repeated = gathered_keys_settle(&r->making.keys);
     if (r->making.room && r->making.keys.distinct > r->making.room && !kinds_grow(o->kind))
         return message_refuse(
-            "the input has %s different keys, more than -n %s; give a larger -n, or "
-            "leave it out",
-            number_grouped(r->making.keys.distinct, count), number_grouped(r->making.room, most));
+            "the input has %s different keys, more than -n %s; give a larger -n, or leave it out",
+            NUMBER_GROUPED(r->making.keys.distinct), NUMBER_GROUPED(r->making.room));
     if (r->making.keys.count == 0)
         message_warn("the input has no keys; the list will match nothing");
     return true;
@@ -227,9 +225,9 @@ static bool open_overlay(const build_options *o, overlay *out) {
     const bly_kind kind = bly_filter_geometry(out->base.filter).kind;
     const bly_status status = bly_overlay_over(out->base.filter, &how, NULL, &out->filter);
     if (status == BLY_EKIND)
-        (void)message_error("%s: %s %s filter cannot be the base list of --over; use a list of "
-                            "another kind",
-                            o->over, kinds_article(kind), bly_kind_name(kind));
+        (void)message_error(
+            "%s: %s %s filter cannot be the base list of --over; use a list of another kind",
+            o->over, kinds_article(kind), bly_kind_name(kind));
     else if (status != BLY_OK)
         (void)message_status(o->over, status);
     if (status != BLY_OK)

@@ -150,9 +150,8 @@ static int check_window(const plan_options *o) {
             "number of seconds, minutes, hours or days, such as 90s, 15m, 24h, 7d",
             o->window);
     if (window_keys(o) && o->keys)
-        return message_error("--window=%s and --expect both give the number of keys; leave out "
-                             "--expect",
-                             o->window);
+        return message_error(
+            "--window=%s and --expect both give the number of keys; leave out --expect", o->window);
     return CLI_OK;
 }
 

@@ -145,20 +145,19 @@ static bool print_count(count_run *r, bly_bytes record, bly_bytes key, tally_cou
 
 /* Explains the mark of estimates. */
 static void explain_estimates(const count_run *r) {
-    char most[NUMBER_TEXT], rate[NUMBER_TEXT];
     bly_filter_info s = {.struct_size = sizeof s};
     if (r->estimates == 0)
         return;
     if (!r->options->query) {
         message_note("counts marked ~ are estimates, too high by at most %s%s",
-                     number_grouped(r->error, most),
+                     NUMBER_GROUPED(r->error),
                      r->options->state ? "" : "; without --sketch, counts are exact");
         return;
     }
     bly_filter_get_info(r->tally.filter, &s);
-    message_note("counts marked ~ are estimates: about %s keys have a count that is too "
-                 "high, and counts above 27 are typically off by 20%%",
-                 number_one_in(s.current_fpr, rate));
+    message_note("counts marked ~ are estimates: about %s keys have a count that is too high, and "
+                 "counts above 27 are typically off by 20%%",
+                 NUMBER_ONE_IN(s.current_fpr));
 }
 
 static tally_count top_count(const count_run *r, const bly_top_entry *e) {
@@ -199,13 +198,12 @@ static bool print_top(count_run *r) {
 }
 
 static void print_totals(count_run *r) {
-    char text[NUMBER_TEXT];
     (void)fprintf(stderr, "%-10s %s\n", pipeline_takes_links(&r->lines) ? "links" : "lines",
-                  number_grouped(r->lines.count, text));
+                  NUMBER_GROUPED(r->lines.count));
     if (!r->options->query)
-        (void)fprintf(stderr, "%-10s %s\n", "new keys", number_grouped(r->tally.fresh, text));
+        (void)fprintf(stderr, "%-10s %s\n", "new keys", NUMBER_GROUPED(r->tally.fresh));
     key_rule_print(&r->lines.rule, stderr);
-    (void)fprintf(stderr, "%-10s %s (%s)\n", "memory", number_bytes(tally_bytes(&r->tally), text),
+    (void)fprintf(stderr, "%-10s %s (%s)\n", "memory", NUMBER_BYTES(tally_bytes(&r->tally)),
                   bly_kind_name(bly_filter_geometry(r->tally.filter).kind));
     pipeline_print_time(&r->lines, stderr);
 }
@@ -292,8 +290,8 @@ static const char *query_conflict(const count_options *o) {
     if (!o->state)
         return "--query needs --state FILE";
     if (o->age || o->exact || o->sketch || o->expect || o->memory || o->rate > 0 || o->seed)
-        return "--query only reads counts; leave out --age, --exact, --sketch, -n, -p, "
-               "-m and --seed";
+        return "--query only reads counts; leave out --age, --exact, --sketch, -n, -p, -m and "
+               "--seed";
     return NULL;
 }
 
@@ -306,8 +304,8 @@ static const char *conflict(const count_options *o, cli_operands operands) {
     if (o->memory && o->expect && (o->sketch || o->state))
         return "with --sketch or --state, --memory and -n both set the size; give only one";
     if (o->age && o->exact)
-        return "--age and --exact cannot be combined: --age halves counts, which only a "
-               "sketch supports; give only one";
+        return "--age and --exact cannot be combined: --age halves counts, which only a sketch "
+               "supports; give only one";
     if (o->key_file && o->seed)
         return "--key-file and --seed cannot be combined: the secret key replaces the seed";
     if (o->key && operands.count > 0)

@@ -103,8 +103,7 @@ static const cli_option pull_options[] = {
 static int run_pull(void *values, cli_operands operands) {
     if (operands.count != 2)
         return message_error(
-            "an address and a file are needed: bloomery pull redis://HOST:PORT/KEY "
-            "LIST.bly");
+            "an address and a file are needed: bloomery pull redis://HOST:PORT/KEY LIST.bly");
     return transfer_pull(values, operands.items[0], operands.items[1]);
 }
 

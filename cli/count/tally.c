@@ -115,10 +115,9 @@ static uint64_t keys_expected(const tally_request *r) {
 }
 
 static bool fail_to_make(const tally_request *r, bly_status status) {
-    char size[NUMBER_TEXT];
     if (status == BLY_EFULL && r->memory)
         (void)message_error("--memory %s is too small to store any counts; give a larger one",
-                            number_bytes(r->memory, size));
+                            NUMBER_BYTES(r->memory));
     else
         (void)message_error("cannot create the table of counts: %s", bly_strerror(status));
     return false;
@@ -184,9 +183,9 @@ static bool state_fits(const tally *t, const tally_request *r) {
     if (r->sketch && !counts)
         return refuse("contains exact counts; leave out --sketch, or name another file", r->state);
     if (r->age && exact)
-        return refuse("contains exact counts, and --age halves only the counts of a sketch; "
-                      "leave out --age",
-                      r->state);
+        return refuse(
+            "contains exact counts, and --age halves only the counts of a sketch; leave out --age",
+            r->state);
     if (r->memory)
         return refuse("already has a fixed size; leave out --memory, or name another file",
                       r->state);
@@ -249,9 +248,8 @@ static bool open_query(tally *t, const tally_request *r) {
     const bly_kind kind = bly_filter_geometry(t->filter).kind;
     if (!kinds_can(kind, BLY_CAN_COUNT))
         return message_refuse(
-            "%s: %s filters do not count how often a key was added; these kinds do: "
-            "%s",
-            r->state, bly_kind_name(kind), kinds_that_can(BLY_CAN_COUNT, kinds));
+            "%s: %s filters do not count how often a key was added; these kinds do: %s", r->state,
+            bly_kind_name(kind), kinds_that_can(BLY_CAN_COUNT, kinds));
     t->type = bly_list_recognise(t->filter, &levels);
     t->keeps_return = bly_filter_key_rule(t->filter) == BLY_KEYS_UNRECORDED;
     if (t->type == BLY_LIST_NONE)
@@ -306,18 +304,16 @@ bool tally_is_sketch(const tally *t) {
 }
 
 static void fail(const tally *t, bly_status status) {
-    char keys[NUMBER_TEXT], bytes[NUMBER_TEXT];
     if (status == BLY_EFULL && t->exact.levels)
         (void)message_error("exact counts of %s different keys have used up %s; give a larger "
                             "--memory, or use --sketch for estimates in fixed memory",
-                            number_grouped(exact_counts_keys(&t->exact), keys),
-                            number_bytes(t->exact.max_bytes, bytes));
+                            NUMBER_GROUPED(exact_counts_keys(&t->exact)),
+                            NUMBER_BYTES(t->exact.max_bytes));
     else if (status == BLY_EFULL)
-        (void)message_error(
-            "%s: full: it was created for %s different keys; name another file, and "
-            "give a larger %s or --sketch",
-            t->kept.path, number_grouped(bly_filter_capacity(t->filter), keys),
-            t->limited ? "--memory" : "-n");
+        (void)message_error("%s: full: it was created for %s different keys; name another file, "
+                            "and give a larger %s or --sketch",
+                            t->kept.path, NUMBER_GROUPED(bly_filter_capacity(t->filter)),
+                            t->limited ? "--memory" : "-n");
     else
         (void)message_error("%s", bly_strerror(status));
 }
@@ -427,7 +423,6 @@ uint64_t tally_bytes(const tally *t) {
 }
 
 void tally_judge(const tally *t) {
-    char room[NUMBER_TEXT], rate[NUMBER_TEXT];
     bly_filter_info s = {.struct_size = sizeof s};
     /* No need to examine the bits if too few keys were added to fill them. */
     if (!t->kept.filter || (!t->kept.loaded && t->fresh <= bly_filter_capacity(t->filter)))
@@ -437,7 +432,7 @@ void tally_judge(const tally *t) {
         return;
     message_warn("more different keys than the %s planned for: %s of new keys are mistaken for "
                  "others, so counts are too high; %s%s",
-                 number_grouped(s.capacity, room), number_percent(s.current_fpr, rate),
+                 NUMBER_GROUPED(s.capacity), NUMBER_PERCENT(s.current_fpr),
                  t->kept.path ? "name another file, and give a larger " : "give a larger ",
                  t->limited ? "--memory" : "-n");
 }

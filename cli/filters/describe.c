@@ -102,19 +102,19 @@ char *describe_bar(double share, char out[DESCRIBE_BAR]) {
 
 static void print_place(const description *d, FILE *to) {
     const handle_facts *f = &d->facts;
-    char bytes[NUMBER_TEXT], one[NUMBER_TEXT], on[64] = ", all on one server";
-    (void)number_bytes(f->bytes, bytes);
+    const char *bytes = NUMBER_BYTES(f->bytes);
+    char on[64] = ", all on one server";
     if (f->nodes > 1)
         (void)snprintf(on, sizeof on, ", on %u servers", (unsigned)f->nodes);
     if (f->shards > 1)
         describe_row(to, "strings", "%u, of %s each, %s in all%s", (unsigned)f->shards,
-                     number_bytes(f->shard_bytes, one), bytes, on);
+                     NUMBER_BYTES(f->shard_bytes), bytes, on);
     else if (f->shards == 1)
         describe_row(to, "strings", "1, of %s", bytes);
     else if (f->bytes < 1024)
         describe_row(to, "file", "%s", bytes);
     else
-        describe_row(to, "file", "%s (%s bytes)", bytes, number_grouped(f->bytes, one));
+        describe_row(to, "file", "%s (%s bytes)", bytes, NUMBER_GROUPED(f->bytes));
 }
 
 static void print_hash(const description *d, FILE *to) {
@@ -190,7 +190,6 @@ static bool counts_copies(const description *d) {
 
 /* "": nothing is estimated. */
 static char *estimate_text(const description *d, char out[64]) {
-    char number[NUMBER_TEXT];
     const double keys = d->facts.info.estimated_keys;
     out[0] = '\0';
     if (!d->facts.has_bits || description_kind_can(d, BLY_CAN_BUILD))
@@ -200,27 +199,27 @@ static char *estimate_text(const description *d, char out[64]) {
     (void)snprintf(out, 64,
                    counts_copies(d) ? "including copies; %s different keys estimated"
                                     : "%s estimated",
-                   number_grouped(unmarked(d, (uint64_t)llround(keys)), number));
+                   NUMBER_GROUPED(unmarked(d, (uint64_t)llround(keys))));
     return out;
 }
 
 static void print_keys(const description *d, FILE *to) {
     const bly_filter_info *s = &d->facts.info;
-    char number[NUMBER_TEXT], estimate[64], marks[MARKS_TEXT] = "";
+    char estimate[64], marks[MARKS_TEXT] = "";
     const double bits = bits_per_key(d);
     const uint64_t most = unmarked(d, s->capacity);
     if (d->marks)
         (void)snprintf(marks, sizeof marks, " and %s%s marks", d->by_chance ? "at least " : "",
-                       number_grouped(d->marks, number));
+                       NUMBER_GROUPED(d->marks));
     (void)estimate_text(d, estimate);
-    describe_row(to, "keys", "%s counted%s%s%s%s", number_grouped(unmarked(d, s->count), number),
+    describe_row(to, "keys", "%s counted%s%s%s%s", NUMBER_GROUPED(unmarked(d, s->count)),
                  *estimate ? ", " : "", estimate, *marks ? "," : "", marks);
     if (description_kind_can(d, BLY_CAN_BUILD) && s->count == 0)
         describe_row(to, "capacity", "none: it was built from no keys");
     else
         describe_row(to, "capacity", "%s%s key%s%s, %.*f bits per key",
-                     description_kind_can(d, BLY_FORGETS) ? "the last " : "",
-                     number_grouped(most, number), most == 1 ? "" : "s", marks,
+                     description_kind_can(d, BLY_FORGETS) ? "the last " : "", NUMBER_GROUPED(most),
+                     most == 1 ? "" : "s", marks,
                      bits < 9.95    ? 2
                      : bits < 99.95 ? 1
                                     : 0,
@@ -233,15 +232,13 @@ static void print_keys(const description *d, FILE *to) {
 static void print_rate(const description *d, FILE *to, const char *label, rates_lookups of,
                        const char *note) {
     const bly_filter_info *s = &d->facts.info;
-    char requested_text[NUMBER_TEXT], expected[NUMBER_TEXT], now[NUMBER_TEXT], one_in[NUMBER_TEXT];
     const double current = rates_per_line(s->current_fpr, of.now);
     const double requested = rates_requested(s->requested_fpr, of.requested);
-    (void)number_percent(requested, requested_text);
-    (void)number_percent(current, now);
-    (void)number_one_in(current, one_in);
+    const char *requested_text = NUMBER_PERCENT(requested);
+    const char *now = NUMBER_PERCENT(current), *one_in = NUMBER_ONE_IN(current);
     if (!d->facts.has_rates)
-        describe_row(to, label, "%s requested (%s)%s", requested_text,
-                     number_one_in(requested, one_in), note);
+        describe_row(to, label, "%s requested (%s)%s", requested_text, NUMBER_ONE_IN(requested),
+                     note);
     else if (!(current > 0))
         describe_row(to, label, "%s requested, no false positives while it is empty%s",
                      requested_text, note);
@@ -253,17 +250,15 @@ static void print_rate(const description *d, FILE *to, const char *label, rates_
                      one_in, note);
     else
         describe_row(to, label, "%s requested, %s expected, %s current (%s)%s", requested_text,
-                     number_percent(rates_per_line(s->expected_fpr, of.now), expected), now, one_in,
-                     note);
+                     NUMBER_PERCENT(rates_per_line(s->expected_fpr, of.now)), now, one_in, note);
 }
 
 /* In a list that is too full, some levels are false positives. The rate that was requested per line
  * is then not known. */
 static void print_chance(const description *d, FILE *to, const char *lookups) {
-    char now[NUMBER_TEXT], one_in[NUMBER_TEXT];
     const double rate = rates_per_line(d->facts.info.current_fpr, d->lookups.now);
     describe_row(to, "per line", "%s current (%s)%s; too full: some %s are false positives",
-                 number_percent(rate, now), number_one_in(rate, one_in), lookups,
+                 NUMBER_PERCENT(rate), NUMBER_ONE_IN(rate), lookups,
                  d->type == BLY_LIST_DOMAIN ? "numbers of labels" : "prefix lengths");
 }
 
@@ -362,15 +357,14 @@ static void print_health(const description *d, FILE *to) {
 /* A filter of go-zero stores nothing but its bits. */
 static void print_gozero(const description *d, FILE *to) {
     const bly_filter_info *s = &d->facts.info;
-    char number[NUMBER_TEXT], estimate[64], one_in[NUMBER_TEXT];
+    char estimate[64];
     describe_row(to, "kind", "go-zero: %u bits per key, anywhere in one string",
                  (unsigned)s->hashes);
-    describe_row(to, "bits", "%s, of which %.1f%% are set", number_grouped(s->bits, number),
-                 100 * s->fill);
+    describe_row(to, "bits", "%s, of which %.1f%% are set", NUMBER_GROUPED(s->bits), 100 * s->fill);
     print_place(d, to);
     describe_row(to, "keys", "%s", estimate_text(d, estimate));
-    describe_row(to, "rate", "%s current (%s), per lookup", number_percent(s->current_fpr, number),
-                 number_one_in(s->current_fpr, one_in));
+    describe_row(to, "rate", "%s current (%s), per lookup", NUMBER_PERCENT(s->current_fpr),
+                 NUMBER_ONE_IN(s->current_fpr));
 }
 
 static void print_native(const description *d, FILE *to) {
@@ -405,7 +399,6 @@ static void print_native(const description *d, FILE *to) {
 
 void description_print(const description *d, FILE *to) {
     const handle_facts *f = &d->facts;
-    char time[NUMBER_TEXT];
     describe_name(to, d->name);
     if (d->can & HANDLE_DESCRIBES)
         print_native(d, to);
@@ -414,7 +407,7 @@ void description_print(const description *d, FILE *to) {
     if (f->shards && f->expires_ms < 0)
         describe_row(to, "expires", "never");
     else if (f->shards)
-        describe_row(to, "expires", "in %s", number_time((double)f->expires_ms / 1000, time));
+        describe_row(to, "expires", "in %s", NUMBER_TIME((double)f->expires_ms / 1000));
     if (f->stamp)
         describe_row(to, "stamp", "%016llx", (unsigned long long)f->stamp);
 }

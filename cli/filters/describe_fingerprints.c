@@ -64,10 +64,9 @@ static bool check_pages(fingerprints *f, const pages *file) {
         if (!pages_read(file, page, slots))
             return false;
         if (!check_page(f, page, slots))
-            return message_refuse(
-                "%s: is damaged: page %llu has a fingerprint that does not belong "
-                "there; remove the file and start again",
-                f->path, (unsigned long long)page);
+            return message_refuse("%s: is damaged: page %llu has a fingerprint that does not "
+                                  "belong there; remove the file and start again",
+                                  f->path, (unsigned long long)page);
     }
     return true;
 }
@@ -202,15 +201,15 @@ char *fingerprints_marks_text(const fingerprints *f, char out[FINGERPRINTS_MARKS
 
 void fingerprints_print(const fingerprints *f, FILE *to) {
     char marks[FINGERPRINTS_MARKS];
-    char a[NUMBER_TEXT], b[NUMBER_TEXT], bar[DESCRIBE_BAR], rule[RULE];
+    char bar[DESCRIBE_BAR], rule[RULE];
     const uint64_t lines = f->count - f->marks;
     describe_name(to, f->path);
     describe_row(to, "kind",
                  "fingerprints of lines, 64 bits each: a file of dedup --exact or --confirm");
-    describe_row(to, "shape", "%s page%s of %d slots", number_grouped(pages_of(f), a),
+    describe_row(to, "shape", "%s page%s of %d slots", NUMBER_GROUPED(pages_of(f)),
                  f->bits ? "s" : "", PAGES_SLOTS);
-    describe_row(to, "file", "%s (%s bytes)", number_bytes(file_bytes(f), a),
-                 number_grouped(file_bytes(f), b));
+    describe_row(to, "file", "%s (%s bytes)", NUMBER_BYTES(file_bytes(f)),
+                 NUMBER_GROUPED(file_bytes(f)));
     describe_row(to, "hash", "%s, seed %llu", bly_hash_name(BLY_HASH_XXH3),
                  (unsigned long long)f->seed);
     if (!f->counted)
@@ -219,15 +218,15 @@ void fingerprints_print(const fingerprints *f, FILE *to) {
                  f->ruled                        ? (*rule_text(f, rule) ? rule : "whole lines")
                  : f->recorded == BLY_KEYS_OTHER ? "unknown, but with --field or --ignore-case"
                                                  : "unknown");
-    describe_row(to, "lines", "%s fingerprint%s%s", number_grouped(lines, a), lines == 1 ? "" : "s",
+    describe_row(to, "lines", "%s fingerprint%s%s", NUMBER_GROUPED(lines), lines == 1 ? "" : "s",
                  fingerprints_marks_text(f, marks));
     describe_row(to, "rate", "%s new lines mistaken for one seen, per lookup and per line",
-                 number_one_in(rate_of(f), a));
+                 NUMBER_ONE_IN(rate_of(f)));
     describe_row(to, "fill", "%s %.0f%% of its slots in use", describe_bar(fill_of(f), bar),
                  100 * fill_of(f));
     if (f->lost)
         describe_row(to, "note", "%s fingerprints cannot be found, because a write was interrupted",
-                     number_grouped(f->lost, a));
+                     NUMBER_GROUPED(f->lost));
 }
 
 void fingerprints_json(const fingerprints *f, FILE *to) {

@@ -68,12 +68,10 @@ static void add_keys(edit *e, size_t n) {
     e->unsure += added.unsure;
     if (e->status == BLY_OK || commits(e))
         return;
-    char sent[NUMBER_TEXT], unknown[NUMBER_TEXT];
     (void)handle_failed(&e->list);
     (void)message_error("%s: %s keys were added; it is unknown whether the next %s were added. "
                         "Adding them again does no harm",
-                        e->list.name, number_grouped(e->sent, sent),
-                        number_grouped(added.unknown, unknown));
+                        e->list.name, NUMBER_GROUPED(e->sent), NUMBER_GROUPED(added.unknown));
 }
 
 /* Adds all waiting keys. false: see e->status; reported, unless the list commits. */
@@ -163,14 +161,13 @@ static bool read_lines(edit *e, cli_operands files) {
 
 /* Reports what a failed read means for the list. */
 static void report_unfinished(const edit *e) {
-    char sent[NUMBER_TEXT];
     const bool reported = e->malformed > 0 && !e->values->skip;
     if (commits(e) && !reported)
         (void)message_error("%s: was not changed", e->list.name);
     else if (!commits(e) && e->sent > 0)
         (void)message_error(
             "%s: %s keys were added before the error; adding them again does no harm", e->list.name,
-            number_grouped(e->sent, sent));
+            NUMBER_GROUPED(e->sent));
 }
 
 /* ---- the end --------------------------------------------------------------------------------- */
@@ -290,13 +287,11 @@ static int change(edit *e, cli_operands files) {
 static bool name_agrees(const edit_command *command, const edit_values *v, const char *name) {
     const uint32_t can = handle_capabilities(name);
     if (!(can & command->needs))
-        return message_refuse(
-            "keys cannot be removed from a filter on a server without the Bloomery "
-            "module; on a server with it, use the command BLY.DEL");
+        return message_refuse("keys cannot be removed from a filter on a server without the "
+                              "Bloomery module; on a server with it, use the command BLY.DEL");
     if (v->copies && !(can & HANDLE_COPIES))
-        return message_refuse(
-            "a filter on a server without the Bloomery module stores each key once; "
-            "leave out --copies");
+        return message_refuse("a filter on a server without the Bloomery module stores each key "
+                              "once; leave out --copies");
     return true;
 }
 

@@ -95,9 +95,9 @@ static int report_damaged(const char *path, const beginning *b) {
         return message_error("%s: is cut short: %llu bytes, less than a header; copy it again",
                              path, length);
     if (!b->header_valid)
-        return message_error("%s: is damaged (invalid header); copy it again from its source, or "
-                             "build it again",
-                             path);
+        return message_error(
+            "%s: is damaged (invalid header); copy it again from its source, or build it again",
+            path);
     const unsigned long long wanted = b->info.body_bytes + HEADER_BYTES;
     if (length < wanted)
         return message_error("%s: is cut short: it has %llu of %llu bytes; copy it again", path,
@@ -109,9 +109,8 @@ static int report_damaged(const char *path, const beginning *b) {
         return message_error("%s: is not a valid filter: its checksum is right, but its contents "
                              "contradict each other; build it again",
                              path);
-    return message_error("%s: is damaged (wrong checksum); copy it again from its source, or "
-                         "build it again",
-                         path);
+    return message_error(
+        "%s: is damaged (wrong checksum); copy it again from its source, or build it again", path);
 }
 
 static int report_hasher(const char *path, const beginning *b, const bly_hasher *key) {
@@ -119,9 +118,9 @@ static int report_hasher(const char *path, const beginning *b, const bly_hasher 
         return message_error(
             "%s: uses a hash function that this version does not know; use a newer bloomery", path);
     if (bly_hash_is_custom(b->info.hash))
-        return message_error("%s: uses a custom hash function, so only the program that created it "
-                             "can use it",
-                             path);
+        return message_error(
+            "%s: uses a custom hash function, so only the program that created it can use it",
+            path);
     if (!bly_hash_available(b->info.hash))
         return message_error("%s: needs %s, which this build of bloomery lacks", path,
                              bly_hash_name(b->info.hash));
@@ -135,10 +134,9 @@ static int report_key(const char *path, const beginning *b, const bly_hasher *ke
     if (!b->header_valid)
         return message_status(path, BLY_EKEY);
     if (key)
-        return message_error(
-            "%s: needs the secret key with the id %016llx, but the id of the key in "
-            "--key-file is %016llx; pass the right key file",
-            path, id, (unsigned long long)key->seed);
+        return message_error("%s: needs the secret key with the id %016llx, but the id of the key "
+                             "in --key-file is %016llx; pass the right key file",
+                             path, id, (unsigned long long)key->seed);
     return message_error("%s: is keyed; pass key %016llx with --key-file", path, id);
 }
 
@@ -190,9 +188,9 @@ static int refused(const char *path, bly_status status, const bly_hasher *key) {
         return report_hasher(path, &b, key);
     if (status == BLY_EKEY)
         return report_key(path, &b, key);
-    return message_error("%s: contains a kind of filter that this version does not know; use a "
-                         "newer bloomery",
-                         path);
+    return message_error(
+        "%s: contains a kind of filter that this version does not know; use a newer bloomery",
+        path);
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */

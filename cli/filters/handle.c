@@ -26,12 +26,11 @@ static bool options_apply(const filter_handle *h) {
             "%s: is a file; --allow-replica is only for filters on servers: redis://HOST/KEY",
             h->name);
     if (!file && o->max_growth)
-        return message_refuse(
-            "--memory limits how much a filter may grow, but a filter on a server "
-            "does not grow; leave out --memory");
+        return message_refuse("--memory limits how much a filter may grow, but a filter on a "
+                              "server does not grow; leave out --memory");
     if (o->gozero && o->key)
-        return message_refuse("--gozero and --key-file cannot be combined: go-zero filters are not "
-                              "keyed");
+        return message_refuse(
+            "--gozero and --key-file cannot be combined: go-zero filters are not keyed");
     return true;
 }
 

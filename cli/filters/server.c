@@ -30,9 +30,8 @@ bool server_parse(server_key *t, const char *address) {
     const char *why = NULL;
     *t = (server_key){0};
     if (!bly_redis_available())
-        return message_refuse(
-            "this build of bloomery has no support for servers, because hiredis was "
-            "not found; build it with hiredis");
+        return message_refuse("this build of bloomery has no support for servers, because hiredis "
+                              "was not found; build it with hiredis");
     t->name = name_of(address);
     const bly_status status =
         t->name ? bly_redis_url_parse(address, &why, &t->url) : (bly_status)BLY_ENOMEM;

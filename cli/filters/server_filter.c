@@ -137,11 +137,10 @@ bly_status remote_open(remote *r, const bly_hasher *key, const bly_redis_filter_
     bly_redis_reason why = {""};
     const bly_status status = bly_redis_filter_open(&r->at.url, key, options, &why, &r->filter);
     if (status == BLY_EKEY)
-        (void)message_error(
-            key ? "%s: was created with a different secret key than the one in --key-file; "
-                  "pass the right key file"
-                : "%s: is keyed; pass its key with --key-file",
-            r->at.name);
+        (void)message_error(key ? "%s: was created with a different secret key than the one in "
+                                  "--key-file; pass the right key file"
+                                : "%s: is keyed; pass its key with --key-file",
+                            r->at.name);
     return status == BLY_EKEY ? status : refused(r, status, &why, false);
 }
 

@@ -136,7 +136,7 @@ static bool common_shape(const inputs *p, bly_geometry *out) {
 }
 
 static int refuse_sizes(const inputs *p, const char *path, const bly_file_info *b) {
-    char is[KINDS_SIZE], was[KINDS_SIZE], small[KINDS_SIZE], rate[NUMBER_TEXT];
+    char is[KINDS_SIZE], was[KINDS_SIZE], small[KINDS_SIZE];
     bly_geometry g;
     (void)kinds_size(&b->geometry, is);
     (void)kinds_size(&p->first.geometry, was);
@@ -154,7 +154,7 @@ static int refuse_sizes(const inputs *p, const char *path, const bly_file_info *
             path, p->paths[0], is, was, small);
     return message_error("%s: differs from %s in its size (%s, not %s); use --fold to fold them to "
                          "%s, with a false-positive rate per lookup of at least %s",
-                         path, p->paths[0], is, was, small, number_percent(fpr, rate));
+                         path, p->paths[0], is, was, small, NUMBER_PERCENT(fpr));
 }
 
 /* Reports the library's reason why filters of this kind cannot be combined. */
@@ -173,10 +173,10 @@ static bool refuse_kind(const inputs *p) {
 }
 
 static bool refuse_fingerprints(const inputs *p, const char *path) {
-    return message_refuse("%s: is a fingerprint file of dedup --exact or --confirm. These cannot "
-                          "be %s, because each has its own random seed; run bloomery dedup once on "
-                          "all the lines instead",
-                          path, p->op->done);
+    return message_refuse(
+        "%s: is a fingerprint file of dedup --exact or --confirm. These cannot be %s, because each "
+        "has its own random seed; run bloomery dedup once on all the lines instead",
+        path, p->op->done);
 }
 
 /* Reads every header, and compares it with the first. */
@@ -316,25 +316,21 @@ static bly_status correct_marks(inputs *p, bly_filter *f, const bly_list_info *o
 
 /* If the number of keys is within the capacity, copies of the same key are the reason. */
 static int refuse_full(const inputs *p, size_t i, const bly_filter *into, uint64_t more) {
-    char keys[NUMBER_TEXT], room[NUMBER_TEXT];
     const uint64_t all = bly_filter_count(into) + more, most = bly_filter_max_keys(into);
-    (void)number_grouped(all, keys);
+    const char *keys = NUMBER_GROUPED(all);
     if (all > most)
         return message_error(
-            "%s: its keys do not fit into the result: the files have %s keys "
-            "together, and there is space for %s; build each with -n for the keys of "
-            "all",
-            p->paths[i], keys, number_grouped(most, room));
+            "%s: its keys do not fit into the result: the files have %s keys together, and there "
+            "is space for %s; build each with -n for the keys of all",
+            p->paths[i], keys, NUMBER_GROUPED(most));
     if (!kinds_limit_copies(p->first.geometry.kind))
         return message_error(
-            "%s: its keys do not fit into the result; build one list from the keys "
-            "of all files",
+            "%s: its keys do not fit into the result; build one list from the keys of all files",
             p->paths[i]);
-    return message_error("%s: its keys do not fit into the result, although the files have only "
-                         "%s keys together. A key that is in several files is stored several "
-                         "times, and there is space for at most eight copies of a key, or for "
-                         "fewer if many keys have several; build one list from the keys of all "
-                         "files",
+    return message_error("%s: its keys do not fit into the result, although the files have only %s "
+                         "keys together. A key that is in several files is stored several times, "
+                         "and there is space for at most eight copies of a key, or for fewer if "
+                         "many keys have several; build one list from the keys of all files",
                          p->paths[i], keys);
 }
 
@@ -348,20 +344,18 @@ static int refuse_mismatch(const inputs *p, size_t i, bly_status status, const c
 
 /* Subtracting ignores keys that it does not find. */
 static void warn_of_absent(const inputs *p, size_t i, uint64_t keys, uint64_t removed) {
-    char some[NUMBER_TEXT], all[NUMBER_TEXT];
     if (p->op->operation == BLY_OP_SUBTRACT && removed < keys)
-        message_warn("%s: %s of its %s keys are not in %s. Others may only be false positives "
-                     "there, and then a different key was removed; subtract only lists whose keys "
-                     "are all in the first",
-                     p->paths[i], number_grouped(keys - removed, some), number_grouped(keys, all),
-                     p->paths[0]);
+        message_warn(
+            "%s: %s of its %s keys are not in %s. Others may only be false positives there, and "
+            "then a different key was removed; subtract only lists whose keys are all in the first",
+            p->paths[i], NUMBER_GROUPED(keys - removed), NUMBER_GROUPED(keys), p->paths[0]);
 }
 
 static bool refuse_options(const inputs *p, const char *path) {
     return message_refuse(
-        "%s: was created with a different --field, --delimiter, --url or "
-        "--ignore-case than %s, so a line has a different key in each. Only "
-        "states created with the same options can be %s; create one of them again",
+        "%s: was created with a different --field, --delimiter, --url or --ignore-case than %s, so "
+        "a line has a different key in each. Only states created with the same options can be %s; "
+        "create one of them again",
         path, p->paths[0], p->op->done);
 }
 
@@ -424,7 +418,7 @@ static uint64_t different_keys(const bly_filter_info *s) {
 
 static void report(const inputs *p, const char *name, bool as_json, const bly_filter_info *s,
                    uint64_t marks) {
-    char keys[NUMBER_TEXT], now[NUMBER_TEXT], requested[NUMBER_TEXT], marked[64] = "";
+    char marked[64] = "";
     const size_t files = p->op->operation == BLY_OP_SUBTRACT ? p->count - 1 : p->count;
     const uint64_t own = different_keys(s) > marks ? different_keys(s) - marks : 0;
     if (marks)
@@ -433,14 +427,14 @@ static void report(const inputs *p, const char *name, bool as_json, const bly_fi
     if (as_json)
         report_json(p, name, s, marks);
     else
-        message_note(
-            "%s: %zu filter%s %s, %s%s key%s%s%s; %s %s (requested: %s)", name, files,
-            files == 1 ? "" : "s", p->op->done, kinds_can(s->kind, BLY_CAN_REMOVE) ? "" : "about ",
-            number_grouped(own, keys), own == 1 ? "" : "s", marked,
-            s->approximate ? " (approximate: a few of them may not be in all files)" : "",
-            kinds_can(s->kind, BLY_CARDINALITY_ONLY) ? "standard error"
-                                                     : "false-positive rate per lookup",
-            number_percent(s->current_fpr, now), number_percent(s->requested_fpr, requested));
+        message_note("%s: %zu filter%s %s, %s%s key%s%s%s; %s %s (requested: %s)", name, files,
+                     files == 1 ? "" : "s", p->op->done,
+                     kinds_can(s->kind, BLY_CAN_REMOVE) ? "" : "about ", NUMBER_GROUPED(own),
+                     own == 1 ? "" : "s", marked,
+                     s->approximate ? " (approximate: a few of them may not be in all files)" : "",
+                     kinds_can(s->kind, BLY_CARDINALITY_ONLY) ? "standard error"
+                                                              : "false-positive rate per lookup",
+                     NUMBER_PERCENT(s->current_fpr), NUMBER_PERCENT(s->requested_fpr));
     (void)health_warn(name, s);
 }
 

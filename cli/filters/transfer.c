@@ -53,15 +53,15 @@ static void report_json(const transfer *t, bool sent, double seconds) {
 
 static void report(const transfer *t, bool sent) {
     const double seconds = progress_clock() - t->start;
-    char bytes[NUMBER_TEXT], time[NUMBER_TEXT], strings[48] = "";
-    (void)number_bytes(t->total - t->resumed, bytes);
+    char strings[48] = "";
     if (sent && t->shards > 1)
         (void)snprintf(strings, sizeof strings, ", in %u strings", (unsigned)t->shards);
     if (t->v->json)
         report_json(t, sent, seconds);
     else
-        message_note("%s: %s %s in %s%s", sent ? t->remote.at.name : t->path, bytes,
-                     sent ? "sent" : "fetched", number_time(seconds, time), strings);
+        message_note("%s: %s %s in %s%s", sent ? t->remote.at.name : t->path,
+                     NUMBER_BYTES(t->total - t->resumed), sent ? "sent" : "fetched",
+                     NUMBER_TIME(seconds), strings);
 }
 
 /* ---- push ------------------------------------------------------------------------------------ */
@@ -72,17 +72,16 @@ static bool plain_can_store(const transfer *t) {
     if (!remote_supports_kind(kind))
         (void)remote_refuse_kind(t->path, kind);
     else if (!bly_filter_hasher(t->filter))
-        (void)message_error("%s: is keyed; pass its secret key with --key-file (only the id of the "
-                            "key is sent)",
-                            t->path);
+        (void)message_error(
+            "%s: is keyed; pass its secret key with --key-file (only the id of the key is sent)",
+            t->path);
     else if (t->v->resume)
         (void)message_error("%s: an interrupted push can only be continued on a server with the "
                             "Bloomery module; leave out --resume",
                             t->remote.at.name);
     else if (t->v->chunk)
         (void)message_error(
-            "%s: --chunk-size is only for servers with the Bloomery module; leave it "
-            "out",
+            "%s: --chunk-size is only for servers with the Bloomery module; leave it out",
             t->remote.at.name);
     else
         return true;
@@ -98,8 +97,8 @@ static void note_type(const transfer *t) {
     bly_list_levels levels;
     const bly_list_type type = bly_list_recognise(t->filter, &levels);
     if (!bly_list_is_lines(type) && type != BLY_LIST_NONE && !t->v->as_is)
-        message_note("%s: is a %s %s; bloomery check and add recognise this, but other "
-                     "clients must look up keys in canonical form",
+        message_note("%s: is a %s %s; bloomery check and add recognise this, but other clients "
+                     "must look up keys in canonical form",
                      t->remote.at.name, transfer_type_noun(type), line_type_words(type));
 }
 
@@ -109,9 +108,9 @@ static bool push_plain(transfer *t, bool no_module) {
         !remote_may_send(&t->remote, t->v->replace, "--replace"))
         return false;
     if (no_module)
-        message_note("%s: the server has no Bloomery module, so the filter is stored in Redis "
-                     "strings",
-                     t->remote.at.name);
+        message_note(
+            "%s: the server has no Bloomery module, so the filter is stored in Redis strings",
+            t->remote.at.name);
     if (!remote_send(&t->remote, t->filter, &spec, t->v->replace, "--replace"))
         return false;
     note_type(t);
@@ -170,8 +169,7 @@ static bool pull_plain(transfer *t) {
     bly_filter *f = NULL;
     if (t->v->chunk)
         return message_refuse(
-            "%s: --chunk-size is only for filters of the Bloomery module; leave it "
-            "out",
+            "%s: --chunk-size is only for filters of the Bloomery module; leave it out",
             t->remote.at.name);
     if (remote_open(&t->remote, NULL, &how) != BLY_OK)
         return false;
@@ -214,10 +212,9 @@ int transfer_pull(const transfer_options *v, const char *address, const char *pa
 /* ---- drop ------------------------------------------------------------------------------------ */
 
 static void report_dropped(const transfer_options *v, const remote *r, const bly_bitmap *was) {
-    char bytes[NUMBER_TEXT];
     const uint64_t size = bly_bitmap_bytes(was);
     if (!v->json) {
-        message_note("%s: deleted (%s in %u Redis string%s)", r->at.name, number_bytes(size, bytes),
+        message_note("%s: deleted (%s in %u Redis string%s)", r->at.name, NUMBER_BYTES(size),
                      (unsigned)was->shards, was->shards == 1 ? "" : "s");
         return;
     }

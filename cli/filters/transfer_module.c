@@ -75,16 +75,16 @@ static bool check_answer(const sending *s, const bly_redis_reply *answer) {
         return false;
     (void)server_refused(&s->t->remote.at, answer);
     if (s->t->resumed > 0 && server_is_error(answer) && s->t->done == s->t->total)
-        message_note("the chunks that the server already has may be of another file; push "
-                     "again without --resume");
+        message_note("the chunks that the server already has may be of another file; push again "
+                     "without --resume");
     return false;
 }
 
 static bool send_chunk(sending *s) {
-    char lost[160], sent[NUMBER_TEXT];
+    char lost[160];
     const size_t size = bly_chunks_read(s->image, s->t->done, s->chunk, s->t->chunk_size);
     (void)snprintf(lost, sizeof lost, "; %s bytes have arrived; use --resume to continue",
-                   number_grouped(s->t->done, sent));
+                   NUMBER_GROUPED(s->t->done));
     bly_redis_reply *answer = load(s, s->t->done, size, s->t->done ? lost : "");
     if (!answer)
         return false;
@@ -97,7 +97,6 @@ static bool send_chunk(sending *s) {
 }
 
 static bool send_all(sending *s) {
-    char sent[NUMBER_TEXT];
     bool good = find_start(s) && !s->no_module;
     s->t->done = s->t->resumed;
     progress_begin(&s->t->progress, false);
@@ -110,7 +109,7 @@ static bool send_all(sending *s) {
     if (good && s->t->done < s->t->total)
         message_note("%s: interrupted; the server keeps the first %s bytes, and --resume continues "
                      "from there",
-                     s->t->remote.at.name, number_grouped(s->t->done, sent));
+                     s->t->remote.at.name, NUMBER_GROUPED(s->t->done));
     return good && s->t->done == s->t->total;
 }
 
@@ -147,10 +146,9 @@ static bool module_can_store(sending *s) {
                             s->t->remote.at.name);
     else
         (void)message_error(
-            "%s: is a %s %s, but the Bloomery module compares bytes, so it would not "
-            "find other spellings of a key, addresses in a listed block, or "
-            "subdomains; use --plain to look up keys with bloomery check, or --as-is "
-            "if all clients look up keys in canonical form",
+            "%s: is a %s %s, but the Bloomery module compares bytes, so it would not find other "
+            "spellings of a key, addresses in a listed block, or subdomains; use --plain to look "
+            "up keys with bloomery check, or --as-is if all clients look up keys in canonical form",
             s->t->path, transfer_type_noun(type), line_type_words(type));
     return false;
 }
@@ -186,9 +184,9 @@ static int report_no_module(const fetching *f) {
     if (f->t->content == REMOTE_NOTHING)
         return message_error("%s: there is no such key", name);
     if (f->t->content == REMOTE_STRING)
-        return message_error("%s: is a Redis string, but not a Bloomery filter (go-zero filters "
-                             "cannot be pulled)",
-                             name);
+        return message_error(
+            "%s: is a Redis string, but not a Bloomery filter (go-zero filters cannot be pulled)",
+            name);
     if (f->t->content == REMOTE_OTHER)
         return message_error("%s: is not a filter; use another key", name);
     return message_error(

@@ -22,14 +22,13 @@ static void paragraph(FILE *to, const char *text) {
 
 static void headline(const plan_answer *p, FILE *to) {
     const bly_advice *a = &p->choice;
-    char size[NUMBER_TEXT], keys[NUMBER_TEXT], percent[NUMBER_TEXT], one_in[NUMBER_TEXT];
-    char span[NUMBER_TEXT], within[NUMBER_TEXT + 8] = "";
+    char within[NUMBER_TEXT + 8] = "";
     if (p->seconds)
-        (void)snprintf(within, sizeof within, " within %s", number_span(p->seconds, span));
+        (void)snprintf(within, sizeof within, " within %s", NUMBER_SPAN(p->seconds));
     (void)fprintf(to, "%s%s%s: %s for %s %s%s, FPR %s (%s)\n", message_style_on(1, STYLE_BOLD),
-                  bly_kind_name(a->kind), message_style_off(1), number_bytes(a->bytes, size),
-                  number_grouped(a->needs.keys, keys), a->needs.keys == 1 ? "key" : "keys", within,
-                  number_percent(a->fpr, percent), number_one_in(a->fpr, one_in));
+                  bly_kind_name(a->kind), message_style_off(1), NUMBER_BYTES(a->bytes),
+                  NUMBER_GROUPED(a->needs.keys), a->needs.keys == 1 ? "key" : "keys", within,
+                  NUMBER_PERCENT(a->fpr), NUMBER_ONE_IN(a->fpr));
 }
 
 /* ---- the table ------------------------------------------------------------------------------- */
@@ -41,10 +40,9 @@ typedef struct widths {
 
 static widths measure(const plan_answer *p) {
     widths w = {4, p->needs.keys == 0 ? 7 : 0};
-    char text[NUMBER_TEXT];
     for (size_t i = 0; i < p->count; i++) {
         const int name = (int)strlen(bly_kind_name(p->lines[i].kind));
-        const int keys = (int)strlen(number_grouped(p->lines[i].advice.needs.keys, text)) + 2;
+        const int keys = (int)strlen(NUMBER_GROUPED(p->lines[i].advice.needs.keys)) + 2;
         w.name = name > w.name ? name : w.name;
         w.keys = w.keys && keys > w.keys ? keys : w.keys;
     }
@@ -61,14 +59,12 @@ static void put_reason(const plan_answer *p, const plan_line *line, FILE *to) {
 
 static void put_line(const plan_answer *p, const plan_line *line, widths w, FILE *to) {
     const bly_advice *a = &line->advice;
-    char keys[NUMBER_TEXT], size[NUMBER_TEXT], percent[NUMBER_TEXT];
     const bool chosen = line->kind == p->choice.kind;
-    (void)number_grouped(a->needs.keys, keys);
     (void)fprintf(to, "%s%s %-*s%*s%11s%10.2f%7u%11s%s\n",
                   chosen ? message_style_on(1, STYLE_BOLD) : "", chosen ? "*" : " ", w.name,
-                  bly_kind_name(line->kind), w.keys, w.keys ? keys : "",
-                  number_bytes(a->bytes, size), a->bits_per_key, a->cache_lines,
-                  number_percent(a->fpr, percent), chosen ? message_style_off(1) : "");
+                  bly_kind_name(line->kind), w.keys, w.keys ? NUMBER_GROUPED(a->needs.keys) : "",
+                  NUMBER_BYTES(a->bytes), a->bits_per_key, a->cache_lines, NUMBER_PERCENT(a->fpr),
+                  chosen ? message_style_off(1) : "");
     put_reason(p, line, to);
 }
 
@@ -104,26 +100,26 @@ static void remark_on_choice(const plan_answer *p, FILE *to) {
 
 /* A filter that grew by levels needs more memory than one created for all keys. */
 static void remark_on_levels(const bly_advice *a, FILE *to) {
-    char text[512], keys[NUMBER_TEXT];
+    char text[512];
     if (!kinds_have_levels(a->kind) || a->needs.first_keys >= a->needs.keys)
         return;
     (void)snprintf(text, sizeof text,
                    "The figures are those after growing to %u levels from a first level for %s "
                    "keys. A better first guess (--first) saves memory.",
-                   a->geometry.hashes, number_grouped(a->needs.first_keys, keys));
+                   a->geometry.hashes, NUMBER_GROUPED(a->needs.first_keys));
     paragraph(to, text);
 }
 
 /* A filter that can double needs memory for that in advance. */
 static void remark_on_doubling(const bly_advice *a, FILE *to) {
-    char text[512], keys[NUMBER_TEXT], grown[NUMBER_TEXT + 64] = "", room[128];
+    char text[512], grown[NUMBER_TEXT + 64] = "", room[128];
     if (a->kind != BLY_GROWABLE_CUCKOO)
         return;
     const unsigned more = a->geometry.hashes - a->geometry.detail;
     if (a->needs.first_keys < a->needs.keys)
         (void)snprintf(grown, sizeof grown,
                        "The figures are those after growing from a capacity of %s keys. ",
-                       number_grouped(a->needs.first_keys, keys));
+                       NUMBER_GROUPED(a->needs.first_keys));
     if (more)
         (void)snprintf(
             room, sizeof room,
@@ -138,17 +134,16 @@ static void remark_on_doubling(const bly_advice *a, FILE *to) {
 /* Counters of a fixed width get stuck if a key is added often, or by chance. */
 static void remark_on_counters(const bly_advice *a, FILE *to) {
     static const double negligible = 1e-18;
-    char text[512], share[NUMBER_TEXT];
+    char text[512];
     if (a->kind != BLY_COUNTING)
         return;
     const unsigned bits = a->geometry.detail, max = (1U << bits) - 1;
     const double chance = bly_plan_counter_overflow(&a->geometry, (double)a->needs.keys);
-    (void)number_one_in(chance, share);
     (void)snprintf(
         text, sizeof text,
         "A counter of %u bits that has reached %u is stuck: it never decreases again. If every key "
         "is added once, %s %s stuck. If a key is added %u times, all its counters are.",
-        bits, max, chance < negligible ? "no counter is" : share,
+        bits, max, chance < negligible ? "no counter is" : NUMBER_ONE_IN(chance),
         chance < negligible ? "ever" : "counters is", max);
     paragraph(to, text);
 }
@@ -156,7 +151,7 @@ static void remark_on_counters(const bly_advice *a, FILE *to) {
 /* For a window by time, dedup plans more memory (filters/line_window.h). */
 static void remark_on_time(const plan_answer *p, FILE *to) {
     const bly_advice *a = &p->choice;
-    char text[512], size[NUMBER_TEXT], span[NUMBER_TEXT], keys[NUMBER_TEXT], rate[NUMBER_TEXT];
+    char text[512];
     const line_window window = {
         .keys = a->needs.keys, .rate = a->needs.fpr, .span = 1000 * p->seconds};
     const uint64_t bytes = p->seconds ? line_window_bytes(&window) : 0;
@@ -166,18 +161,17 @@ static void remark_on_time(const plan_answer *p, FILE *to) {
         text, sizeof text,
         "The plan assumes that keys come evenly. bloomery dedup --window %s needs about %s for %s "
         "lines at %s: lines may come all at once, so each generation has room for all of them.",
-        number_span(p->seconds, span), number_bytes(bytes, size),
-        number_grouped(a->needs.keys, keys), number_percent(a->needs.fpr, rate));
+        NUMBER_SPAN(p->seconds), NUMBER_BYTES(bytes), NUMBER_GROUPED(a->needs.keys),
+        NUMBER_PERCENT(a->needs.fpr));
     paragraph(to, text);
 }
 
 /* What happens if more keys are added than planned. */
 static void remark_on_more(const bly_advice *a, FILE *to) {
-    char text[512], keys[NUMBER_TEXT], percent[NUMBER_TEXT];
+    char text[512];
     const char *name = bly_kind_name(a->kind);
     const uint64_t twice = 2 * a->needs.keys, max = plan_max_keys(a);
-    (void)number_percent(plan_rate_at(a, twice), percent);
-    (void)number_grouped(max, keys);
+    const char *percent = NUMBER_PERCENT(plan_rate_at(a, twice));
     if (kinds_can(a->kind, BLY_CAN_BUILD))
         (void)snprintf(text, sizeof text,
                        "Once the filter is built, no key can be added. To add keys, build it again "
@@ -191,7 +185,7 @@ static void remark_on_more(const bly_advice *a, FILE *to) {
         (void)snprintf(
             text, sizeof text,
             "%s keys certainly fit. Soon after that the filter is full, and refuses further keys.",
-            keys);
+            NUMBER_GROUPED(max));
     else
         (void)snprintf(text, sizeof text,
                        "With twice as many keys as planned, the FPR of %s is %s.", name, percent);
@@ -200,11 +194,11 @@ static void remark_on_more(const bly_advice *a, FILE *to) {
 
 /* How the filter is stored on a server. */
 static void remark_on_strings(const plan_answer *p, FILE *to) {
-    char text[512], one[NUMBER_TEXT], all[NUMBER_TEXT];
+    char text[512];
     const bly_bitmap *b = &p->bitmap;
     if (!p->on_server)
         return;
-    (void)number_bytes(bly_bitmap_bytes(b), all);
+    const char *all = NUMBER_BYTES(bly_bitmap_bytes(b));
     if (b->shards == 1)
         (void)snprintf(text, sizeof text,
                        "On a server the filter is one string of %s. It needs no module.", all);
@@ -212,7 +206,7 @@ static void remark_on_strings(const plan_answer *p, FILE *to) {
         (void)snprintf(text, sizeof text,
                        "On a server the filter is %u strings of %s each, %s in all. It needs no "
                        "module. In a cluster the strings are spread evenly over %u slots.",
-                       (unsigned)b->shards, number_bytes(bly_bitmap_shard_bytes(b, 0), one), all,
+                       (unsigned)b->shards, NUMBER_BYTES(bly_bitmap_shard_bytes(b, 0)), all,
                        (unsigned)b->shards);
     paragraph(to, text);
 }

@@ -135,32 +135,30 @@ static int picture_width(const chart *c) {
 /* For screen readers. */
 static void put_description(drawing *d) {
     const chart *c = d->c;
-    char keys[NUMBER_TEXT], names[CHART_NAMES], one[NUMBER_TEXT], two[NUMBER_TEXT];
+    char names[CHART_NAMES];
     put(d, "<title id=\"title\">False-positive rate by number of keys</title>\n");
     put(d, "<desc id=\"desc\">Expected rates with %s keys, and with twice as many:",
-        number_grouped(c->capacity, keys));
+        NUMBER_GROUPED(c->capacity));
     for (size_t i = 0; i < c->count; i++) {
         const bly_advice *a = c->curves[i].kinds[0];
         const bool full = plan_max_keys(a) < 2 * c->capacity;
-        (void)number_percent(plan_rate_at(a, c->capacity), one);
-        (void)number_percent(plan_rate_at(a, 2 * c->capacity), two);
-        put(d, "%s %s %s, %s", i ? ";" : "", chart_names(&c->curves[i], names), one,
-            full ? "full" : two);
+        put(d, "%s %s %s, %s", i ? ";" : "", chart_names(&c->curves[i], names),
+            NUMBER_PERCENT(plan_rate_at(a, c->capacity)),
+            full ? "full" : NUMBER_PERCENT(plan_rate_at(a, 2 * c->capacity)));
     }
     put(d, ".</desc>\n");
 }
 
 static void put_title(drawing *d) {
     const bly_advice *a = d->c->curves[0].kinds[0];
-    char keys[NUMBER_TEXT], percent[NUMBER_TEXT], size[NUMBER_TEXT];
     put(d, "<text class=\"title\" x=\"%d\" y=\"30\">False-positive rate by number of keys</text>\n",
         EDGE);
     put(d,
-        "<text class=\"note\" x=\"%d\" y=\"51\">%s%s for %s keys at %s: %s, %.1f bits per key"
-        "</text>\n",
+        "<text class=\"note\" x=\"%d\" y=\"51\">%s%s for %s keys at %s: %s, %.1f bits per "
+        "key</text>\n",
         EDGE, d->c->plan->own_kind ? "" : "recommended: ", bly_kind_name(a->kind),
-        number_grouped(a->needs.keys, keys), number_percent(a->needs.fpr, percent),
-        number_bytes(a->bytes, size), a->bits_per_key);
+        NUMBER_GROUPED(a->needs.keys), NUMBER_PERCENT(a->needs.fpr), NUMBER_BYTES(a->bytes),
+        a->bits_per_key);
 }
 
 /* ---- axes ------------------------------------------------------------------------------------ */
@@ -214,8 +212,8 @@ static void put_axes(drawing *d) {
     put(d, "<text class=\"note\" x=\"%d\" y=\"%d\" text-anchor=\"middle\">keys added</text>\n",
         LEFT + PLOT_WIDTH / 2, BOTTOM + 44);
     put(d,
-        "<text class=\"note\" transform=\"translate(%d %d) rotate(-90)\" text-anchor=\"middle\">"
-        "expected false-positive rate per lookup</text>\n",
+        "<text class=\"note\" transform=\"translate(%d %d) rotate(-90)\" "
+        "text-anchor=\"middle\">expected false-positive rate per lookup</text>\n",
         EDGE, TOP + PLOT_HEIGHT / 2);
 }
 

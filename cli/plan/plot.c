@@ -185,13 +185,12 @@ static void put_ticks(const picture *p, FILE *to) {
 }
 
 static void put_title(const picture *p, FILE *to) {
-    char text[192], rate[NUMBER_TEXT], keys[NUMBER_TEXT];
-    (void)snprintf(text, sizeof text,
-                   "Expected false-positive rate per lookup, by keys added. Dashed: %s %s "
-                   "for %s %s.",
-                   number_percent(p->c->requested, rate),
-                   p->c->plan->needs.fpr > 0 ? "requested" : "expected",
-                   number_grouped(p->c->capacity, keys), p->c->capacity == 1 ? "key" : "keys");
+    char text[192];
+    (void)snprintf(
+        text, sizeof text,
+        "Expected false-positive rate per lookup, by keys added. Dashed: %s %s for %s %s.",
+        NUMBER_PERCENT(p->c->requested), p->c->plan->needs.fpr > 0 ? "requested" : "expected",
+        NUMBER_GROUPED(p->c->capacity), p->c->capacity == 1 ? "key" : "keys");
     (void)fputc('\n', to);
     text_wrap(to, text_all(text), 0, 0, MARGIN + p->width);
     (void)fputc('\n', to);
