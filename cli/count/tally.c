@@ -19,7 +19,6 @@
 #include "filters/kind_words.h"
 #include "filters/rule_marks.h"
 #include "filters/state_rule.h"
-#include "io/key.h"
 #include "text/message.h"
 #include "text/numbers.h"
 
@@ -162,67 +161,57 @@ static bool make(tally *t, const tally_request *r) {
 
 /* ---- an existing state ----------------------------------------------------------------------- */
 
-static bool refuse(const char *why, const char *path) {
-    return message_refuse("%s: %s", path, why);
-}
-
-/* Refuses options that contradict the state. */
-static bool state_fits(const tally *t, const tally_request *r) {
+/* Why the state does not fit the options; NULL: it does. */
+static const char *contradiction(const tally *t, const tally_request *r) {
     bly_filter_info s = {.struct_size = sizeof s};
     bly_filter_get_info(t->kept.filter, &s);
     const bool counts = s.kind == BLY_COUNTS, exact = s.kind == BLY_HYBRID;
     if (!counts && !exact && kinds_can(s.kind, BLY_CAN_COUNT))
-        return refuse("a list, not a state of count; print its counts with --query, or change it "
-                      "with bloomery add and bloomery remove",
-                      r->state);
+        return "a list, not a state of count; print its counts with --query, or change it with "
+               "bloomery add and bloomery remove";
     if (!counts && !exact)
-        return refuse("contains no counts; name another file", r->state);
+        return "contains no counts; name another file";
     if (r->exact && !exact)
-        return refuse("contains estimated counts; leave out --exact, or name another file",
-                      r->state);
+        return "contains estimated counts; leave out --exact, or name another file";
     if (r->sketch && !counts)
-        return refuse("contains exact counts; leave out --sketch, or name another file", r->state);
+        return "contains exact counts; leave out --sketch, or name another file";
     if (r->age && exact)
-        return refuse(
-            "contains exact counts, and --age halves only the counts of a sketch; leave out --age",
-            r->state);
+        return "contains exact counts, and --age halves only the counts of a sketch; leave out "
+               "--age";
     if (r->memory)
-        return refuse("already has a fixed size; leave out --memory, or name another file",
-                      r->state);
+        return "already has a fixed size; leave out --memory, or name another file";
     if (r->rate > 0 && r->rate != s.requested_fpr)
-        return refuse("was created with a different -p; leave out -p, or name another file",
-                      r->state);
+        return "was created with a different -p; leave out -p, or name another file";
     if (r->keys && r->keys != s.capacity)
-        return refuse("was created with a different -n; leave out -n, or name another file",
-                      r->state);
+        return "was created with a different -n; leave out -n, or name another file";
     if (r->seed && r->seed != bly_filter_hasher(t->kept.filter)->seed)
-        return refuse("has a different seed; leave out --seed, or name another file", r->state);
-    return true;
+        return "has a different seed; leave out --seed, or name another file";
+    return NULL;
 }
 
-/* Checks that the state was created with the key rule of this run, or records the rule in a new
- * state. */
-static bool settle_rule(tally *t, const tally_request *r) {
+/* Checks that the state was created with this key rule, or records the rule in a new state. */
+static bool settle_rule(tally *t, bly_key_rule rule) {
     bly_filter *f = t->kept.filter;
-    const state_rule fit = t->kept.loaded ? state_rule_of(r->state, bly_filter_key_rule(f),
-                                                          r->key_rule, bly_filter_count(f) == 0)
+    const state_rule fit = t->kept.loaded ? state_rule_of(t->kept.path, bly_filter_key_rule(f),
+                                                          rule, bly_filter_count(f) == 0)
                                           : STATE_RULE_FITS;
     t->keeps_return = fit == STATE_RULE_OLD;
     return fit == STATE_RULE_OLD ||
-           (fit == STATE_RULE_FITS && bly_filter_set_key_rule(f, r->key_rule) == BLY_OK);
+           (fit == STATE_RULE_FITS && bly_filter_set_key_rule(f, rule) == BLY_OK);
 }
 
 /* Marks the state with the key rule of this run: in its header, and by an additional key with the
  * rule in words, because the header has no code for some rules. */
 static bool mark_rule(tally *t, const tally_request *r) {
-    char text[RULE_MARK];
+    char words[KEY_OPTIONS_WORDS], text[RULE_MARK];
     bly_filter *f = t->kept.filter;
     if (!r->state)
         return true;
-    if (!settle_rule(t, r))
+    const bly_key_rule rule = key_options_code(r->rule);
+    if (!settle_rule(t, rule))
         return false;
-    const size_t size = rule_mark_text("count", r->rule, text);
-    const bool has_code = !t->keeps_return && r->key_rule != BLY_KEYS_OTHER;
+    const size_t size = rule_mark_text("count", key_options_words(r->rule, words), text);
+    const bool has_code = !t->keeps_return && rule != BLY_KEYS_OTHER;
     if (!has_code && t->kept.loaded && bly_filter_count(f) > 0 &&
         !bly_filter_contains(f, text, size))
         message_warn("%s: was created with different options (--url, --field, --ignore-case, "
@@ -253,9 +242,9 @@ static bool open_query(tally *t, const tally_request *r) {
     t->type = bly_list_recognise(t->filter, &levels);
     t->keeps_return = bly_filter_key_rule(t->filter) == BLY_KEYS_UNRECORDED;
     if (t->type == BLY_LIST_NONE)
-        return refuse("cannot be queried: it has keys of several types, or too many keys to "
-                      "recognise their type",
-                      r->state);
+        return message_refuse("%s: cannot be queried: it has keys of several types, or too many "
+                              "keys to recognise their type",
+                              r->state);
     const bly_status status = bly_list_reader_create(&t->reader);
     if (status != BLY_OK)
         (void)message_status(r->state, status);
@@ -283,7 +272,10 @@ bool tally_open(tally *t, const tally_request *r) {
         return message_refuse("%s: --age halves the counts of a sketch, not exact counts; add "
                               "--sketch, or leave out --age",
                               r->state);
-    if (!(t->kept.loaded ? state_fits(t, r) : make(t, r)))
+    const char *why = t->kept.loaded ? contradiction(t, r) : NULL;
+    if (why)
+        return message_refuse("%s: %s", r->state, why);
+    if (!t->kept.loaded && !make(t, r))
         return false;
     t->filter = t->kept.filter ? t->kept.filter : t->exact.level[0].filter;
     return open_tracked(t, r) && mark_rule(t, r);
