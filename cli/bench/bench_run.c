@@ -42,8 +42,7 @@ static bool keys_open(bench_keys *k, size_t length) {
     *k = (bench_keys){length, malloc(length * CHUNK), calloc(CHUNK, sizeof *k->keys)};
     if (!k->bytes || !k->keys) {
         keys_close(k);
-        (void)message_error("out of memory");
-        return false;
+        return message_refuse("out of memory");
     }
     for (size_t i = 0; i < CHUNK; i++)
         k->keys[i] = (bly_bytes){k->bytes + i * length, length};
@@ -146,12 +145,6 @@ static uint64_t add_one(bench *b, size_t n) {
     return fresh;
 }
 
-static uint64_t collect_keys(bench *b, size_t n) {
-    expect(b, bly_builder_add(b->builder, b->keys.keys, n) == BLY_OK,
-           "keys could not be collected");
-    return n;
-}
-
 static uint64_t contains_many(bench *b, size_t n) {
     uint8_t found[BATCH];
     uint64_t sum = 0;
@@ -214,7 +207,8 @@ static void build(bench *b) {
         spent += progress_clock() - start;
         make_keys(&b->keys, done, n);
         start = progress_clock();
-        (void)collect_keys(b, n);
+        expect(b, bly_builder_add(b->builder, b->keys.keys, n) == BLY_OK,
+               "keys could not be collected");
     }
     if (!b->wrong)
         expect(b, bly_builder_finish(b->builder, &b->many) == BLY_OK,
@@ -271,15 +265,23 @@ bool bench_possible(const bench_setting *s, bly_kind kind) {
     return status == BLY_OK || message_refuse("%s: %s", bly_kind_name(kind), bly_strerror(status));
 }
 
-static bool open_filters(bench *b) {
-    const bly_kind kind = b->spec.geometry.kind;
+static bool open_filters(bench *b, bly_kind kind) {
     b->built = kinds_can(kind, BLY_CAN_BUILD);
-    bly_status status = b->built ? BLY_OK : bly_filter_create(&b->spec, &b->many);
+    bly_status status = plan(b->setting, kind, &b->spec);
+    if (status == BLY_OK && !b->built)
+        status = bly_filter_create(&b->spec, &b->many);
     if (status == BLY_OK && !b->built)
         status = bly_filter_create(&b->spec, &b->one);
-    if (status)
-        (void)message_error("%s: %s", bly_kind_name(kind), bly_strerror(status));
-    return status == BLY_OK && keys_open(&b->keys, b->setting->key_bytes);
+    if (status != BLY_OK)
+        return message_refuse("%s: %s", bly_kind_name(kind), bly_strerror(status));
+    return keys_open(&b->keys, b->setting->key_bytes);
+}
+
+static bool run_rounds(bench *b) {
+    for (unsigned round = 0; round < b->setting->rounds && !b->wrong; round++)
+        one_round(b, round);
+    return !b->wrong || message_refuse("%s: %s; do not trust this build",
+                                       bly_kind_name(b->spec.geometry.kind), b->wrong);
 }
 
 static void collect(bench *b, bench_result *out) {
@@ -294,31 +296,17 @@ static void collect(bench *b, bench_result *out) {
 }
 
 bool bench_kind(const bench_setting *s, bly_kind kind, bench_result *out) {
-    bly_spec spec;
-    bly_status status = plan(s, kind, &spec);
     bench *b = calloc(1, sizeof *b);
-    bool good = false;
+    if (!b)
+        return message_refuse("out of memory");
+    b->setting = s;
     *out = (bench_result){.kind = kind, .requested = s->rate};
-    if (status)
-        (void)message_error("%s: %s", bly_kind_name(kind), bly_strerror(status));
-    else if (!b)
-        (void)message_error("out of memory");
-    else {
-        b->setting = s;
-        b->spec = spec;
-        good = open_filters(b);
-        for (unsigned round = 0; good && round < s->rounds && !b->wrong; round++)
-            one_round(b, round);
-        if (good && b->wrong) {
-            (void)message_error("%s: %s; do not trust this build", bly_kind_name(kind), b->wrong);
-            good = false;
-        }
-        if (good)
-            collect(b, out);
-        bly_filter_destroy(b->many);
-        bly_filter_destroy(b->built ? NULL : b->one);
-        keys_close(&b->keys);
-    }
+    const bool good = open_filters(b, kind) && run_rounds(b);
+    if (good)
+        collect(b, out);
+    bly_filter_destroy(b->many);
+    bly_filter_destroy(b->built ? NULL : b->one);
+    keys_close(&b->keys);
     free(b);
     return good;
 }

@@ -61,24 +61,20 @@ static uint64_t tracked_bytes(const tracked *t) {
     return t->keys ? t->buckets * BUCKET * sizeof *t->keys : 0;
 }
 
-static tracked_key *bucket_of(const tracked *t, uint64_t fingerprint) {
-    return t->keys + fingerprint % t->buckets * BUCKET;
+static bool is_there(const tracked_key *k, uint64_t fingerprint) {
+    return k->since && k->fingerprint == fingerprint;
 }
 
 /* The entry of the key in its bucket, or the one that it should replace. */
 static tracked_key *place_of(const tracked *t, uint64_t fingerprint) {
-    tracked_key *bucket = bucket_of(t, fingerprint), *lowest = bucket;
+    tracked_key *bucket = t->keys + fingerprint % t->buckets * BUCKET, *lowest = bucket;
     for (tracked_key *k = bucket; k < bucket + BUCKET; k++) {
-        if (k->since && k->fingerprint == fingerprint)
+        if (is_there(k, fingerprint))
             return k;
         if (k->before + k->since < lowest->before + lowest->since)
             lowest = k;
     }
     return lowest;
-}
-
-static bool is_there(const tracked_key *k, uint64_t fingerprint) {
-    return k->since && k->fingerprint == fingerprint;
 }
 
 /* Counts one more occurrence of the key; `sketch` does not include it yet. */
