@@ -29,6 +29,8 @@ bly_filter *open_load(const char *path, const bly_hasher *key, uint32_t flags);
 /* Reports that the file was refused with BLY_EUNSUPPORTED, and which kind replaces its own if that
  * was removed. Returns CLI_ERROR. */
 int open_refuse_unsupported(const char *path);
+/* The same for a filter of which these are the first bytes. */
+int open_refuse_removed(const char *name, const uint8_t *bytes, size_t size);
 
 /* Reads only the header. */
 bly_status open_header(const char *path, bly_file_info *out);

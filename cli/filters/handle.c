@@ -79,7 +79,7 @@ const bly_filter *handle_filter(const filter_handle *h) {
 }
 
 bly_filter *handle_changeable(const filter_handle *h) {
-    return h->changed;
+    return h->options.access == HANDLE_CHANGED ? h->file.loaded : NULL;
 }
 
 bly_list_source handle_list(filter_handle *h) {

@@ -89,9 +89,7 @@ static bool server_commit(filter_handle *h) {
 /* ---- facts ----------------------------------------------------------------------------------- */
 
 static bly_status list_contains(void *ctx, const bly_bytes *keys, size_t n, uint8_t *found) {
-    filter_handle *h = ctx;
-    const bly_list_source list = remote_list(&h->remote);
-    return h->status = list.contains(list.ctx, keys, n, found);
+    return handle_contains(ctx, keys, n, found);
 }
 
 static bly_status list_rate(void *ctx, double *rate) {

@@ -8,7 +8,7 @@
  */
 #include "filters/transfer.h"
 
-#include "filters/kind_words.h"
+#include "filters/filter_file.h"
 #include "io/interrupt.h"
 #include "io/list_lines.h"
 #include "io/output.h"
@@ -16,13 +16,12 @@
 #include "text/numbers.h"
 
 #include <bloomery/host/chunks.h>
-#include <bloomery/host/describe.h>
 #include <bloomery/host/lists.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_TRIES = 5, KIND_AT = 5 /* offset in a header: docs/format.md */ };
+enum { MAX_TRIES = 5 };
 
 /* ---- sending --------------------------------------------------------------------------------- */
 
@@ -222,12 +221,8 @@ static bool check_first_chunk(fetching *f, const bly_redis_reply *answer, bly_by
     const bly_status status = bly_file_parse_info(data.data, data.size, &info);
     if (status == BLY_OK && f->t->total == BLY_FILE_HEADER + info.body_bytes)
         return true;
-    const bly_removed_kind *gone = NULL;
     if (status == BLY_EUNSUPPORTED)
-        gone = bly_kind_removed(((const uint8_t *)data.data)[KIND_AT]);
-    if (gone)
-        (void)message_error("%s: kind %s is no longer supported; use %s instead",
-                            f->t->remote.at.name, gone->name, gone->replacement);
+        (void)open_refuse_removed(f->t->remote.at.name, data.data, data.size);
     else if (status == BLY_OK || status == BLY_ECORRUPT)
         (void)message_error("%s: the server sent something that is not a filter",
                             f->t->remote.at.name);
