@@ -185,14 +185,15 @@ static uint64_t unmarked(const description *d, uint64_t keys) {
 
 /* Whether the count includes copies of keys, while the estimate is of different keys. */
 static bool counts_copies(const description *d) {
-    return description_kind_can(d, BLY_CAN_COUNT) && !kinds_limit_copies(d->facts.geometry.kind);
+    return kinds_can(d->facts.geometry.kind, BLY_CAN_COUNT) &&
+           !kinds_limit_copies(d->facts.geometry.kind);
 }
 
 /* "": nothing is estimated. */
 static char *estimate_text(const description *d, char out[64]) {
     const double keys = d->facts.info.estimated_keys;
     out[0] = '\0';
-    if (!d->facts.has_bits || description_kind_can(d, BLY_CAN_BUILD))
+    if (!d->facts.has_bits || kinds_can(d->facts.geometry.kind, BLY_CAN_BUILD))
         return out;
     if (!isfinite(keys) || keys >= 0x1p63)
         return strcpy(out, "too many to estimate");
@@ -214,11 +215,11 @@ static void print_keys(const description *d, FILE *to) {
     (void)estimate_text(d, estimate);
     describe_row(to, "keys", "%s counted%s%s%s%s", NUMBER_GROUPED(unmarked(d, s->count)),
                  *estimate ? ", " : "", estimate, *marks ? "," : "", marks);
-    if (description_kind_can(d, BLY_CAN_BUILD) && s->count == 0)
+    if (kinds_can(s->kind, BLY_CAN_BUILD) && s->count == 0)
         describe_row(to, "capacity", "none: it was built from no keys");
     else
         describe_row(to, "capacity", "%s%s key%s%s, %.*f bits per key",
-                     description_kind_can(d, BLY_FORGETS) ? "the last " : "", NUMBER_GROUPED(most),
+                     kinds_can(s->kind, BLY_FORGETS) ? "the last " : "", NUMBER_GROUPED(most),
                      most == 1 ? "" : "s", marks,
                      bits < 9.95    ? 2
                      : bits < 99.95 ? 1
@@ -245,7 +246,7 @@ static void print_rate(const description *d, FILE *to, const char *label, rates_
     else if (!d->facts.has_bits)
         describe_row(to, label, "%s requested, %s expected for the number of its keys (%s)%s",
                      requested_text, now, one_in, note);
-    else if (description_kind_can(d, BLY_CAN_BUILD))
+    else if (kinds_can(s->kind, BLY_CAN_BUILD))
         describe_row(to, label, "%s requested, %s by its construction (%s)%s", requested_text, now,
                      one_in, note);
     else
@@ -344,7 +345,7 @@ static void print_fill(const description *d, FILE *to) {
 static void print_health(const description *d, FILE *to) {
     const bly_filter_info *s = &d->facts.info;
     char text[HEALTH_TEXT], widened[RATES_TEXT];
-    if (health_of(s) != HEALTH_GOOD && !description_kind_can(d, BLY_CAN_BUILD))
+    if (health_of(s) != HEALTH_GOOD && !kinds_can(s->kind, BLY_CAN_BUILD))
         describe_row(to, "health", "%s%s%s", message_style_on(STDOUT_FILENO, colour_of(d)),
                      health_text(s, text), message_style_off(STDOUT_FILENO));
     if (rates_are_widened(s, d->lookups))
@@ -376,13 +377,13 @@ static void print_native(const description *d, FILE *to) {
     print_hash(d, to);
     print_type(d, to);
     print_levels(d, to);
-    if (description_kind_can(d, BLY_CARDINALITY_ONLY)) {
+    if (kinds_can(d->facts.geometry.kind, BLY_CARDINALITY_ONLY)) {
         describe_distinct(d, to);
         return;
     }
     print_keys(d, to);
     print_rates(d, to);
-    if (d->facts.has_rates && !description_kind_can(d, BLY_CAN_BUILD))
+    if (d->facts.has_rates && !kinds_can(d->facts.geometry.kind, BLY_CAN_BUILD))
         print_fill(d, to);
     if (d->facts.has_rates)
         print_health(d, to);
@@ -390,7 +391,7 @@ static void print_native(const description *d, FILE *to) {
     describe_changes(d, to);
     describe_window(d, to);
     describe_levels(d, to);
-    if (description_kind_can(d, BLY_FORGETS))
+    if (kinds_can(d->facts.geometry.kind, BLY_FORGETS))
         describe_row(to, "note", "old keys are forgotten: \"no\" means \"not in the window\"");
     if (d->facts.approximate)
         describe_row(to, "note",
@@ -430,17 +431,21 @@ static void json_place(const description *d, json *j) {
         json_integer(j, "expires_ms", (uint64_t)f->expires_ms);
 }
 
+static void json_id(json *j, const char *name, uint64_t id) {
+    char text[20];
+    (void)snprintf(text, sizeof text, "%016llx", (unsigned long long)id);
+    json_text(j, name, text);
+}
+
 static void json_hash(const description *d, json *j) {
     const handle_facts *f = &d->facts;
     const char *hash = bly_hash_name(f->hash);
-    char id[20];
     json_text(j, "hash", hash ? hash : "custom");
     json_bool(j, "keyed", f->keyed);
-    (void)snprintf(id, sizeof id, "%016llx", (unsigned long long)f->seed);
     if (f->keyed)
-        json_text(j, "key_id", id);
+        json_id(j, "key_id", f->seed);
     else if (bly_hash_is_custom(f->hash))
-        json_text(j, "hash_tag", id);
+        json_id(j, "hash_tag", f->seed);
     else
         json_integer(j, "seed", f->seed);
 }
@@ -451,7 +456,7 @@ static void json_plan(const description *d, json *j) {
     json_integer(j, "hashes", g->hashes);
     json_integer(j, "size", g->size);
     json_integer(j, "detail", g->detail);
-    json_bool(j, "forgets", description_kind_can(d, BLY_FORGETS));
+    json_bool(j, "forgets", kinds_can(d->facts.geometry.kind, BLY_FORGETS));
     json_bool(j, "foldable", (g->options & BLY_FOLDABLE) != 0);
     json_bool(j, "textbook", (g->options & BLY_TEXTBOOK) != 0);
     json_hash(d, j);
@@ -504,7 +509,6 @@ static void json_type(const description *d, json *j) {
 void description_json(const description *d, FILE *to) {
     const bly_filter_info *s = &d->facts.info;
     const bool describes = (d->can & HANDLE_DESCRIBES) != 0;
-    char stamp[20];
     json j = json_begin(to);
     json_text(&j, "file", d->name);
     json_place(d, &j);
@@ -522,8 +526,7 @@ void description_json(const description *d, FILE *to) {
         json_type(d, &j);
         describe_kind_json(d, &j);
     }
-    (void)snprintf(stamp, sizeof stamp, "%016llx", (unsigned long long)d->facts.stamp);
     if (d->facts.stamp)
-        json_text(&j, "stamp", stamp);
+        json_id(&j, "stamp", d->facts.stamp);
     json_end(&j);
 }

@@ -33,10 +33,6 @@ void description_json(const description *d, FILE *to); /* one object on one line
 
 /* ---- for describe*.c ------------------------------------------------------------------------- */
 
-static inline bool description_kind_can(const description *d, uint32_t capabilities) {
-    return (bly_kind_capabilities(d->facts.geometry.kind) & capabilities) == capabilities;
-}
-
 /* Print the name, which comes first, and one row. */
 void describe_name(FILE *to, const char *name);
 void describe_row(FILE *to, const char *label, const char *format, ...) PRINTF_LIKE(3, 4);

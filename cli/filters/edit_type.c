@@ -14,22 +14,18 @@
 
 static bool refuse_type(const edit_list *list, bly_list_type type) {
     if (list->own == BLY_LIST_OTHER)
-        (void)message_error("%s: was created by bloomery dedup or count with --field or "
-                            "--ignore-case; only the command that created it can change it",
-                            list->path);
-    else if (type == BLY_LIST_NONE)
-        (void)message_error("%s: has keys of several types, or too many keys to recognise their "
-                            "type; give the type of these lines with --type",
-                            list->path);
-    else if (bly_list_is_typed(list->own) || bly_list_is_lines(list->own))
-        (void)message_error("%s: is a list of type %s, and keys of type %s would not be found in "
-                            "it; leave out --type, or name another list",
-                            list->path, line_type_words(list->own), line_type_words(type));
-    else
-        (void)message_error("%s: was created by bloomery %s, and keys of type %s would not be "
-                            "found in it; leave out --type, or name another list",
-                            list->path, line_type_words(list->own), line_type_words(type));
-    return false;
+        return message_refuse("%s: was created by bloomery dedup or count with --field or "
+                              "--ignore-case; only the command that created it can change it",
+                              list->path);
+    if (type == BLY_LIST_NONE)
+        return message_refuse("%s: has keys of several types, or too many keys to recognise their "
+                              "type; give the type of these lines with --type",
+                              list->path);
+    const bool list_type = bly_list_is_typed(list->own) || bly_list_is_lines(list->own);
+    return message_refuse("%s: %s %s, and keys of type %s would not be found in it; leave out "
+                          "--type, or name another list",
+                          list->path, list_type ? "is a list of type" : "was created by bloomery",
+                          line_type_words(list->own), line_type_words(type));
 }
 
 /* A list without a recorded type and without marks may have keys of any type, added by another

@@ -60,12 +60,9 @@ static bool type_is_usable(const live_list *l, bly_list_type own) {
             "%s: was created by bloomery dedup or count with --field or --ignore-case, so its keys "
             "are fields or lines in lower case; use --type line if your lines have the same form",
             name);
-    if (l->type != own && bly_list_is_typed(own))
-        message_warn("%s: was built with --type %s; with --type %s, its lines may not be found",
-                     name, line_type_words(own), line_type_words(l->type));
-    else if (l->type != own && own != BLY_LIST_NONE && !bly_list_is_lines(own))
-        message_warn("%s: was created by bloomery %s; with --type %s, its lines may not be found",
-                     name,
+    if (l->type != own && own != BLY_LIST_NONE && !bly_list_is_lines(own))
+        message_warn("%s: was %s %s; with --type %s, its lines may not be found", name,
+                     bly_list_is_typed(own) ? "built with --type" : "created by bloomery",
                      own == BLY_LIST_OTHER ? "dedup or count with --field or --ignore-case"
                                            : line_type_words(own),
                      line_type_words(l->type));

@@ -192,16 +192,13 @@ int remote_refuse_kind(const char *name, bly_kind kind) {
 
 bool remote_spec(uint64_t shards, uint64_t expire, bly_bitmap_spec *out) {
     if (shards > BLY_BITMAP_MAX_SHARDS)
-        (void)message_error("--shards cannot be more than %d", BLY_BITMAP_MAX_SHARDS);
-    else if (expire > UINT64_MAX / 1000)
-        (void)message_error("--expire is too long; leave it out");
-    else {
-        *out = (bly_bitmap_spec){.struct_size = sizeof(bly_bitmap_spec),
-                                 .shards = (uint32_t)shards,
-                                 .expire_ms = 1000 * expire};
-        return true;
-    }
-    return false;
+        return message_refuse("--shards cannot be more than %d", BLY_BITMAP_MAX_SHARDS);
+    if (expire > UINT64_MAX / 1000)
+        return message_refuse("--expire is too long; leave it out");
+    *out = (bly_bitmap_spec){.struct_size = sizeof(bly_bitmap_spec),
+                             .shards = (uint32_t)shards,
+                             .expire_ms = 1000 * expire};
+    return true;
 }
 
 bool remote_may_send(remote *r, bool replace, const char *option) {
@@ -210,19 +207,16 @@ bool remote_may_send(remote *r, bool replace, const char *option) {
         return false;
     switch (found) {
     case REMOTE_FILTER:
-        if (!replace)
-            (void)message_error("%s: already exists; use %s to replace it", r->at.name, option);
-        return replace;
+        return replace ||
+               message_refuse("%s: already exists; use %s to replace it", r->at.name, option);
     case REMOTE_MODULE:
-        (void)message_error("%s: is a filter of a Redis module and will not be replaced; delete it "
-                            "first (DEL), or use another key",
-                            r->at.name);
-        return false;
+        return message_refuse("%s: is a filter of a Redis module and will not be replaced; delete "
+                              "it first (DEL), or use another key",
+                              r->at.name);
     case REMOTE_STRING:
     case REMOTE_OTHER:
-        (void)message_error("%s: is not a filter, so it is not replaced; use another key",
-                            r->at.name);
-        return false;
+        return message_refuse("%s: is not a filter, so it is not replaced; use another key",
+                              r->at.name);
     default:
         return true;
     }

@@ -70,22 +70,20 @@ static void report(const transfer *t, bool sent) {
 static bool plain_can_store(const transfer *t) {
     const bly_kind kind = bly_filter_geometry(t->filter).kind;
     if (!remote_supports_kind(kind))
-        (void)remote_refuse_kind(t->path, kind);
-    else if (!bly_filter_hasher(t->filter))
-        (void)message_error(
+        return remote_refuse_kind(t->path, kind) == CLI_OK;
+    if (!bly_filter_hasher(t->filter))
+        return message_refuse(
             "%s: is keyed; pass its secret key with --key-file (only the id of the key is sent)",
             t->path);
-    else if (t->v->resume)
-        (void)message_error("%s: an interrupted push can only be continued on a server with the "
-                            "Bloomery module; leave out --resume",
-                            t->remote.at.name);
-    else if (t->v->chunk)
-        (void)message_error(
+    if (t->v->resume)
+        return message_refuse("%s: an interrupted push can only be continued on a server with the "
+                              "Bloomery module; leave out --resume",
+                              t->remote.at.name);
+    if (t->v->chunk)
+        return message_refuse(
             "%s: --chunk-size is only for servers with the Bloomery module; leave it out",
             t->remote.at.name);
-    else
-        return true;
-    return false;
+    return true;
 }
 
 const char *transfer_type_noun(bly_list_type type) {

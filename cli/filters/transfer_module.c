@@ -140,16 +140,14 @@ static bool module_can_store(sending *s) {
     if (s->no_module)
         return true;
     if (needs_plain)
-        (void)message_error("%s: --shards and --expire are only for filters in Redis strings; add "
-                            "--plain, or leave them out",
-                            s->t->remote.at.name);
-    else
-        (void)message_error(
-            "%s: is a %s %s, but the Bloomery module compares bytes, so it would not find other "
-            "spellings of a key, addresses in a listed block, or subdomains; use --plain to look "
-            "up keys with bloomery check, or --as-is if all clients look up keys in canonical form",
-            s->t->path, transfer_type_noun(type), line_type_words(type));
-    return false;
+        return message_refuse("%s: --shards and --expire are only for filters in Redis strings; "
+                              "add --plain, or leave them out",
+                              s->t->remote.at.name);
+    return message_refuse(
+        "%s: is a %s %s, but the Bloomery module compares bytes, so it would not find other "
+        "spellings of a key, addresses in a listed block, or subdomains; use --plain to look up "
+        "keys with bloomery check, or --as-is if all clients look up keys in canonical form",
+        s->t->path, transfer_type_noun(type), line_type_words(type));
 }
 
 module_result module_push(transfer *t) {
