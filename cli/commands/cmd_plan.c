@@ -9,7 +9,6 @@
 #include "text/numbers.h"
 
 #include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -245,55 +244,36 @@ static bool wants_plot(const plan_options *o) {
     return isatty(STDOUT_FILENO);
 }
 
-static bool draw_svg(const plan_options *o, const plan_answer *p, chart *c) {
-    chart_make(c, p, svg_medium());
-    return svg_write(c, o->svg, o->force);
-}
-
-static int show(const plan_options *o, const plan_answer *p, chart *c) {
-    bool alone = o->svg && strcmp(o->svg, "-") == 0;
-    if (o->svg && !draw_svg(o, p, c))
+static int show(const plan_options *o, const plan_answer *p) {
+    if (o->svg && !svg_write(p, o->svg, o->force))
         return CLI_ERROR;
-    if (alone)
+    if (o->svg && strcmp(o->svg, "-") == 0)
         return CLI_OK;
     if (o->json) {
         plan_json(p, stdout);
         return CLI_OK;
     }
     plan_print(p, o->all, stdout);
-    if (wants_plot(o)) {
-        plot_style style = plot_style_here();
-        chart_make(c, p, plot_medium(style));
-        plot_print(c, style, stdout);
-    }
+    if (wants_plot(o))
+        plot_print(p, stdout);
     return CLI_OK;
 }
 
 static int run(void *untyped, cli_operands operands) {
     plan_options *o = untyped;
+    plan_answer p;
+    const char *why;
     accept_separate_window(o, &operands);
     add_implied_needs(o);
-    int status = check(o, operands);
-    if (status)
-        return status;
-    plan_answer *p = calloc(1, sizeof *p);
-    chart *c = calloc(1, sizeof *c);
-    if (!p || !c)
-        status = message_error("out of memory");
-    else {
-        const char *why;
-        bly_status found = make_plan(o, p, &why);
-        if (found == BLY_OK)
-            warn_of_missing_hash(&p->needs, o->hash);
-        if (found == BLY_OK)
-            status = show(o, p, c);
-        else
-            status =
-                why ? message_error("%s", why) : plan_refuse(&p->needs, o->kind, o->hash, found);
-    }
-    free(p);
-    free(c);
-    return status;
+    if (check(o, operands) != CLI_OK)
+        return CLI_ERROR;
+    const bly_status status = make_plan(o, &p, &why);
+    if (why)
+        return message_error("%s", why);
+    if (status != BLY_OK)
+        return plan_refuse(&p.needs, o->kind, o->hash, status);
+    warn_of_missing_hash(&p.needs, o->hash);
+    return show(o, &p);
 }
 
 const cli_command command_plan = {

@@ -11,6 +11,7 @@
 #include "plan/plan_svg.h"
 
 #include "io/output.h"
+#include "plan/plan_chart.h"
 #include "text/message.h"
 #include "text/numbers.h"
 
@@ -41,11 +42,6 @@ typedef struct drawing {
     int width, height;
     double label_tops[PLAN_SHOWN];
 } drawing;
-
-chart_medium svg_medium(void) {
-    static const double apart = 6; /* a thick line, a thin line, and a gap */
-    return (chart_medium){CHART_POINTS, PLOT_WIDTH / apart, PLOT_HEIGHT / apart};
-}
 
 static void put(drawing *d, const char *format, ...) PRINTF_LIKE(2, 3);
 
@@ -329,8 +325,11 @@ static void put_label(drawing *d, size_t number) {
             difference(c, curve->kinds[k], note));
 }
 
-bool svg_write(const chart *c, const char *path, bool force) {
-    drawing d = {.c = c, .good = true, .width = picture_width(c)};
+bool svg_write(const plan_answer *p, const char *path, bool force) {
+    static const double apart = 6; /* a thick line, a thin line, and a gap */
+    chart c;
+    chart_make(&c, p, (chart_medium){CHART_POINTS, PLOT_WIDTH / apart, PLOT_HEIGHT / apart});
+    drawing d = {.c = &c, .good = true, .width = picture_width(&c)};
     if (!output_open(&d.out, path, force))
         return false;
     place_labels(&d);
@@ -345,9 +344,9 @@ bool svg_write(const chart *c, const char *path, bool force) {
     put_axes(&d);
     put_guides(&d);
     (void)put_footnote(&d, false);
-    for (size_t i = c->count; i-- > 0;)
+    for (size_t i = c.count; i-- > 0;)
         put_curve(&d, i);
-    for (size_t i = 0; i < c->count; i++)
+    for (size_t i = 0; i < c.count; i++)
         put_label(&d, i);
     put(&d, "</svg>\n");
     d.good = d.good && output_commit(&d.out);

@@ -7,6 +7,7 @@
  */
 #include "plan/plot.h"
 
+#include "plan/plan_chart.h"
 #include "text/help_text.h"
 #include "text/message.h"
 #include "text/numbers.h"
@@ -32,17 +33,10 @@ typedef struct picture {
     unsigned char curves[ROWS][MAX_WIDTH]; /* a bit for each curve */
 } picture;
 
-plot_style plot_style_here(void) {
-    return (plot_style){message_columns(1), message_utf8()};
-}
-
-static unsigned width_of(plot_style style) {
-    unsigned width = style.columns > MARGIN + 1 ? style.columns - MARGIN - 1 : 0;
+static unsigned width_here(void) {
+    const unsigned columns = message_columns(1);
+    const unsigned width = columns > MARGIN + 1 ? columns - MARGIN - 1 : 0;
     return width < MIN_WIDTH ? MIN_WIDTH : width > MAX_WIDTH ? MAX_WIDTH : width;
-}
-
-chart_medium plot_medium(plot_style style) {
-    return (chart_medium){width_of(style) * (style.unicode ? 2 : 1), width_of(style), ROWS};
 }
 
 /* ---- curves ---------------------------------------------------------------------------------- */
@@ -215,14 +209,16 @@ static void put_legend(const picture *p, FILE *to) {
     (void)fputc('\n', to);
 }
 
-void plot_print(const chart *c, plot_style style, FILE *to) {
-    picture p = {.c = c, .unicode = style.unicode, .width = width_of(style)};
+void plot_print(const plan_answer *answer, FILE *to) {
+    chart c;
     char label[NUMBER_TEXT];
+    picture p = {.c = &c, .unicode = message_utf8(), .width = width_here()};
     p.across = p.unicode ? 2 : 1;
     p.up = p.unicode ? 4 : 1;
-    p.requested = dot_of(&p, c->requested) / (int)p.up;
-    p.capacity = column_of(&p, c->capacity);
-    for (size_t i = 0; i < c->count; i++)
+    chart_make(&c, answer, (chart_medium){p.width * p.across, p.width, ROWS});
+    p.requested = dot_of(&p, c.requested) / (int)p.up;
+    p.capacity = column_of(&p, c.capacity);
+    for (size_t i = 0; i < c.count; i++)
         draw_curve(&p, i);
     put_title(&p, to);
     for (unsigned row = 0; row < ROWS; row++) {
