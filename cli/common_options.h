@@ -14,6 +14,10 @@
 
 /* clang-format off */
 
+/* A flag of a single command. */
+#define OPTION_FLAG(word, offset, text)                                                            \
+    {.name = word, .type = CLI_FLAG, .at = (offset), .help = text}
+
 /* ---- input ----------------------------------------------------------------------------------- */
 
 #define OPTION_KEY(offset, text)                                                                   \

@@ -82,10 +82,8 @@ static const cli_option options[] = {
          "million). classic takes two bytes, and also removes up to 0.1% of the other keys."},
     OPTION_SMALLEST(AT(smallest), "Use the kind that makes the smallest list: ribbon, or classic "
                                   "if -n or --foldable is given."),
-    {.name = "foldable",
-     .type = CLI_FLAG,
-     .at = AT(foldable),
-     .help = "Choose a size, up to 3% larger, that `bloomery fold` can halve repeatedly."},
+    OPTION_FLAG("foldable", AT(foldable),
+                "Choose a size, up to 3% larger, that `bloomery fold` can halve repeatedly."),
     OPTION_HASH(AT(hash),
                 "The hash function; by default xxh3, with 128 bits where the rate needs them."),
     OPTION_SEED(AT(seed), "The seed of the hash function, 0 by default. With another seed, other "

@@ -42,21 +42,16 @@ static const cli_option options[] = {
                  "Continue counting across runs: start with the counts in FILE, and save the new "
                  "counts there. `bloomery merge` merges such files if all were created with the "
                  "same -n. With --top, only keys from this run are ranked."),
-    {.name = "query",
-     .type = CLI_FLAG,
-     .at = AT(counts.query),
-     .help = "Count nothing; print the count that the FILE of --state has for each line. FILE may "
-             "be any list that stores copies of keys (counting, hybrid, cuckoo and others)."},
+    OPTION_FLAG(
+        "query", AT(counts.query),
+        "Count nothing; print the count that the FILE of --state has for each line. FILE may be "
+        "any list that stores copies of keys (counting, hybrid, cuckoo and others)."),
     OPTION_KEY(AT(key), "Use the line KEY instead of reading input."),
-    {.name = "age",
-     .type = CLI_FLAG,
-     .at = AT(counts.age),
-     .help = "Halve all counts of the state first, so that old lines lose weight."},
-    {.name = "sketch",
-     .type = CLI_FLAG,
-     .at = AT(counts.sketch),
-     .help = "Count in a sketch of fixed size, for endless streams. Counts are then estimates, "
-             "printed as ~17."},
+    OPTION_FLAG("age", AT(counts.age),
+                "Halve all counts of the state first, so that old lines lose weight."),
+    OPTION_FLAG("sketch", AT(counts.sketch),
+                "Count in a sketch of fixed size, for endless streams. Counts are then estimates, "
+                "printed as ~17."),
     OPTION_EXACT(AT(counts.exact),
                  "Count exactly, which is the default. A state that contains a sketch is refused."),
     OPTION_EXPECT(
@@ -66,8 +61,8 @@ static const cli_option options[] = {
         "sketch at most 16 million; for a state four times as many, and at least a million). For a "
         "pipe it is a million, or four million with --sketch."),
     OPTION_RATE(AT(counts.rate),
-                "The share of new keys that may be mistaken for other keys, so that "
-                "their counts are too high: 1e-9 by default, 5% with --sketch."),
+                "The share of new keys that may be mistaken for other keys, so that their counts "
+                "are too high: 1e-9 by default, 5% with --sketch."),
     OPTION_MEMORY(
         AT(counts.memory),
         "The maximum memory for the counts, 1G by default. If exact counts need more, the run ends "

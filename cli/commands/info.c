@@ -14,13 +14,11 @@ typedef struct info_options {
 } info_options;
 
 static const cli_option options[] = {
-    {.name = "header",
-     .type = CLI_FLAG,
-     .at = offsetof(info_options, header),
-     .help = "Read only the header of a file, which is instant for any size. The estimated number "
-             "of keys, the current rate, the fill, the type and the number of marks are then "
-             "unknown, and the checksum of the bits is not verified. The type of a filter on a "
-             "server is not looked up."},
+    OPTION_FLAG("header", offsetof(info_options, header),
+                "Read only the header of a file, which is instant for any size. The estimated "
+                "number of keys, the current rate, the fill, the type and the number of marks are "
+                "then unknown, and the checksum of the bits is not verified. The type of a filter "
+                "on a server is not looked up."),
     OPTION_GOZERO(offsetof(info_options, gozero)),
     OPTION_JSON(offsetof(info_options, json),
                 "Print one JSON object per file, each on its own line."),

@@ -11,19 +11,13 @@
 
 static const cli_option push_options[] = {
     OPTION_CHUNK_SIZE(AT(chunk), "Send"),
-    {.name = "replace",
-     .type = CLI_FLAG,
-     .at = AT(replace),
-     .help = "Replace an existing filter. It stays in use until the new one is complete."},
-    {.name = "resume",
-     .type = CLI_FLAG,
-     .at = AT(resume),
-     .help = "Continue an interrupted push of the same file. Needs the module."},
-    {.name = "as-is",
-     .type = CLI_FLAG,
-     .at = AT(as_is),
-     .help = "Send a list that was built with --type to a server with the module. The module does "
-             "not know types: its clients must look up keys in canonical form."},
+    OPTION_FLAG("replace", AT(replace),
+                "Replace an existing filter. It stays in use until the new one is complete."),
+    OPTION_FLAG("resume", AT(resume),
+                "Continue an interrupted push of the same file. Needs the module."),
+    OPTION_FLAG("as-is", AT(as_is),
+                "Send a list that was built with --type to a server with the module. The module "
+                "does not know types: its clients must look up keys in canonical form."),
     OPTION_PLAIN(AT(plain), "Store the filter in strings, even if the server has the module. For "
                             "lists of kind sbbf and split512."),
     OPTION_SHARDS(AT(shards), "On a server without the module"),

@@ -8,6 +8,7 @@
 
 #include <bloomery/redis/bitmap.h>
 #include <ctype.h>
+#include <stdarg.h>
 #include <string.h>
 
 static unsigned width(void) {
@@ -15,7 +16,14 @@ static unsigned width(void) {
     return columns < 100 ? columns : 100;
 }
 
-static void paragraph(FILE *to, const char *text) {
+static void remark(FILE *to, const char *format, ...) PRINTF_LIKE(2, 3);
+
+static void remark(FILE *to, const char *format, ...) {
+    char text[512];
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(text, sizeof text, format, args);
+    va_end(args);
     (void)fputc('\n', to);
     text_wrap(to, text_all(text), 0, 0, width());
 }
@@ -90,29 +98,24 @@ static void table(const plan_answer *p, bool all, FILE *to) {
 /* ---- remarks --------------------------------------------------------------------------------- */
 
 static void remark_on_choice(const plan_answer *p, FILE *to) {
-    char text[128];
     if (!p->own_kind || p->suggested == BLY_KIND_NONE || p->suggested == p->choice.kind)
         return;
-    (void)snprintf(text, sizeof text, "Without --kind, the planner recommends %s.",
-                   bly_kind_name(p->suggested));
-    paragraph(to, text);
+    remark(to, "Without --kind, the planner recommends %s.", bly_kind_name(p->suggested));
 }
 
 /* A filter that grew by levels needs more memory than one created for all keys. */
 static void remark_on_levels(const bly_advice *a, FILE *to) {
-    char text[512];
     if (!kinds_have_levels(a->kind) || a->needs.first_keys >= a->needs.keys)
         return;
-    (void)snprintf(text, sizeof text,
-                   "The figures are those after growing to %u levels from a first level for %s "
-                   "keys. A better first guess (--first) saves memory.",
-                   a->geometry.hashes, NUMBER_GROUPED(a->needs.first_keys));
-    paragraph(to, text);
+    remark(to,
+           "The figures are those after growing to %u levels from a first level for %s keys. A "
+           "better first guess (--first) saves memory.",
+           a->geometry.hashes, NUMBER_GROUPED(a->needs.first_keys));
 }
 
 /* A filter that can double needs memory for that in advance. */
 static void remark_on_doubling(const bly_advice *a, FILE *to) {
-    char text[512], grown[NUMBER_TEXT + 64] = "", room[128];
+    char grown[NUMBER_TEXT + 64] = "";
     if (a->kind != BLY_GROWABLE_CUCKOO)
         return;
     const unsigned more = a->geometry.hashes - a->geometry.detail;
@@ -121,100 +124,86 @@ static void remark_on_doubling(const bly_advice *a, FILE *to) {
                        "The figures are those after growing from a capacity of %s keys. ",
                        NUMBER_GROUPED(a->needs.first_keys));
     if (more)
-        (void)snprintf(
-            room, sizeof room,
-            "The filter can double %u more time%s; each of these costs one bit per key until then.",
-            more, more == 1 ? "" : "s");
+        remark(to,
+               "%sThe filter can double %u more time%s; each of these costs one bit per key until "
+               "then.",
+               grown, more, more == 1 ? "" : "s");
     else
-        (void)snprintf(room, sizeof room, "The filter cannot double again.");
-    (void)snprintf(text, sizeof text, "%s%s", grown, room);
-    paragraph(to, text);
+        remark(to, "%sThe filter cannot double again.", grown);
 }
 
 /* Counters of a fixed width get stuck if a key is added often, or by chance. */
 static void remark_on_counters(const bly_advice *a, FILE *to) {
     static const double negligible = 1e-18;
-    char text[512];
     if (a->kind != BLY_COUNTING)
         return;
     const unsigned bits = a->geometry.detail, max = (1U << bits) - 1;
     const double chance = bly_plan_counter_overflow(&a->geometry, (double)a->needs.keys);
-    (void)snprintf(
-        text, sizeof text,
-        "A counter of %u bits that has reached %u is stuck: it never decreases again. If every key "
-        "is added once, %s %s stuck. If a key is added %u times, all its counters are.",
-        bits, max, chance < negligible ? "no counter is" : NUMBER_ONE_IN(chance),
-        chance < negligible ? "ever" : "counters is", max);
-    paragraph(to, text);
+    remark(to,
+           "A counter of %u bits that has reached %u is stuck: it never decreases again. If every "
+           "key is added once, %s %s stuck. If a key is added %u times, all its counters are.",
+           bits, max, chance < negligible ? "no counter is" : NUMBER_ONE_IN(chance),
+           chance < negligible ? "ever" : "counters is", max);
 }
 
 /* For a window by time, dedup plans more memory (filters/line_window.h). */
 static void remark_on_time(const plan_answer *p, FILE *to) {
     const bly_advice *a = &p->choice;
-    char text[512];
     const line_window window = {
         .keys = a->needs.keys, .rate = a->needs.fpr, .span = 1000 * p->seconds};
     const uint64_t bytes = p->seconds ? line_window_bytes(&window) : 0;
     if (bytes == 0)
         return;
-    (void)snprintf(
-        text, sizeof text,
+    remark(
+        to,
         "The plan assumes that keys come evenly. bloomery dedup --window %s needs about %s for %s "
         "lines at %s: lines may come all at once, so each generation has room for all of them.",
         NUMBER_SPAN(p->seconds), NUMBER_BYTES(bytes), NUMBER_GROUPED(a->needs.keys),
         NUMBER_PERCENT(a->needs.fpr));
-    paragraph(to, text);
 }
 
 /* What happens if more keys are added than planned. */
 static void remark_on_more(const bly_advice *a, FILE *to) {
-    char text[512];
     const char *name = bly_kind_name(a->kind);
     const uint64_t twice = 2 * a->needs.keys, max = plan_max_keys(a);
     const char *percent = NUMBER_PERCENT(plan_rate_at(a, twice));
     if (kinds_can(a->kind, BLY_CAN_BUILD))
-        (void)snprintf(text, sizeof text,
-                       "Once the filter is built, no key can be added. To add keys, build it again "
-                       "from all of them.");
+        remark(to, "Once the filter is built, no key can be added. To add keys, build it again "
+                   "from all of them.");
     else if (kinds_can(a->kind, BLY_FORGETS))
-        (void)snprintf(text, sizeof text,
-                       "The FPR is that of a full window. With --window TIME and twice as many "
-                       "keys as planned within that time, it is %s.",
-                       percent);
+        remark(to,
+               "The FPR is that of a full window. With --window TIME and twice as many keys as "
+               "planned within that time, it is %s.",
+               percent);
     else if (max < twice)
-        (void)snprintf(
-            text, sizeof text,
+        remark(
+            to,
             "%s keys certainly fit. Soon after that the filter is full, and refuses further keys.",
             NUMBER_GROUPED(max));
     else
-        (void)snprintf(text, sizeof text,
-                       "With twice as many keys as planned, the FPR of %s is %s.", name, percent);
-    paragraph(to, text);
+        remark(to, "With twice as many keys as planned, the FPR of %s is %s.", name, percent);
 }
 
 /* How the filter is stored on a server. */
 static void remark_on_strings(const plan_answer *p, FILE *to) {
-    char text[512];
     const bly_bitmap *b = &p->bitmap;
     if (!p->on_server)
         return;
     const char *all = NUMBER_BYTES(bly_bitmap_bytes(b));
     if (b->shards == 1)
-        (void)snprintf(text, sizeof text,
-                       "On a server the filter is one string of %s. It needs no module.", all);
+        remark(to, "On a server the filter is one string of %s. It needs no module.", all);
     else
-        (void)snprintf(text, sizeof text,
-                       "On a server the filter is %u strings of %s each, %s in all. It needs no "
-                       "module. In a cluster the strings are spread evenly over %u slots.",
-                       (unsigned)b->shards, NUMBER_BYTES(bly_bitmap_shard_bytes(b, 0)), all,
-                       (unsigned)b->shards);
-    paragraph(to, text);
+        remark(to,
+               "On a server the filter is %u strings of %s each, %s in all. It needs no module. In "
+               "a cluster the strings are spread evenly over %u slots.",
+               (unsigned)b->shards, NUMBER_BYTES(bly_bitmap_shard_bytes(b, 0)), all,
+               (unsigned)b->shards);
 }
 
 static void remarks(const plan_answer *p, FILE *to) {
     const bly_advice *a = &p->choice;
-    paragraph(to, "Lines: how many cache lines a lookup of a member reads. FPR: the expected "
-                  "false-positive rate per lookup, when all keys have been added.");
+    remark(to, "Lines: how many cache lines a lookup of a member reads. FPR: the expected "
+               "false-positive rate per lookup, when all keys have been added.");
     remark_on_choice(p, to);
     remark_on_levels(a, to);
     remark_on_doubling(a, to);
@@ -223,8 +212,8 @@ static void remarks(const plan_answer *p, FILE *to) {
     remark_on_more(a, to);
     remark_on_strings(p, to);
     if (a->keyed)
-        paragraph(to, "Untrusted keys must be hashed with siphash and a secret key. Otherwise an "
-                      "attacker can find keys that are false positives.");
+        remark(to, "Untrusted keys must be hashed with siphash and a secret key. Otherwise an "
+                   "attacker can find keys that are false positives.");
 }
 
 void plan_print(const plan_answer *p, bool all, FILE *to) {
