@@ -24,29 +24,30 @@ static bool failed(const filter_handle *h) {
 }
 
 bool describe(description *d, filter_handle *h, bool list) {
-    bly_list_info own = {.struct_size = sizeof own};
-    *d = (description){.name = h->name, .can = h->capabilities, .filter = handle_filter(h)};
+    *d = (description){.name = h->name,
+                       .can = h->capabilities,
+                       .filter = handle_filter(h),
+                       .list = {.struct_size = sizeof d->list}};
     if (handle_get_facts(h, &d->facts, true) != BLY_OK)
         return failed(h);
     if (!(h->capabilities & HANDLE_LOOKS_UP) || !(h->capabilities & HANDLE_DESCRIBES))
         return true;
     /* Marks cannot be looked up without the filter's key. */
-    if (d->facts.key_missing || !(list || d->filter)) {
-        d->typed = d->facts.key_rule != BLY_KEYS_UNRECORDED;
-        d->type = bly_list_type_of_rule(d->facts.key_rule);
+    d->examined = !d->facts.key_missing && (list || d->filter);
+    if (!d->examined) {
+        d->list.type = bly_list_type_of_rule(d->facts.key_rule);
         return true;
     }
     const bly_list_source source = handle_list(h);
-    if (bly_list_examine_source(&source, &own) != BLY_OK)
+    if (bly_list_examine_source(&source, &d->list) != BLY_OK)
         return failed(h);
-    d->examined = true;
-    d->type = own.type;
-    d->typed = own.type != BLY_LIST_NONE;
-    d->levels = own.levels;
-    d->marks = own.marks;
-    d->by_chance = own.chance_levels;
-    d->lookups = rates_lookups_of(&own);
+    d->lookups = rates_lookups_of(&d->list);
     return true;
+}
+
+/* Whether the type is known. */
+static bool is_typed(const description *d) {
+    return d->list.type != BLY_LIST_NONE;
 }
 
 static bool is_within_rate(const description *d) {
@@ -129,8 +130,8 @@ static void print_hash(const description *d, FILE *to) {
 }
 
 static void print_type(const description *d, FILE *to) {
-    if (d->typed)
-        describe_row(to, "type", "%s", line_type_words(d->type));
+    if (is_typed(d))
+        describe_row(to, "type", "%s", line_type_words(d->list.type));
     else if (d->facts.key_missing && (d->can & HANDLE_LOOKS_UP))
         describe_row(to, "type", "%s",
                      d->facts.keyed ? "unknown without its key"
@@ -146,9 +147,9 @@ static char *levels_text(const description *d, unsigned first, unsigned last, co
     out[0] = '\0';
     for (unsigned level = first; level <= last; level++) {
         const unsigned begin = level;
-        if (!bly_list_levels_contain(&d->levels, level))
+        if (!bly_list_levels_contain(&d->list.levels, level))
             continue;
-        while (level < last && bly_list_levels_contain(&d->levels, level + 1))
+        while (level < last && bly_list_levels_contain(&d->list.levels, level + 1))
             level++;
         used += (size_t)snprintf(out + used, LEVELS_TEXT - used, "%s%s%u", used ? ", " : "", sign,
                                  begin - first);
@@ -161,10 +162,10 @@ static char *levels_text(const description *d, unsigned first, unsigned last, co
 
 static void print_levels(const description *d, FILE *to) {
     char v4[LEVELS_TEXT], v6[LEVELS_TEXT];
-    const char *chance = d->by_chance ? ", some of them by chance" : "";
-    if (!d->examined || !d->typed || !bly_list_has_levels(d->type))
+    const char *chance = d->list.chance_levels ? ", some of them by chance" : "";
+    if (!d->examined || !is_typed(d) || !bly_list_has_levels(d->list.type))
         return;
-    if (d->type == BLY_LIST_DOMAIN) {
+    if (d->list.type == BLY_LIST_DOMAIN) {
         if (*levels_text(d, 0, BLY_LIST_LEVELS - 1, "", v4))
             describe_row(to, "labels", "%s per domain%s", v4, chance);
         return;
@@ -180,7 +181,7 @@ static void print_levels(const description *d, FILE *to) {
 
 /* Marks are not keys of the user. */
 static uint64_t unmarked(const description *d, uint64_t keys) {
-    return keys > d->marks ? keys - d->marks : 0;
+    return keys > d->list.marks ? keys - d->list.marks : 0;
 }
 
 /* Whether the count includes copies of keys, while the estimate is of different keys. */
@@ -209,9 +210,9 @@ static void print_keys(const description *d, FILE *to) {
     char estimate[64], marks[MARKS_TEXT] = "";
     const double bits = bits_per_key(d);
     const uint64_t most = unmarked(d, s->capacity);
-    if (d->marks)
-        (void)snprintf(marks, sizeof marks, " and %s%s marks", d->by_chance ? "at least " : "",
-                       NUMBER_GROUPED(d->marks));
+    if (d->list.marks)
+        (void)snprintf(marks, sizeof marks, " and %s%s marks",
+                       d->list.chance_levels ? "at least " : "", NUMBER_GROUPED(d->list.marks));
     (void)estimate_text(d, estimate);
     describe_row(to, "keys", "%s counted%s%s%s%s", NUMBER_GROUPED(unmarked(d, s->count)),
                  *estimate ? ", " : "", estimate, *marks ? "," : "", marks);
@@ -260,7 +261,7 @@ static void print_chance(const description *d, FILE *to, const char *lookups) {
     const double rate = rates_per_line(d->facts.info.current_fpr, d->lookups.now);
     describe_row(to, "per line", "%s current (%s)%s; too full: some %s are false positives",
                  NUMBER_PERCENT(rate), NUMBER_ONE_IN(rate), lookups,
-                 d->type == BLY_LIST_DOMAIN ? "numbers of labels" : "prefix lengths");
+                 d->list.type == BLY_LIST_DOMAIN ? "numbers of labels" : "prefix lengths");
 }
 
 static void print_rates(const description *d, FILE *to) {
@@ -274,7 +275,7 @@ static void print_rates(const description *d, FILE *to) {
     if (of.requested && of.requested != of.now)
         (void)snprintf(note + used, sizeof note - (size_t)used, " (requested for %u)",
                        of.requested);
-    if (d->by_chance)
+    if (d->list.chance_levels)
         print_chance(d, to, note);
     else
         print_rate(d, to, "per line", of, note);
@@ -481,26 +482,26 @@ static void json_levels(const description *d, json *j, const char *name, unsigne
                         unsigned last) {
     json_open(j, name, '[');
     for (unsigned level = first; level <= last; level++)
-        if (bly_list_levels_contain(&d->levels, level))
+        if (bly_list_levels_contain(&d->list.levels, level))
             json_integer(j, NULL, level - first);
     json_close(j, ']');
 }
 
 static void json_type(const description *d, json *j) {
-    if (d->typed)
-        json_text(j, "type", line_type_words(d->type));
+    if (is_typed(d))
+        json_text(j, "type", line_type_words(d->list.type));
     else
         json_null(j, "type");
-    if (d->typed && d->examined)
-        json_integer(j, "marks", d->marks);
+    if (is_typed(d) && d->examined)
+        json_integer(j, "marks", d->list.marks);
     else
         json_null(j, "marks");
-    if (!d->typed || !d->examined || !bly_list_has_levels(d->type))
+    if (!is_typed(d) || !d->examined || !bly_list_has_levels(d->list.type))
         return;
-    json_bool(j, "levels_by_chance", d->by_chance);
-    if (d->type == BLY_LIST_DOMAIN)
+    json_bool(j, "levels_by_chance", d->list.chance_levels);
+    if (d->list.type == BLY_LIST_DOMAIN)
         json_levels(d, j, "labels", 0, BLY_LIST_LEVELS - 1);
-    if (d->type != BLY_LIST_IP)
+    if (d->list.type != BLY_LIST_IP)
         return;
     json_levels(d, j, "prefixes_ipv4", 0, MAX_PREFIX_V4);
     json_levels(d, j, "prefixes_ipv6", BLY_LIST_V6, BLY_LIST_V6 + MAX_PREFIX_V6);

@@ -14,14 +14,9 @@ typedef struct description {
     uint32_t can; /* HANDLE_... */
     handle_facts facts;
     const bly_filter *filter; /* NULL: it is on a server, or only the header was read */
-    bool typed;               /* whether the type is known: */
-    bly_list_type type;
-    bool examined; /* whether the rest is known: */
-    bly_list_levels levels;
+    bool examined;            /* the marks were looked up; else `list` has at most the type */
+    bly_list_info list;
     rates_lookups lookups;
-    bool by_chance; /* too full: some of the levels are false positives */
-    uint64_t marks; /* number of keys that record the type, which are part of the count; if
-                       by_chance, those that are certain */
 } description;
 
 /* Reads all bits of a file once. With `list`, also looks up the marks of a filter on a server. *h

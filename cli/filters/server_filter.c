@@ -123,31 +123,26 @@ static int report_error(const remote *r, bly_status status, const char *why) {
     return message_error("%s: %s%s", r->at.name, text, replica ? ", or use --allow-replica" : "");
 }
 
-static bly_status refused(const remote *r, bly_status status, const bly_redis_reason *why,
-                          bool gozero) {
+bly_status remote_open_failed(const remote *r, const bly_hasher *key, bool gozero,
+                              bly_status status, const bly_redis_reason *why) {
     const bool no_filter = status == BLY_ECORRUPT || status == BLY_EREFUSED;
     if (no_filter && report_content(r, gozero))
         return BLY_ECORRUPT;
-    if (status != BLY_OK)
+    if (status != BLY_EKEY)
         (void)report_error(r, status, why->text);
+    else
+        (void)message_error(
+            key ? "%s: was created with a different secret key than the one in --key-file; "
+                  "pass the right key file"
+                : "%s: is keyed; pass its key with --key-file",
+            r->at.name);
     return status;
 }
 
 bly_status remote_open(remote *r, const bly_hasher *key, const bly_redis_filter_options *options) {
     bly_redis_reason why = {""};
     const bly_status status = bly_redis_filter_open(&r->at.url, key, options, &why, &r->filter);
-    if (status == BLY_EKEY)
-        (void)message_error(key ? "%s: was created with a different secret key than the one in "
-                                  "--key-file; pass the right key file"
-                                : "%s: is keyed; pass its key with --key-file",
-                            r->at.name);
-    return status == BLY_EKEY ? status : refused(r, status, &why, false);
-}
-
-bly_status remote_open_gozero(remote *r, uint64_t bits, const bly_redis_filter_options *options) {
-    bly_redis_reason why = {""};
-    const bly_status status = bly_redis_filter_gozero(&r->at.url, bits, options, &why, &r->filter);
-    return refused(r, status, &why, true);
+    return status == BLY_OK ? status : remote_open_failed(r, key, false, status, &why);
 }
 
 int remote_failed(const remote *r, bly_status status) {

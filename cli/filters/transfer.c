@@ -41,12 +41,13 @@ static void report_json(const transfer *t, bool sent, double seconds) {
     json_integer(&j, "bytes", t->total);
     if (t->shards)
         json_integer(&j, "shards", t->shards);
-    else if (sent)
-        json_integer(&j, "resumed_at", t->resumed);
-    if (!t->shards)
+    else {
+        if (sent)
+            json_integer(&j, "resumed_at", t->resumed);
         json_integer(&j, "chunks", t->chunks);
-    if (!t->shards && !sent)
-        json_integer(&j, "tries", t->tries);
+        if (!sent)
+            json_integer(&j, "tries", t->tries);
+    }
     json_real(&j, "seconds", seconds);
     json_end(&j);
 }
