@@ -17,10 +17,7 @@ static void report_json(const build_run *r) {
     json_text(&out, "kind", bly_kind_name(bly_filter_geometry(r->filter).kind));
     json_text(&out, "hash", bly_hash_name((bly_hash_id)r->spec.hasher.id));
     json_bool(&out, "keyed", r->keyed);
-    if (r->keyed)
-        json_null(&out, "seed");
-    else
-        json_integer(&out, "seed", r->spec.hasher.seed);
+    json_integer_or_null(&out, "seed", !r->keyed, r->spec.hasher.seed);
     json_integer(&out, "lines", r->lines.lines);
     json_integer(&out, "keys", r->keys.distinct);
     json_integer(&out, "repeated", r->repeated);

@@ -172,7 +172,7 @@ static void result_json(json *j, const bench_result *r) {
     json_open(j, NULL, '{');
     json_text(j, "kind", bly_kind_name(r->kind));
     for (int op = 0; op < BENCH_OPS; op++)
-        r->ns[op] > 0 ? json_real(j, names[op], r->ns[op]) : json_null(j, names[op]);
+        json_real(j, names[op], r->ns[op] > 0 ? r->ns[op] : NAN);
     json_integer(j, "bytes", r->bytes);
     json_real(j, "bits_per_key", r->bits_per_key);
     json_real(j, "requested_rate", r->requested);

@@ -18,7 +18,6 @@
 #include "filters/health.h"
 #include "filters/kind_words.h"
 #include "filters/rule_marks.h"
-#include "filters/state_rule.h"
 #include "text/message.h"
 #include "text/numbers.h"
 
@@ -185,17 +184,6 @@ static const char *contradiction(const tally *t, const tally_request *r) {
     return NULL;
 }
 
-/* Checks that the state was created with this key rule, or records the rule in a new state. */
-static bool settle_rule(tally *t, bly_key_rule rule) {
-    bly_filter *f = t->kept.filter;
-    const state_rule fit = t->kept.loaded ? state_rule_of(t->kept.path, bly_filter_key_rule(f),
-                                                          rule, bly_filter_count(f) == 0)
-                                          : STATE_RULE_FITS;
-    t->keeps_return = fit == STATE_RULE_OLD;
-    return fit == STATE_RULE_OLD ||
-           (fit == STATE_RULE_FITS && bly_filter_set_key_rule(f, rule) == BLY_OK);
-}
-
 /* Marks the state with the key rule of this run: in its header, and by an additional key with the
  * rule in words, because the header has no code for some rules. */
 static bool mark_rule(tally *t, const tally_request *r) {
@@ -204,7 +192,9 @@ static bool mark_rule(tally *t, const tally_request *r) {
     if (!r->state)
         return true;
     const bly_key_rule rule = key_options_code(r->rule);
-    if (!settle_rule(t, rule))
+    const state_rule fit = state_file_settle_rule(&t->kept, rule, bly_filter_count(f) == 0);
+    t->keeps_return = fit == STATE_RULE_OLD;
+    if (fit == STATE_RULE_REFUSED)
         return false;
     const size_t size = rule_mark_text("count", key_options_words(r->rule, words), text);
     const bool has_code = !t->keeps_return && rule != BLY_KEYS_OTHER;

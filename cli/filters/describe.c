@@ -426,10 +426,7 @@ static void json_place(const description *d, json *j) {
     json_integer(j, "bytes", f->bytes);
     json_integer(j, "shards", f->shards);
     json_integer(j, "servers", f->nodes);
-    if (f->expires_ms < 0)
-        json_null(j, "expires_ms");
-    else
-        json_integer(j, "expires_ms", (uint64_t)f->expires_ms);
+    json_integer_or_null(j, "expires_ms", f->expires_ms >= 0, (uint64_t)f->expires_ms);
 }
 
 static void json_id(json *j, const char *name, uint64_t id) {
@@ -488,15 +485,10 @@ static void json_levels(const description *d, json *j, const char *name, unsigne
 }
 
 static void json_type(const description *d, json *j) {
-    if (is_typed(d))
-        json_text(j, "type", line_type_words(d->list.type));
-    else
-        json_null(j, "type");
-    if (is_typed(d) && d->examined)
-        json_integer(j, "marks", d->list.marks);
-    else
-        json_null(j, "marks");
-    if (!is_typed(d) || !d->examined || !bly_list_has_levels(d->list.type))
+    const bool known = is_typed(d) && d->examined;
+    json_text(j, "type", line_type_words(d->list.type));
+    json_integer_or_null(j, "marks", known, d->list.marks);
+    if (!known || !bly_list_has_levels(d->list.type))
         return;
     json_bool(j, "levels_by_chance", d->list.chance_levels);
     if (d->list.type == BLY_LIST_DOMAIN)

@@ -235,10 +235,7 @@ void fingerprints_json(const fingerprints *f, FILE *to) {
         json_integer(&j, "fingerprints", f->count);
         json_integer(&j, "marks", f->marks);
         json_integer(&j, "not_found", f->lost);
-        if (f->ruled)
-            json_text(&j, "rule", rule_text(f, rule));
-        else
-            json_null(&j, "rule");
+        json_text(&j, "rule", f->ruled ? rule_text(f, rule) : NULL);
         json_real(&j, "fill", fill_of(f));
         json_real(&j, "rate_per_lookup", rate_of(f));
     }

@@ -128,10 +128,7 @@ void rates_json(json *j, const char *name, double per_lookup, unsigned lookups) 
 }
 
 void rates_json_requested(json *j, double per_lookup, rates_lookups lookups) {
-    if (lookups.now)
-        json_integer(j, "lookups_per_line", lookups.now);
-    else
-        json_null(j, "lookups_per_line");
+    json_integer_or_null(j, "lookups_per_line", lookups.now, lookups.now);
     put(j, "lookup", "requested", per_lookup);
     if (lookups.requested)
         put(j, "line", "requested", rates_requested(per_lookup, lookups.requested));

@@ -28,6 +28,15 @@ bool state_file_open(state_file *s, const char *path, const bly_hasher *key) {
     return s->loaded;
 }
 
+state_rule state_file_settle_rule(state_file *s, bly_key_rule rule, bool empty) {
+    const state_rule fit = s->loaded
+                               ? state_rule_of(s->path, bly_filter_key_rule(s->filter), rule, empty)
+                               : STATE_RULE_FITS;
+    return fit != STATE_RULE_FITS || bly_filter_set_key_rule(s->filter, rule) == BLY_OK
+               ? fit
+               : STATE_RULE_REFUSED;
+}
+
 bool state_file_save(state_file *s) {
     if (!s->path)
         return true;

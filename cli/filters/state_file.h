@@ -5,6 +5,7 @@
 #ifndef BLOOMERY_CLI_STATE_FILE_H
 #define BLOOMERY_CLI_STATE_FILE_H
 
+#include "filters/state_rule.h"
 #include "io/autosave.h"
 #include "io/lock.h"
 #include <bloomery/bloomery.h>
@@ -20,6 +21,10 @@ typedef struct state_file {
 /* Locks the file, and loads the filter if there is one. path and key may be NULL. false: reported.
  * Close *s in any case. */
 bool state_file_open(state_file *s, const char *path, const bly_hasher *key);
+
+/* Compares the key rule of this run with that of a loaded filter (see state_rule.h; `empty`: it has
+ * no keys), and records it unless the old rule is used. */
+state_rule state_file_settle_rule(state_file *s, bly_key_rule rule, bool empty);
 
 /* Replaces the file; does nothing if path is NULL. false: reported. */
 bool state_file_save(state_file *s);
