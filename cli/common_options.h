@@ -14,9 +14,14 @@
 
 /* clang-format off */
 
-/* A flag of a single command. */
+/* ---- options of a single command ------------------------------------------------------------- */
+
 #define OPTION_FLAG(word, offset, text)                                                            \
     {.name = word, .type = CLI_FLAG, .at = (offset), .help = text}
+#define OPTION_NUMBER(word, offset, text)                                                          \
+    {.name = word, .type = CLI_COUNT, .at = (offset), .metavar = "N", .help = text}
+#define OPTION_FILE(word, offset, value, text)                                                     \
+    {.name = word, .type = CLI_FILE, .at = (offset), .metavar = value, .help = text}
 
 /* ---- input ----------------------------------------------------------------------------------- */
 

@@ -3,6 +3,7 @@
  */
 #include "bench/bench_run.h"
 
+#include "filters/filter_file.h"
 #include "filters/kind_words.h"
 #include "text/message.h"
 #include "text/progress.h"
@@ -285,8 +286,7 @@ static bool run_rounds(bench *b) {
 }
 
 static void collect(bench *b, bench_result *out) {
-    bly_filter_info stats = {.struct_size = sizeof stats};
-    bly_filter_get_info(b->many, &stats);
+    const bly_filter_info stats = filter_info(b->many);
     out->bytes = stats.bytes;
     out->bits_per_key = 8 * (double)stats.bytes / (double)b->setting->keys;
     out->absent = lookups_per_round(b->setting) * b->setting->rounds;

@@ -1,5 +1,6 @@
 /* build_report.c - the report of `bloomery build`. */
 #include "build/build_run.h"
+#include "filters/filter_file.h"
 #include "filters/health.h"
 #include "filters/kind_words.h"
 #include "text/json.h"
@@ -37,16 +38,14 @@ static void report_json(const build_run *r) {
 
 void build_report_stats(const bly_filter *f) {
     char text[2048];
-    bly_filter_info stats = {.struct_size = sizeof stats};
-    bly_filter_get_info(f, &stats);
+    const bly_filter_info stats = filter_info(f);
     (void)bly_filter_info_format(&stats, text, sizeof text);
     (void)fputs(text, stderr);
 }
 
 /* With a fixed capacity (-n) the rate may be worse than requested; see build_make.c. */
 static void warn_of_rate(const build_run *r) {
-    bly_filter_info s = {.struct_size = sizeof s};
-    bly_filter_get_info(r->filter, &s);
+    const bly_filter_info s = filter_info(r->filter);
     if (kinds_share_cells(s.kind) && s.current_fpr > HEALTH_MARGIN * s.requested_fpr)
         message_warn("%s: false-positive rate per lookup is %s (requested: %s), because its keys "
                      "are unevenly distributed; give a larger -n",

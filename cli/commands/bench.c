@@ -40,17 +40,11 @@ static const cli_option options[] = {
                   "Add N keys to each filter. The default is a million: such filters fit into the "
                   "caches of most processors, and filters of a hundred million keys do not."),
     OPTION_RATE(AT(rate), "Request the false-positive rate RATE, 0.1% by default."),
-    {.name = "key-bytes",
-     .type = CLI_COUNT,
-     .at = AT(key_bytes),
-     .metavar = "N",
-     .help = "Use keys of N bytes, from 8 to 4096. The default is 16."},
-    {.name = "rounds",
-     .type = CLI_COUNT,
-     .at = AT(rounds),
-     .metavar = "N",
-     .help = "Repeat everything N times, at most 1000. The default is enough for three million "
-             "keys, but at least three."},
+    OPTION_NUMBER("key-bytes", AT(key_bytes),
+                  "Use keys of N bytes, from 8 to 4096. The default is 16."),
+    OPTION_NUMBER("rounds", AT(rounds),
+                  "Repeat everything N times, at most 1000. The default is enough for three "
+                  "million keys, but at least three."),
     OPTION_JSON(AT(json), "Print the results as one JSON object."),
     {0},
 };

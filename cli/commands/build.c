@@ -38,15 +38,12 @@ static const cli_option options[] = {
                   "Plan for N different keys; by default, for those in the input. Lists built with "
                   "the same N, rate and kind have the same size, so they can be merged. For fuse "
                   "and ribbon, whose size follows from their keys, N is only a hint."),
-    {.name = "must-not-match",
-     .type = CLI_FILE,
-     .at = AT(must_not_match),
-     .metavar = "FILE",
-     .help =
-         "The list must not match any line of FILE, not even as a false positive. A line that is "
-         "in the list is an error. If a line is a false positive, the list is built again with the "
-         "next seed, up to 32 times (a keyed list: at half the rate, up to 8 times). If more than "
-         "12 lines match under the first seed, no other is tried: choose a lower rate."},
+    OPTION_FILE(
+        "must-not-match", AT(must_not_match), "FILE",
+        "The list must not match any line of FILE, not even as a false positive. A line that is in "
+        "the list is an error. If a line is a false positive, the list is built again with the "
+        "next seed, up to 32 times (a keyed list: at half the rate, up to 8 times). If more than "
+        "12 lines match under the first seed, no other is tried: choose a lower rate."),
     OPTION_COMMENTS(AT(comments)),
     OPTION_SKIP_MALFORMED(AT(skip_malformed)),
     OPTION_NULL(AT(null), "Input lines"),
@@ -58,19 +55,13 @@ static const cli_option options[] = {
         "how many different lines there are. A list cannot be of kind window, which forgets keys."),
     OPTION_COUNTER_BITS(AT(counter_bits)),
     OPTION_COPIES(AT(copies)),
-    {.name = "over",
-     .type = CLI_FILE,
-     .at = AT(over),
-     .metavar = "LIST",
-     .help = "Read no lines; create an overlay over LIST, to which keys can be added and from "
-             "which keys can be removed. LIST can be of any kind. The overlay contains LIST and "
-             "all later changes; LIST itself does not change."},
-    {.name = "changes",
-     .type = CLI_COUNT,
-     .at = AT(changes),
-     .metavar = "N",
-     .help = "With --over or --kind overlay: how many keys are expected to be added or removed; by "
-             "default a twentieth of the capacity. More changes are possible."},
+    OPTION_FILE("over", AT(over), "LIST",
+                "Read no lines; create an overlay over LIST, to which keys can be added and from "
+                "which keys can be removed. LIST can be of any kind. The overlay contains LIST and "
+                "all later changes; LIST itself does not change."),
+    OPTION_NUMBER("changes", AT(changes),
+                  "With --over or --kind overlay: how many keys are expected to be added or "
+                  "removed; by default a twentieth of the capacity. More changes are possible."),
     {.name = "marker",
      .type = CLI_CHOICE,
      .at = AT(marker),
@@ -92,12 +83,9 @@ static const cli_option options[] = {
                     "Build a keyed list with the secret key in FILE (16 bytes, or 32 hexadecimal "
                     "digits). Without the key, nobody can look up lines in the list or search for "
                     "its false positives. The list does not contain the key."),
-    {.name = "new-key",
-     .type = CLI_FILE,
-     .at = AT(new_key),
-     .metavar = "FILE",
-     .help = "Build a keyed list with a new random key, and write the key to FILE. FILE must not "
-             "exist yet; only its owner can read it."},
+    OPTION_FILE("new-key", AT(new_key), "FILE",
+                "Build a keyed list with a new random key, and write the key to FILE. FILE must "
+                "not exist yet; only its owner can read it."),
     OPTION_SHARDS(AT(shards), "On a server without the module"),
     OPTION_EXPIRE(
         AT(expire),
@@ -222,9 +210,7 @@ static bool open_overlay(const build_run *r, overlay *out) {
             o->over, kinds_article(kind), bly_kind_name(kind));
     if (status != BLY_OK)
         return message_status(o->over, status) == CLI_OK;
-    bly_list_info facts = {.struct_size = sizeof facts};
-    bly_list_examine(out->filter, &facts);
-    out->lookups = rates_lookups_of(&facts);
+    out->lookups = rates_lookups_of(out->filter);
     return true;
 }
 
@@ -243,10 +229,9 @@ static void overlay_json(const build_run *r, const overlay *over, const bly_filt
 
 static bool lay_over(build_run *r) {
     overlay over = {.filter = NULL};
-    bly_filter_info s = {.struct_size = sizeof s};
     const bool good = open_overlay(r, &over) && save(r, over.filter);
     if (good) {
-        bly_filter_get_info(over.filter, &s);
+        const bly_filter_info s = filter_info(over.filter);
         build_report_list(over.filter, r->to.name, bly_filter_file_size(over.filter),
                           s.requested_fpr, over.lookups);
         if (r->options->stats)

@@ -45,12 +45,10 @@ static const cli_option options[] = {
     OPTION_FLAG("deletes", AT(deletes), "Keys will be removed."),
     OPTION_FLAG("grows", AT(grows),
                 "More keys than expected may be added, and the rate must not rise."),
-    {.name = "first",
-     .type = CLI_COUNT,
-     .at = AT(first),
-     .metavar = "N",
-     .help = "With --grows: the number of keys that the filter is created for, by default a tenth "
-             "of --expect. The plan shows the filter after it has grown to --expect keys."},
+    OPTION_NUMBER(
+        "first", AT(first),
+        "With --grows: the number of keys that the filter is created for, by default a tenth of "
+        "--expect. The plan shows the filter after it has grown to --expect keys."),
     OPTION_FLAG("static", AT(fixed),
                 "All keys are known in advance; none is added or removed later."),
     OPTION_WINDOW(AT(window), default_window,
@@ -78,11 +76,8 @@ static const cli_option options[] = {
      .without = "always",
      .help = "Draw a chart of the false-positive rates by number of keys, also beyond the planned "
              "number. By default only on a terminal."},
-    {.name = "svg",
-     .type = CLI_FILE,
-     .at = AT(svg),
-     .metavar = "FILE",
-     .help = "Write the chart as SVG to FILE. If FILE is -, the chart is all that is printed."},
+    OPTION_FILE("svg", AT(svg), "FILE",
+                "Write the chart as SVG to FILE. If FILE is -, the chart is all that is printed."),
     OPTION_FORCE(AT(force), "Replace an existing SVG file."),
     OPTION_JSON(AT(json), "Print the plan as one JSON object."),
     OPTION_FLAG("all", AT(all), "Show every kind, and for those that do not fit the reason."),

@@ -28,16 +28,9 @@ typedef struct count_options {
 
 #define AT(field) offsetof(count_options, field)
 static const cli_option options[] = {
-    {.name = "top",
-     .type = CLI_COUNT,
-     .at = AT(top),
-     .metavar = "N",
-     .help = "Print only the N most frequent keys, at the end, the most frequent first."},
-    {.name = "min",
-     .type = CLI_COUNT,
-     .at = AT(min),
-     .metavar = "N",
-     .help = "Print only lines whose count is at least N."},
+    OPTION_NUMBER("top", AT(top),
+                  "Print only the N most frequent keys, at the end, the most frequent first."),
+    OPTION_NUMBER("min", AT(min), "Print only lines whose count is at least N."),
     OPTION_STATE(AT(counts.state),
                  "Continue counting across runs: start with the counts in FILE, and save the new "
                  "counts there. `bloomery merge` merges such files if all were created with the "
@@ -141,7 +134,6 @@ static bool print_count(count_run *r, bly_bytes record, bly_bytes key, tally_cou
 
 /* Explains the mark of estimates. */
 static void explain_estimates(const count_run *r) {
-    bly_filter_info s = {.struct_size = sizeof s};
     if (r->estimates == 0)
         return;
     if (!r->options->counts.query) {
@@ -150,10 +142,9 @@ static void explain_estimates(const count_run *r) {
                      r->options->counts.state ? "" : "; without --sketch, counts are exact");
         return;
     }
-    bly_filter_get_info(r->tally.filter, &s);
     message_note("counts marked ~ are estimates: about %s keys have a count that is too high, and "
                  "counts above 27 are typically off by 20%%",
-                 NUMBER_ONE_IN(s.current_fpr));
+                 NUMBER_ONE_IN(filter_info(r->tally.filter).current_fpr));
 }
 
 static tally_count top_count(const count_run *r, const bly_top_entry *e) {

@@ -195,12 +195,9 @@ static bool examine(const values *v, const bly_hasher *key, finding *f) {
     f->status = open_read(&o, f->path, key, BLY_OPEN_VERIFY | without_key);
     if (f->status != BLY_OK)
         return true;
-    BLY_INIT(f->stats);
-    bly_filter_get_info(o.filter, &f->stats);
+    f->stats = filter_info(o.filter);
     f->health = health_of(&f->stats);
-    bly_list_info facts = {.struct_size = sizeof facts};
-    bly_list_examine(o.filter, &facts);
-    f->lookups = rates_lookups_of(&facts);
+    f->lookups = rates_lookups_of(o.filter);
     f->widened = rates_are_widened(&f->stats, f->lookups);
     /* A kind that only counts has no lookups to measure. */
     if (v->measure > 0 && !kinds_can(f->stats.kind, BLY_CARDINALITY_ONLY)) {

@@ -37,8 +37,7 @@ static const uint64_t first_keys = 1000000, usual_keys = 4000000, min_keys = 655
  */
 static const uint64_t max_tracked = 3 << 20, tracked_share = 4;
 
-/* ---- keys followed beside a sketch ------------------------------------------------------------
- */
+/* ---- keys followed beside a sketch ----------------------------------------------------------- */
 
 enum { BUCKET = 8 };
 
@@ -158,8 +157,7 @@ static bool make(tally *t, const tally_request *r) {
 
 /* Why the state does not fit the options; NULL: it does. */
 static const char *contradiction(const tally *t, const tally_request *r) {
-    bly_filter_info s = {.struct_size = sizeof s};
-    bly_filter_get_info(t->kept.filter, &s);
+    const bly_filter_info s = filter_info(t->kept.filter);
     const bool counts = s.kind == BLY_COUNTS, exact = s.kind == BLY_HYBRID;
     if (!counts && !exact && kinds_can(s.kind, BLY_CAN_COUNT))
         return "a list, not a state of count; print its counts with --query, or change it with "
@@ -401,11 +399,10 @@ uint64_t tally_bytes(const tally *t) {
 }
 
 void tally_judge(const tally *t) {
-    bly_filter_info s = {.struct_size = sizeof s};
     /* No need to examine the bits if too few keys were added to fill them. */
     if (!t->kept.filter || (!t->kept.loaded && t->fresh <= bly_filter_capacity(t->filter)))
         return;
-    bly_filter_get_info(t->filter, &s);
+    const bly_filter_info s = filter_info(t->filter);
     if (health_of(&s) == HEALTH_GOOD)
         return;
     message_warn("more different keys than the %s planned for: %s of new keys are mistaken for "

@@ -41,7 +41,7 @@ bool describe(description *d, filter_handle *h, bool list) {
     const bly_list_source source = handle_list(h);
     if (bly_list_examine_source(&source, &d->list) != BLY_OK)
         return failed(h);
-    d->lookups = rates_lookups_of(&d->list);
+    d->lookups = (rates_lookups){d->list.lookups, d->list.requested_lookups};
     return true;
 }
 

@@ -120,8 +120,7 @@ void describe_levels(const description *d, FILE *to) {
     if (!d->filter || !kinds_have_levels(d->facts.geometry.kind))
         return;
     for (size_t i = 0; i < bly_filter_level_count(d->filter); i++) {
-        bly_filter_info s = {.struct_size = sizeof s};
-        bly_filter_get_info(bly_filter_level(d->filter, i), &s);
+        const bly_filter_info s = filter_info(bly_filter_level(d->filter, i));
         describe_row(to, i ? "" : "levels", "%zu: %s of %s keys, %s, %s, %s now", i + 1,
                      NUMBER_GROUPED(s.count), NUMBER_GROUPED(s.capacity), bly_kind_name(s.kind),
                      NUMBER_BYTES(s.bytes), NUMBER_PERCENT(s.current_fpr));
@@ -149,8 +148,7 @@ static void json_levels(const description *d, json *j) {
     json_open(j, "levels", '[');
     for (size_t i = 0; i < bly_filter_level_count(d->filter); i++) {
         const bly_filter *level = bly_filter_level(d->filter, i);
-        bly_filter_info s = {.struct_size = sizeof s};
-        bly_filter_get_info(level, &s);
+        const bly_filter_info s = filter_info(level);
         json_open(j, NULL, '{');
         json_text(j, "kind", bly_kind_name(s.kind));
         json_integer(j, "hashes", s.hashes);

@@ -54,8 +54,7 @@ bool edit_settle_type(const edit_list *list, bly_list_type requested, edit_type 
     return true;
 }
 
-/* ---- lists that do not record how keys are made from lines ------------------------------------
- */
+/* ---- lists that do not record how keys are made from lines ----------------------------------- */
 
 edit_forms edit_forms_of(const edit_list *list, const edit_type *as, bool set, bool exact) {
     const bool urls = as->unrecorded && set;

@@ -14,6 +14,13 @@ typedef struct opened {
     bly_filter *loaded;
 } opened;
 
+/* bly_filter_get_info. */
+static inline bly_filter_info filter_info(const bly_filter *f) {
+    bly_filter_info info = {.struct_size = sizeof info};
+    bly_filter_get_info(f, &info);
+    return info;
+}
+
 /* Reads the file of --key-file into *space, and points *out to it; *out is NULL if path is NULL. */
 bool open_key(const char *path, bly_hasher *space, const bly_hasher **out);
 

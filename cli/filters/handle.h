@@ -132,8 +132,7 @@ typedef struct handle_facts {
  * stay unknown. */
 bly_status handle_get_facts(filter_handle *h, handle_facts *out, bool bits);
 
-/* ---- the two implementations, for handle.c ----------------------------------------------------
- */
+/* ---- the two implementations, for handle.c --------------------------------------------------- */
 
 struct handle_ops {
     uint32_t capabilities;

@@ -128,7 +128,7 @@ static bly_status file_facts(filter_handle *h, handle_facts *out, bool bits) {
                           .has_rates = f && bits,
                           .has_bits = f && bits};
     if (out->has_bits)
-        bly_filter_get_info(f, &out->info);
+        out->info = filter_info(f);
     return BLY_OK;
 }
 

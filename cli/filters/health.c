@@ -68,8 +68,10 @@ bool health_worth_writing(const char *path, const bly_filter_info *s, const char
 
 /* ---- per lookup and per line ----------------------------------------------------------------- */
 
-rates_lookups rates_lookups_of(const bly_list_info *facts) {
-    return (rates_lookups){facts->lookups, facts->requested_lookups};
+rates_lookups rates_lookups_of(const bly_filter *list) {
+    bly_list_info info = {.struct_size = sizeof info};
+    bly_list_examine(list, &info);
+    return (rates_lookups){info.lookups, info.requested_lookups};
 }
 
 /* Rounds away the last digits, which the division may have changed. */

@@ -43,8 +43,7 @@ int remote_failed(const remote *r, bly_status status);
  * no marks. */
 bly_list_source remote_list(remote *r);
 
-/* ---- sending ----------------------------------------------------------------------------------
- */
+/* ---- sending --------------------------------------------------------------------------------- */
 
 /* Whether a server without the module supports this kind. */
 bool remote_supports_kind(bly_kind kind);

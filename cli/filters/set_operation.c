@@ -470,8 +470,7 @@ int set_operation_run(const set_operation *op, const set_options *v, cli_operand
 
 bool set_output_save(const bly_filter *f, destination *to, const char *advice,
                      bly_filter_info *info) {
-    BLY_INIT(*info);
-    bly_filter_get_info(f, info);
+    *info = filter_info(f);
     return health_worth_writing(to->name, info, advice) && destination_save(to, f);
 }
 
