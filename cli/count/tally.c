@@ -15,6 +15,7 @@
  */
 #include "count/tally.h"
 
+#include "cli.h"
 #include "filters/health.h"
 #include "filters/kind_words.h"
 #include "filters/rule_marks.h"
@@ -109,11 +110,9 @@ static uint64_t keys_expected(const tally_request *r) {
 
 static bool fail_to_make(const tally_request *r, bly_status status) {
     if (status == BLY_EFULL && r->memory)
-        (void)message_error("--memory %s is too small to store any counts; give a larger one",
-                            NUMBER_BYTES(r->memory));
-    else
-        (void)message_error("cannot create the table of counts: %s", bly_strerror(status));
-    return false;
+        return message_refuse("--memory %s is too small to store any counts; give a larger one",
+                              NUMBER_BYTES(r->memory));
+    return message_refuse("cannot create the table of counts: %s", bly_strerror(status));
 }
 
 /* Creates one filter: a sketch, or the exact counts of a state. */
@@ -205,9 +204,7 @@ static bool mark_rule(tally *t, const tally_request *r) {
     bly_status status = r->age ? bly_counts_age(f) : BLY_OK;
     if (status == BLY_OK && !bly_filter_contains(f, text, size))
         status = bly_filter_add(f, text, size, NULL);
-    if (status != BLY_OK)
-        (void)message_status(r->state, status);
-    return status == BLY_OK;
+    return status == BLY_OK || message_status(r->state, status) == CLI_OK;
 }
 
 /* ---- a file that is only queried ------------------------------------------------------------- */
@@ -230,9 +227,7 @@ static bool open_query(tally *t, const tally_request *r) {
                               "keys to recognise their type",
                               r->state);
     const bly_status status = bly_list_reader_create(&t->reader);
-    if (status != BLY_OK)
-        (void)message_status(r->state, status);
-    return status == BLY_OK;
+    return status == BLY_OK || message_status(r->state, status) == CLI_OK;
 }
 
 /* Creates the table of tracked keys for a sketch. */
@@ -240,10 +235,8 @@ static bool open_tracked(tally *t, const tally_request *r) {
     if (!tally_is_sketch(t))
         return true;
     const uint64_t share = r->memory / tracked_share;
-    const bool good = tracked_open(&t->tracked, share && share < max_tracked ? share : max_tracked);
-    if (!good)
-        (void)message_error("%s", bly_strerror(BLY_ENOMEM));
-    return good;
+    return tracked_open(&t->tracked, share && share < max_tracked ? share : max_tracked) ||
+           message_refuse("out of memory");
 }
 
 bool tally_open(tally *t, const tally_request *r) {

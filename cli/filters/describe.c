@@ -6,6 +6,7 @@
  */
 #include "filters/describe.h"
 
+#include "cli.h"
 #include "filters/kind_words.h"
 #include "io/list_lines.h"
 #include "text/numbers.h"
@@ -18,18 +19,13 @@
 enum { MAX_PREFIX_V4 = 32, MAX_PREFIX_V6 = 128, LEVELS_TEXT = 1024 };
 enum { BAR_CELLS = 24, CELLS_TEXT = 96, MARKS_TEXT = NUMBER_TEXT + 32, LOOKUPS_TEXT = 80 };
 
-static bool failed(const filter_handle *h) {
-    (void)handle_failed(h);
-    return false;
-}
-
 bool describe(description *d, filter_handle *h, bool list) {
     *d = (description){.name = h->name,
                        .can = h->capabilities,
                        .filter = handle_filter(h),
                        .list = {.struct_size = sizeof d->list}};
     if (handle_get_facts(h, &d->facts, true) != BLY_OK)
-        return failed(h);
+        return handle_failed(h) == CLI_OK;
     if (!(h->capabilities & HANDLE_LOOKS_UP) || !(h->capabilities & HANDLE_DESCRIBES))
         return true;
     /* Marks cannot be looked up without the filter's key. */
@@ -40,7 +36,7 @@ bool describe(description *d, filter_handle *h, bool list) {
     }
     const bly_list_source source = handle_list(h);
     if (bly_list_examine_source(&source, &d->list) != BLY_OK)
-        return failed(h);
+        return handle_failed(h) == CLI_OK;
     d->lookups = (rates_lookups){d->list.lookups, d->list.requested_lookups};
     return true;
 }

@@ -5,6 +5,7 @@
  */
 #include "filters/describe_fingerprints.h"
 
+#include "cli.h"
 #include "filters/describe.h"
 #include "filters/rule_marks.h"
 #include "text/json.h"
@@ -78,10 +79,8 @@ static bool try_rule(fingerprints *f, const pages *file, const bly_hasher *hashe
     char words[KEY_OPTIONS_WORDS], text[RULE_MARK];
     const size_t size = rule_mark_text("dedup", key_options_words(rule, words), text);
     bool found;
-    if (pages_has(file, bly_hash_key(hasher, text, size).lo, &found) != BLY_OK) {
-        (void)message_errno(f->path);
-        return false;
-    }
+    if (pages_has(file, bly_hash_key(hasher, text, size).lo, &found) != BLY_OK)
+        return message_errno(f->path) == CLI_OK;
     f->marks += found;
     const bool fits =
         f->shape.rule == BLY_KEYS_UNRECORDED || f->shape.rule == key_options_code(rule);

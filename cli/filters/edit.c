@@ -128,12 +128,11 @@ static bool take_argument(const char *argument, const line_rule *rule, bly_list_
         bly_list_read(reader, rule->type, rule->flags, text.data, text.size, &key);
     if (status == BLY_OK && !key.blank && each(ctx, 0, text, &key))
         return true;
-    if (status == BLY_EINVAL)
-        line_complain(bly_list_reader_reason(reader), NULL, 0, text, false);
-    else if (status == BLY_OK && key.blank)
-        (void)message_error("--key must not be blank");
-    else
-        (void)message_error("out of memory");
+    if (status == BLY_OK && key.blank)
+        return message_refuse("--key must not be blank");
+    if (status != BLY_EINVAL)
+        return message_refuse("out of memory");
+    line_complain(bly_list_reader_reason(reader), NULL, 0, text, false);
     return false;
 }
 

@@ -217,7 +217,7 @@ bool remote_may_send(remote *r, bool replace, const char *option) {
     }
 }
 
-static bool show(void *ctx, uint64_t done, uint64_t total) {
+bool remote_show(void *ctx, uint64_t done, uint64_t total) {
     progress_show_bytes(ctx, done, total);
     return !interrupt_seen();
 }
@@ -230,8 +230,8 @@ bool remote_send(remote *r, const bly_filter *from, const bly_bitmap_spec *spec,
     if (interrupt_seen())
         return false;
     progress_begin(&shown, false);
-    const bly_status status = bly_redis_filter_push(from, &r->at.url, spec, replace, NULL, show,
-                                                    &shown, &why, &r->filter);
+    const bly_status status = bly_redis_filter_push(from, &r->at.url, spec, replace, NULL,
+                                                    remote_show, &shown, &why, &r->filter);
     progress_end(&shown);
     if (status == BLY_EEXISTS)
         (void)message_error("%s: already exists; use %s to replace it", r->at.name, option);

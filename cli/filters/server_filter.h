@@ -62,6 +62,9 @@ bool remote_spec(uint64_t shards, uint64_t expire, bly_bitmap_spec *out);
 bool remote_send(remote *r, const bly_filter *from, const bly_bitmap_spec *spec, bool replace,
                  const char *option);
 
+/* For a transfer by the library: shows the progress `ctx`. false: after a signal. */
+bool remote_show(void *ctx, uint64_t done, uint64_t total);
+
 /* What a key on a server contains. */
 typedef enum remote_content {
     REMOTE_UNKNOWN, /* the server gives no information */

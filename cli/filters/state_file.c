@@ -1,6 +1,7 @@
 /* state_file.c - loads a filter at the start of a run, and saves it: see state_file.h. */
 #include "filters/state_file.h"
 
+#include "cli.h"
 #include "filters/filter_file.h"
 #include "io/output.h"
 #include "text/message.h"
@@ -43,9 +44,7 @@ bool state_file_save(state_file *s) {
     autosave_begin(&s->autosave);
     const bly_status status = bly_filter_save(s->filter, s->path);
     autosave_end(&s->autosave);
-    if (status != BLY_OK)
-        (void)message_status(s->path, status);
-    return status == BLY_OK;
+    return status == BLY_OK || message_status(s->path, status) == CLI_OK;
 }
 
 bool state_file_save_now_and_then(state_file *s) {

@@ -102,15 +102,13 @@ static void note_type(const transfer *t) {
 }
 
 static bool push_plain(transfer *t, bool no_module) {
-    bly_bitmap_spec spec;
-    if (!remote_spec(t->v->shards, t->v->expire, &spec) || !plain_can_store(t) ||
-        !remote_may_send(&t->remote, t->v->replace, "--replace"))
+    if (!plain_can_store(t) || !remote_may_send(&t->remote, t->v->replace, "--replace"))
         return false;
     if (no_module)
         message_note(
             "%s: the server has no Bloomery module, so the filter is stored in Redis strings",
             t->remote.at.name);
-    if (!remote_send(&t->remote, t->filter, &spec, t->v->replace, "--replace"))
+    if (!remote_send(&t->remote, t->filter, &t->spec, t->v->replace, "--replace"))
         return false;
     note_type(t);
     t->shards = bly_redis_filter_bitmap(t->remote.filter)->shards;
@@ -145,8 +143,7 @@ static bool push_file(transfer *t) {
 
 int transfer_push(const transfer_options *v, const char *path, const char *address) {
     transfer t = {.v = v, .path = path, .start = progress_clock()};
-    bly_bitmap_spec spec;
-    if (!set_chunk_size(&t) || !remote_spec(v->shards, v->expire, &spec))
+    if (!set_chunk_size(&t) || !remote_spec(v->shards, v->expire, &t.spec))
         return CLI_ERROR;
     const bool good = remote_parse(&t.remote, address) && push_file(&t);
     if (good)
@@ -156,11 +153,6 @@ int transfer_push(const transfer_options *v, const char *path, const char *addre
 }
 
 /* ---- pull ------------------------------------------------------------------------------------ */
-
-static bool show(void *ctx, uint64_t done, uint64_t total) {
-    progress_show_bytes(ctx, done, total);
-    return !interrupt_seen();
-}
 
 /* Needs no secret key, even for a keyed filter. */
 static bool pull_plain(transfer *t) {
@@ -174,7 +166,8 @@ static bool pull_plain(transfer *t) {
         return false;
     interrupt_watch();
     progress_begin(&t->progress, false);
-    const bly_status status = bly_redis_filter_pull(t->remote.filter, show, &t->progress, &f);
+    const bly_status status =
+        bly_redis_filter_pull(t->remote.filter, remote_show, &t->progress, &f);
     progress_end(&t->progress);
     if (status != BLY_OK && !interrupt_seen())
         (void)remote_failed(&t->remote, status);
