@@ -229,12 +229,12 @@ static int show(const plan_options *o, const plan_answer *p) {
     if (o->svg && strcmp(o->svg, "-") == 0)
         return CLI_OK;
     if (o->json) {
-        plan_json(p, stdout);
+        plan_json(p);
         return CLI_OK;
     }
-    plan_print(p, o->all, stdout);
+    plan_print(p, o->all);
     if (wants_plot(o))
-        plot_print(p, stdout);
+        plot_print(p);
     return CLI_OK;
 }
 

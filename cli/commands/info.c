@@ -34,11 +34,11 @@ static bool show_filter(const info_options *o, const char *name, bool first) {
     description d;
     const bool good = handle_open(&h, name, &how) && describe(&d, &h, !o->header);
     if (good && o->json)
-        description_json(&d, stdout);
+        description_json(&d);
     else if (good) {
         if (!first)
             (void)putchar('\n');
-        description_print(&d, stdout);
+        description_print(&d);
     }
     handle_close(&h);
     return good;
@@ -50,11 +50,11 @@ static bool show_fingerprints(const info_options *o, const char *path, bool firs
     if (!fingerprints_read(&f, path, o->header))
         return false;
     if (o->json)
-        fingerprints_json(&f, stdout);
+        fingerprints_json(&f);
     else {
         if (!first)
             (void)putchar('\n');
-        fingerprints_print(&f, stdout);
+        fingerprints_print(&f);
     }
     return true;
 }

@@ -23,14 +23,15 @@ typedef struct description {
  * must stay open. false: reported. */
 bool describe(description *d, filter_handle *h, bool list);
 
-void description_print(const description *d, FILE *to);
-void description_json(const description *d, FILE *to); /* one object on one line */
+/* On standard output. */
+void description_print(const description *d);
+void description_json(const description *d); /* one object on one line */
 
 /* ---- for describe*.c ------------------------------------------------------------------------- */
 
 /* Print the name, which comes first, and one row. */
-void describe_name(FILE *to, const char *name);
-void describe_row(FILE *to, const char *label, const char *format, ...) PRINTF_LIKE(3, 4);
+void describe_name(const char *name);
+void describe_row(const char *label, const char *format, ...) PRINTF_LIKE(2, 3);
 
 /* A bar for a share, full for 1 and more. It consists of block characters if the locale is UTF-8,
  * else of '#'. */
@@ -39,11 +40,11 @@ char *describe_bar(double share, char out[DESCRIBE_BAR]);
 
 /* Print rows that only some kinds have, and nothing for other kinds. describe_distinct prints all
  * rows about the keys of a sketch (kind hll). */
-void describe_distinct(const description *d, FILE *to);
-void describe_stuck(const description *d, FILE *to);
-void describe_changes(const description *d, FILE *to);
-void describe_window(const description *d, FILE *to);
-void describe_levels(const description *d, FILE *to);
+void describe_distinct(const description *d);
+void describe_stuck(const description *d);
+void describe_changes(const description *d);
+void describe_window(const description *d);
+void describe_levels(const description *d);
 void describe_kind_json(const description *d, json *j);
 
 #endif

@@ -27,7 +27,8 @@ bool fingerprints_read(fingerprints *f, const char *path, bool header);
 enum { FINGERPRINTS_MARKS = 64 };
 char *fingerprints_marks_text(const fingerprints *f, char out[FINGERPRINTS_MARKS]);
 
-void fingerprints_print(const fingerprints *f, FILE *to);
-void fingerprints_json(const fingerprints *f, FILE *to); /* one object on one line */
+/* On standard output. */
+void fingerprints_print(const fingerprints *f);
+void fingerprints_json(const fingerprints *f); /* one object on one line */
 
 #endif

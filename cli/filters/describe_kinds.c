@@ -14,15 +14,14 @@ static bool known(const description *d, uint32_t capabilities) {
 
 /* ---- sketches -------------------------------------------------------------------------------- */
 
-void describe_distinct(const description *d, FILE *to) {
+void describe_distinct(const description *d) {
     char range[ESTIMATE_RANGE];
     if (d->filter) {
         const estimate e = estimate_of(d->filter, UINT64_MAX);
-        describe_row(to, "distinct", "%s%s", NUMBER_GROUPED(e.keys), estimate_range(&e, range));
+        describe_row("distinct", "%s%s", NUMBER_GROUPED(e.keys), estimate_range(&e, range));
     }
-    describe_row(to, "error", "%s, the standard error",
-                 NUMBER_PERCENT(d->facts.info.requested_fpr));
-    describe_row(to, "note", "it counts different keys, and cannot look them up");
+    describe_row("error", "%s, the standard error", NUMBER_PERCENT(d->facts.info.requested_fpr));
+    describe_row("note", "it counts different keys, and cannot look them up");
 }
 
 static void json_distinct(const description *d, json *j) {
@@ -45,10 +44,10 @@ static bool too_many_stuck(const description *d) {
     return (double)d->facts.info.stuck > most * d->facts.info.fill * counters;
 }
 
-void describe_stuck(const description *d, FILE *to) {
+void describe_stuck(const description *d) {
     if (!known(d, BLY_CAN_COUNT) || d->facts.info.stuck == 0)
         return;
-    describe_row(to, "stuck",
+    describe_row("stuck",
                  "%s counter%s reached the limit and will stay there: keys added that often cannot "
                  "be removed%s",
                  NUMBER_GROUPED(d->facts.info.stuck), d->facts.info.stuck == 1 ? " has" : "s have",
@@ -61,21 +60,20 @@ static bool too_many_changes(const description *d, uint64_t changes) {
     return changes > bly_filter_count(d->filter) / 5;
 }
 
-void describe_changes(const description *d, FILE *to) {
+void describe_changes(const description *d) {
     bly_overlay_info info = {.struct_size = sizeof info};
     if (!d->filter || bly_overlay_get_info(d->filter, &info) != BLY_OK)
         return;
     const bly_filter *base = bly_overlay_base(d->filter);
-    describe_row(to, "over", "%s with %s keys", bly_kind_name(bly_filter_geometry(base).kind),
+    describe_row("over", "%s with %s keys", bly_kind_name(bly_filter_geometry(base).kind),
                  NUMBER_GROUPED(bly_filter_count(base)));
-    describe_row(to, "changes", "%s removed, %s added%s", NUMBER_GROUPED(info.deleted),
+    describe_row("changes", "%s removed, %s added%s", NUMBER_GROUPED(info.deleted),
                  NUMBER_GROUPED(info.added),
                  too_many_changes(d, info.deleted + info.added)
                      ? "; more than a fifth of its keys: build the list again"
                      : "");
     if (d->facts.info.miss_bound > 0)
-        describe_row(to, "misses", "at most %s of its keys",
-                     NUMBER_ONE_IN(d->facts.info.miss_bound));
+        describe_row("misses", "at most %s of its keys", NUMBER_ONE_IN(d->facts.info.miss_bound));
 }
 
 static void json_changes(const description *d, json *j) {
@@ -95,33 +93,33 @@ static void json_changes(const description *d, json *j) {
 
 /* ---- windows --------------------------------------------------------------------------------- */
 
-void describe_window(const description *d, FILE *to) {
+void describe_window(const description *d) {
     bly_window_info w = {.struct_size = sizeof w};
     if (!d->filter || bly_window_get_info(d->filter, &w) != BLY_OK)
         return;
     const char *keys = NUMBER_GROUPED(w.generation_keys), *active = NUMBER_GROUPED(w.active_keys);
     if (w.span == 0) {
-        describe_row(to, "window",
+        describe_row("window",
                      "%u generations of %s arrival%s; the current one has %s, of %s key%s",
                      w.generations, keys, w.generation_keys == 1 ? "" : "s",
                      NUMBER_GROUPED(w.active_arrivals), active, w.active_keys == 1 ? "" : "s");
         return;
     }
-    describe_row(to, "window", "%u generations of %s key%s; the current one has %s", w.generations,
+    describe_row("window", "%u generations of %s key%s; the current one has %s", w.generations,
                  keys, w.generation_keys == 1 ? "" : "s", active);
-    describe_row(to, "clock", "%s; the window spans %s ticks, a generation %s%s",
-                 NUMBER_GROUPED(w.now), NUMBER_GROUPED(w.span), NUMBER_GROUPED(w.slice),
+    describe_row("clock", "%s; the window spans %s ticks, a generation %s%s", NUMBER_GROUPED(w.now),
+                 NUMBER_GROUPED(w.span), NUMBER_GROUPED(w.slice),
                  w.now > 1000000000000 ? " (in dedup, ticks are milliseconds)" : "");
 }
 
 /* ---- levels ---------------------------------------------------------------------------------- */
 
-void describe_levels(const description *d, FILE *to) {
+void describe_levels(const description *d) {
     if (!d->filter || !kinds_have_levels(d->facts.geometry.kind))
         return;
     for (size_t i = 0; i < bly_filter_level_count(d->filter); i++) {
         const bly_filter_info s = filter_info(bly_filter_level(d->filter, i));
-        describe_row(to, i ? "" : "levels", "%zu: %s of %s keys, %s, %s, %s now", i + 1,
+        describe_row(i ? "" : "levels", "%zu: %s of %s keys, %s, %s, %s now", i + 1,
                      NUMBER_GROUPED(s.count), NUMBER_GROUPED(s.capacity), bly_kind_name(s.kind),
                      NUMBER_BYTES(s.bytes), NUMBER_PERCENT(s.current_fpr));
     }

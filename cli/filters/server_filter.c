@@ -131,11 +131,10 @@ bly_status remote_open_failed(const remote *r, const bly_hasher *key, bool gozer
     if (status != BLY_EKEY)
         (void)report_error(r, status, why->text);
     else
-        (void)message_error(
-            key ? "%s: was created with a different secret key than the one in --key-file; "
-                  "pass the right key file"
-                : "%s: is keyed; pass its key with --key-file",
-            r->at.name);
+        (void)message_error(key ? "%s: was created with a different secret key than the one in "
+                                  "--key-file; pass the right key file"
+                                : "%s: is keyed; pass its key with --key-file",
+                            r->at.name);
     return status;
 }
 

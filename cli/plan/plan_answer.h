@@ -47,9 +47,9 @@ bool plan_is_shown(const plan_answer *p, size_t line);
  * `shards` strings (0: as few as possible). On failure *why is the message, or NULL. */
 bly_status plan_on_server(plan_answer *p, bly_kind kind, uint64_t shards, const char **why);
 
-/* With `all`, prints every kind, not only the shown ones. */
-void plan_print(const plan_answer *p, bool all, FILE *to);
-void plan_json(const plan_answer *p, FILE *to);
+/* Both print on standard output; with `all` every kind, not only the shown ones. */
+void plan_print(const plan_answer *p, bool all);
+void plan_json(const plan_answer *p);
 
 /* Prints why there is no plan, and what to do. Returns CLI_ERROR. */
 int plan_refuse(const bly_needs *needs, bly_kind kind, bly_hash_id hash, bly_status status);

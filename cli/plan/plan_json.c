@@ -55,8 +55,8 @@ static void needs_json(json *j, const plan_answer *p) {
     json_close(j, '}');
 }
 
-void plan_json(const plan_answer *p, FILE *to) {
-    json j = json_begin(to);
+void plan_json(const plan_answer *p) {
+    json j = json_begin(stdout);
     needs_json(&j, p);
     json_text(&j, "kind", bly_kind_name(p->choice.kind));
     json_text(&j, "reason", p->choice.reason);

@@ -90,9 +90,9 @@ static unsigned column_of(const picture *p, uint64_t keys) {
 
 /* ---- characters ------------------------------------------------------------------------------ */
 
-static void put_braille(unsigned char dots, FILE *to) {
+static void put_braille(unsigned char dots) {
     /* U+2800 + dots */
-    (void)fprintf(to, "\xE2%c%c", 0xA0 + (dots >> 6), 0x80 + (dots & 0x3F));
+    (void)printf("\xE2%c%c", 0xA0 + (dots >> 6), 0x80 + (dots & 0x3F));
 }
 
 static const char *mark_of(bool unicode, size_t curve) {
@@ -107,9 +107,9 @@ static message_style style_of(int curve) {
     return curve < 0 ? STYLE_DIM : styles[curve];
 }
 
-static void put_guide(const picture *p, bool flat, bool upright, FILE *to) {
+static void put_guide(const picture *p, bool flat, bool upright) {
     static const char *const fine[] = {" ", "┈", "┊", "┼"}, *const plain[] = {" ", "-", ":", "+"};
-    (void)fputs((p->unicode ? fine : plain)[flat + 2 * upright], to);
+    (void)fputs((p->unicode ? fine : plain)[flat + 2 * upright], stdout);
 }
 
 /* The column after which the row is blank. */
@@ -121,23 +121,23 @@ static unsigned end_of(const picture *p, unsigned row) {
     return end;
 }
 
-static void put_row(const picture *p, unsigned row, FILE *to) {
+static void put_row(const picture *p, unsigned row) {
     message_style now = STYLE_PLAIN;
     for (unsigned x = 0; x < end_of(p, row); x++) {
         const bool flat = (int)row == p->requested, upright = x == p->capacity;
         const int curve = curve_at(p, row, x);
         const message_style want = curve >= 0 || flat || upright ? style_of(curve) : STYLE_PLAIN;
         if (want != now)
-            (void)fprintf(to, "%s%s", message_style_off(1), message_style_on(1, want));
+            (void)printf("%s%s", message_style_off(1), message_style_on(1, want));
         now = want;
         if (curve < 0)
-            put_guide(p, flat, upright, to);
+            put_guide(p, flat, upright);
         else if (curve == 0 && p->unicode)
-            put_braille(p->dots[row][x], to);
+            put_braille(p->dots[row][x]);
         else
-            (void)fputs(mark_of(p->unicode, (size_t)curve), to);
+            (void)fputs(mark_of(p->unicode, (size_t)curve), stdout);
     }
-    (void)fprintf(to, "%s\n", message_style_off(1));
+    (void)printf("%s\n", message_style_off(1));
 }
 
 /* ---- axes and words -------------------------------------------------------------------------- */
@@ -151,17 +151,17 @@ static void label_of(const picture *p, unsigned row, char out[NUMBER_TEXT]) {
             (void)number_percent(pow(10, power), out);
 }
 
-static void put_axis(const picture *p, FILE *to) {
+static void put_axis(const picture *p) {
     bool tick[MAX_WIDTH] = {false};
     for (uint64_t keys = 0; keys <= p->c->last; keys += p->c->step)
         tick[column_of(p, keys)] = true;
-    (void)fprintf(to, "%*s%s", MARGIN - 1, "", p->unicode ? "└" : "+");
+    (void)printf("%*s%s", MARGIN - 1, "", p->unicode ? "└" : "+");
     for (unsigned x = 0; x < p->width; x++)
-        (void)fputs(p->unicode ? tick[x] ? "┴" : "─" : tick[x] ? "+" : "-", to);
-    (void)fputc('\n', to);
+        (void)fputs(p->unicode ? tick[x] ? "┴" : "─" : tick[x] ? "+" : "-", stdout);
+    (void)putchar('\n');
 }
 
-static void put_ticks(const picture *p, FILE *to) {
+static void put_ticks(const picture *p) {
     char line[MAX_WIDTH], text[NUMBER_TEXT];
     size_t used = 0;
     for (uint64_t keys = 0; keys <= p->c->last; keys += p->c->step) {
@@ -175,41 +175,41 @@ static void put_ticks(const picture *p, FILE *to) {
         memcpy(line + from, text, length);
         used = from + length;
     }
-    (void)fprintf(to, "%*s%.*s\n", MARGIN, "", (int)used, line);
+    (void)printf("%*s%.*s\n", MARGIN, "", (int)used, line);
 }
 
-static void put_title(const picture *p, FILE *to) {
+static void put_title(const picture *p) {
     char text[192];
     (void)snprintf(
         text, sizeof text,
         "Expected false-positive rate per lookup, by keys added. Dashed: %s %s for %s %s.",
         NUMBER_PERCENT(p->c->requested), p->c->plan->needs.fpr > 0 ? "requested" : "expected",
         NUMBER_GROUPED(p->c->capacity), p->c->capacity == 1 ? "key" : "keys");
-    (void)fputc('\n', to);
-    text_wrap(to, text_all(text), 0, 0, MARGIN + p->width);
-    (void)fputc('\n', to);
+    (void)putchar('\n');
+    text_wrap(stdout, text_all(text), 0, 0, MARGIN + p->width);
+    (void)putchar('\n');
 }
 
 /* The marks and names of the curves, as many in a line as fit. */
-static void put_legend(const picture *p, FILE *to) {
+static void put_legend(const picture *p) {
     char names[CHART_NAMES];
     size_t used = MARGIN;
-    (void)fprintf(to, "\n%*s", MARGIN, "");
+    (void)printf("\n%*s", MARGIN, "");
     for (size_t i = 0; i < p->c->count; i++) {
         const size_t mark = i == 0 && p->unicode ? 2 : 1;
         const size_t length = mark + 1 + strlen(chart_names(&p->c->curves[i], names));
         const bool first = used == MARGIN, breaks = !first && used + 3 + length > MARGIN + p->width;
         if (breaks)
-            (void)fprintf(to, "\n%*s", MARGIN, "");
+            (void)printf("\n%*s", MARGIN, "");
         used = breaks ? MARGIN + length : used + (first ? 0 : 3) + length;
-        (void)fprintf(to, "%s%s%s%s %s", first || breaks ? "" : "   ",
-                      message_style_on(1, style_of((int)i)), mark_of(p->unicode, i),
-                      message_style_off(1), names);
+        (void)printf("%s%s%s%s %s", first || breaks ? "" : "   ",
+                     message_style_on(1, style_of((int)i)), mark_of(p->unicode, i),
+                     message_style_off(1), names);
     }
-    (void)fputc('\n', to);
+    (void)putchar('\n');
 }
 
-void plot_print(const plan_answer *answer, FILE *to) {
+void plot_print(const plan_answer *answer) {
     chart c;
     char label[NUMBER_TEXT];
     picture p = {.c = &c, .unicode = message_utf8(), .width = width_here()};
@@ -220,16 +220,16 @@ void plot_print(const plan_answer *answer, FILE *to) {
     p.capacity = column_of(&p, c.capacity);
     for (size_t i = 0; i < c.count; i++)
         draw_curve(&p, i);
-    put_title(&p, to);
+    put_title(&p);
     for (unsigned row = 0; row < ROWS; row++) {
         label_of(&p, row, label);
-        (void)fprintf(to, "%*s %s", MARGIN - 2, label,
-                      p.unicode ? *label ? "┤" : "│"
-                      : *label  ? "+"
-                                : "|");
-        put_row(&p, row, to);
+        (void)printf("%*s %s", MARGIN - 2, label,
+                     p.unicode ? *label ? "┤" : "│"
+                     : *label  ? "+"
+                               : "|");
+        put_row(&p, row);
     }
-    put_axis(&p, to);
-    put_ticks(&p, to);
-    put_legend(&p, to);
+    put_axis(&p);
+    put_ticks(&p);
+    put_legend(&p);
 }

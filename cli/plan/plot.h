@@ -6,6 +6,6 @@
 
 /* As wide as the terminal on standard output, at most 100 columns. Unicode and colours are used if
  * standard output may have them. */
-void plot_print(const plan_answer *p, FILE *to);
+void plot_print(const plan_answer *p);
 
 #endif
