@@ -116,13 +116,13 @@ static char *difference(const chart *c, const bly_advice *a, char out[NUMBER_TEX
 }
 
 static int picture_width(const chart *c) {
-    char text[CHART_NAMES], note[NUMBER_TEXT];
+    char text[CHART_NAMES];
     int names = 0;
     for (size_t i = 0; i < c->count; i++)
         for (size_t k = 0; k < c->curves[i].kind_count; k++) {
             const bly_advice *a = c->curves[i].kinds[k];
             (void)snprintf(text, sizeof text, "%s %s", bly_kind_name(a->kind),
-                           difference(c, a, note));
+                           difference(c, a, NUMBER_ROOM));
             names = text_width(text) > names ? text_width(text) : names;
         }
     return NAMES + names + EDGE;
@@ -190,19 +190,18 @@ static void put_style(drawing *d) {
 static void put_axes(drawing *d) {
     const chart *c = d->c;
     const int every = (c->high - c->low) / 10 + 1;
-    char text[NUMBER_TEXT];
     for (int power = c->high; power >= c->low; power -= every) {
         double y = y_of(c, pow(10, power));
         put(d, "<path class=\"grid\" d=\"M%d %.1fH%d\"/>\n", LEFT, y, RIGHT);
         put(d, "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%s</text>\n", LEFT - 9, y + 4.5,
-            number_percent(pow(10, power), text));
+            NUMBER_PERCENT(pow(10, power)));
     }
     for (uint64_t keys = 0; keys <= c->last; keys += c->step) {
         double x = x_of(c, (double)keys);
         put(d, "<path class=\"grid\" d=\"M%.1f %dV%d\"/>\n", x, TOP, BOTTOM);
         put(d, "<path class=\"axis\" d=\"M%.1f %dv5\"/>\n", x, BOTTOM);
         put(d, "<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%s</text>\n", x, BOTTOM + 20,
-            chart_tick(keys, text));
+            chart_tick(keys, NUMBER_ROOM));
     }
     put(d, "<path class=\"axis\" d=\"M%d %dV%dH%d\"/>\n", LEFT, TOP, BOTTOM, RIGHT);
     put(d, "<text class=\"note\" x=\"%d\" y=\"%d\" text-anchor=\"middle\">keys added</text>\n",
@@ -215,16 +214,15 @@ static void put_axes(drawing *d) {
 
 static void put_guides(drawing *d) {
     const chart *c = d->c;
-    char text[NUMBER_TEXT];
     double y = y_of(c, c->requested), x = x_of(c, (double)c->capacity);
     put(d, "<path class=\"guide\" d=\"M%d %.1fH%d\"/>\n", LEFT, y, RIGHT);
     put(d, "<path class=\"guide\" d=\"M%.1f %dV%d\"/>\n", x, TOP - 4, BOTTOM);
     put(d, "<text class=\"note\" x=\"%d\" y=\"%.1f\">%s: %s</text>\n", LEFT + 8, y - 7,
-        c->plan->needs.fpr > 0 ? "requested" : "expected", number_percent(c->requested, text));
+        c->plan->needs.fpr > 0 ? "requested" : "expected", NUMBER_PERCENT(c->requested));
     put(d,
         "<text class=\"note\" x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">planned for %s "
         "keys</text>\n",
-        x, TOP - 10, chart_tick(c->capacity, text));
+        x, TOP - 10, chart_tick(c->capacity, NUMBER_ROOM));
 }
 
 /* Explains the dot at the end of a curve, if there is one. Returns the height of the picture. */
@@ -308,7 +306,6 @@ static void put_label(drawing *d, size_t number) {
     const chart_curve *curve = &c->curves[number];
     const double y = d->label_tops[number] + label_height(c, number) / 2.0;
     double line = d->label_tops[number] + LABEL_GAP / 2.0 + LABEL_LINE / 2.0 + 4.5;
-    char note[NUMBER_TEXT];
     put(d, "<g class=\"c%zu\">\n", number);
     if (chart_end(c, curve) + 1 == c->points)
         put(d, "<path class=\"curve\" stroke-opacity=\".5\" d=\"M%d %.2fL%d %.2f\"/>\n", RIGHT,
@@ -322,7 +319,7 @@ static void put_label(drawing *d, size_t number) {
             "<text x=\"%d\" y=\"%.2f\"><tspan%s>%s</tspan> <tspan "
             "class=\"note\">%s</tspan></text>\n",
             NAMES, line, number || k ? "" : " class=\"best\"", bly_kind_name(curve->kinds[k]->kind),
-            difference(c, curve->kinds[k], note));
+            difference(c, curve->kinds[k], NUMBER_ROOM));
 }
 
 bool svg_write(const plan_answer *p, const char *path, bool force) {

@@ -57,11 +57,19 @@ static int dot_of(const picture *p, double rate) {
     return height < 0 ? last + 1 : last - (int)lround(fmin(height, 1) * last);
 }
 
+/* Whether a curve is below the axis everywhere. It is then drawn at the bottom. */
+static bool is_low(const chart *c, const chart_curve *curve) {
+    for (size_t at = 0; at < c->points; at++)
+        if (chart_height(c, curve->rates[at]) >= 0)
+            return false;
+    return true;
+}
+
 /* Connects neighbouring points by a vertical line, so that a steep curve has no gaps. */
 static void draw_curve(picture *p, size_t number) {
     const chart_curve *curve = &p->c->curves[number];
     const int last = (int)(ROWS * p->up) - 1;
-    const size_t low_end = chart_is_low(p->c, curve) ? chart_end(p->c, curve) + 1 : 0;
+    const size_t low_end = is_low(p->c, curve) ? chart_end(p->c, curve) + 1 : 0;
     int before = last + 1;
     for (unsigned x = 0; x < p->c->points; x++) {
         int y = x < low_end ? last : dot_of(p, curve->rates[x]);
