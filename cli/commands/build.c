@@ -246,11 +246,6 @@ static bool lay_over(build_run *r) {
 
 /* ---- all of it ------------------------------------------------------------------------------- */
 
-static bool allow_nothing_listed(const build_run *r) {
-    return !r->options->must_not_match ||
-           build_allow_in_list(&r->allow, &r->contents.levels, &r->spec.hasher, &r->keys) == 0;
-}
-
 static bool build(build_run *r, cli_operands files) {
     const build_options *o = r->options;
     if (!choose_hasher(r) || !gather(r, files))
@@ -260,7 +255,9 @@ static bool build(build_run *r, cli_operands files) {
         return false;
     settle_rate(r);
     choose_kind(r);
-    if (!allow_nothing_listed(r) || !build_make(r) || !save(r, r->filter))
+    /* Without --must-not-match, no line is allowed. */
+    if (build_allow_in_list(&r->allow, &r->contents.levels, &r->spec.hasher, &r->keys) > 0 ||
+        !build_make(r) || !save(r, r->filter))
         return false;
     build_report(r);
     return true;

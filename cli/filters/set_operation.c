@@ -172,13 +172,6 @@ static bool refuse_kind(const inputs *p) {
     return false;
 }
 
-static bool refuse_fingerprints(const inputs *p, const char *path) {
-    return message_refuse(
-        "%s: is a fingerprint file of dedup --exact or --confirm. These cannot be %s, because each "
-        "has its own random seed; run bloomery dedup once on all the lines instead",
-        path, p->op->done);
-}
-
 /* Reads every header, and compares it with the first. */
 static bool read_headers(inputs *p, const set_operation *op, bool fold, cli_operands files) {
     const char *odd = NULL;
@@ -187,7 +180,10 @@ static bool read_headers(inputs *p, const set_operation *op, bool fold, cli_oper
     for (size_t i = 0; i < p->count; i++) {
         bly_file_info info = {.struct_size = sizeof info};
         if (pages_recognise(p->paths[i]))
-            return refuse_fingerprints(p, p->paths[i]);
+            return message_refuse("%s: is a fingerprint file of dedup --exact or --confirm. These "
+                                  "cannot be %s, because each has its own random seed; run "
+                                  "bloomery dedup once on all the lines instead",
+                                  p->paths[i], op->done);
         if (open_header(p->paths[i], &info) != BLY_OK)
             return false;
         if (i == 0)

@@ -27,6 +27,7 @@ enum { MAX_TRIES = 5 };
 
 typedef struct sending {
     transfer *t;
+    server_key *at;
     bool no_module; /* the server has no module */
     bly_chunks *image;
     uint8_t *chunk;
@@ -35,10 +36,10 @@ typedef struct sending {
 static bly_redis_reply *load(sending *s, uint64_t offset, size_t size, const char *lost) {
     char total[SERVER_NUMBER], at[SERVER_NUMBER];
     const bly_bytes args[] = {
-        server_word("BLY.LOAD"),   s->t->remote.at.url.key, server_number(s->t->total, total),
-        server_number(offset, at), {s->chunk, size},        server_word("REPLACE"),
+        server_word("BLY.LOAD"),   s->at->url.key,   server_number(s->t->total, total),
+        server_number(offset, at), {s->chunk, size}, server_word("REPLACE"),
     };
-    return server_command(&s->t->remote.at, args, s->t->v->replace ? 6 : 5, lost);
+    return server_command(s->at, args, s->t->v->replace ? 6 : 5, lost);
 }
 
 /* Sets t->resumed. Sends a chunk at an impossible offset: the server's error then names the offset
@@ -61,7 +62,7 @@ static bool find_start(sending *s) {
     bly_redis_reply_free(answer);
     if (s->t->resumed == 0 && !s->no_module)
         message_note("%s: found no interrupted push to continue; sending from the beginning",
-                     s->t->remote.at.name);
+                     s->at->name);
     return true;
 }
 
@@ -72,7 +73,7 @@ static bool check_answer(const sending *s, const bly_redis_reply *answer) {
         return true;
     if (s->no_module)
         return false;
-    (void)server_refused(&s->t->remote.at, answer);
+    (void)server_refused(s->at, answer);
     if (s->t->resumed > 0 && server_is_error(answer) && s->t->done == s->t->total)
         message_note("the chunks that the server already has may be of another file; push again "
                      "without --resume");
@@ -108,7 +109,7 @@ static bool send_all(sending *s) {
     if (good && s->t->done < s->t->total)
         message_note("%s: interrupted; the server keeps the first %s bytes, and --resume continues "
                      "from there",
-                     s->t->remote.at.name, NUMBER_GROUPED(s->t->done));
+                     s->at->name, NUMBER_GROUPED(s->t->done));
     return good && s->t->done == s->t->total;
 }
 
@@ -142,7 +143,7 @@ static bool module_can_store(sending *s) {
     if (needs_plain)
         return message_refuse("%s: --shards and --expire are only for filters in Redis strings; "
                               "add --plain, or leave them out",
-                              s->t->remote.at.name);
+                              s->at->name);
     return message_refuse(
         "%s: is a %s %s, but the Bloomery module compares bytes, so it would not find other "
         "spellings of a key, addresses in a listed block, or subdomains; use --plain to look up "
@@ -151,7 +152,7 @@ static bool module_can_store(sending *s) {
 }
 
 module_result module_push(transfer *t) {
-    sending s = {.t = t, .chunk = malloc(t->chunk_size)};
+    sending s = {.t = t, .at = &t->remote.at, .chunk = malloc(t->chunk_size)};
     bool good = s.chunk && bly_chunks_open(t->filter, NULL, &s.image) == BLY_OK;
     if (!good)
         (void)message_error("out of memory");
@@ -169,6 +170,7 @@ module_result module_push(transfer *t) {
 
 typedef struct fetching {
     transfer *t;
+    server_key *at;
     output out;
     int64_t stamp;
 } fetching;
@@ -177,7 +179,7 @@ typedef enum fetch_result { FETCH_FAILED, FETCH_CHANGED, FETCH_OK } fetch_result
 
 /* Reports why nothing can be fetched from a server without the module. */
 static int report_no_module(const fetching *f) {
-    const char *name = f->t->remote.at.name;
+    const char *name = f->at->name;
     if (f->t->content == REMOTE_NOTHING)
         return message_error("%s: there is no such key", name);
     if (f->t->content == REMOTE_STRING)
@@ -198,14 +200,14 @@ static const bly_redis_reply *data_of(const fetching *f, const bly_redis_reply *
     stamp = bly_redis_reply_at(answer, 1);
     data = bly_redis_reply_at(answer, 2);
     if (bly_redis_reply_type(answer) == BLY_REDIS_NIL)
-        (void)message_error("%s: there is no such key", f->t->remote.at.name);
+        (void)message_error("%s: there is no such key", f->at->name);
     else if (server_error_has(answer, "unknown command"))
         (void)report_no_module(f);
     else if (!data || bly_redis_reply_type(total) != BLY_REDIS_INTEGER ||
              bly_redis_reply_type(stamp) != BLY_REDIS_INTEGER ||
              bly_redis_reply_type(data) != BLY_REDIS_TEXT ||
              bly_redis_reply_text(data).size > f->t->chunk_size)
-        (void)server_refused(&f->t->remote.at, answer);
+        (void)server_refused(f->at, answer);
     else
         return data;
     return NULL;
@@ -220,12 +222,11 @@ static bool check_first_chunk(fetching *f, const bly_redis_reply *answer, bly_by
     if (status == BLY_OK && f->t->total == BLY_FILE_HEADER + info.body_bytes)
         return true;
     if (status == BLY_EUNSUPPORTED)
-        (void)open_refuse_removed(f->t->remote.at.name, data.data, data.size);
+        (void)open_refuse_removed(f->at->name, data.data, data.size);
     else if (status == BLY_OK || status == BLY_ECORRUPT)
-        (void)message_error("%s: the server sent something that is not a filter",
-                            f->t->remote.at.name);
+        (void)message_error("%s: the server sent something that is not a filter", f->at->name);
     else
-        (void)message_status(f->t->remote.at.name, status);
+        (void)message_status(f->at->name, status);
     return false;
 }
 
@@ -239,8 +240,7 @@ static fetch_result handle_chunk(fetching *f, const bly_redis_reply *answer) {
     if (bly_redis_reply_integer(bly_redis_reply_at(answer, 1)) != f->stamp)
         return FETCH_CHANGED;
     if (data.size == 0 || data.size > f->t->total - f->t->done) {
-        (void)message_error("%s: the server sent %llu bytes too %s; try again",
-                            f->t->remote.at.name,
+        (void)message_error("%s: the server sent %llu bytes too %s; try again", f->at->name,
                             (unsigned long long)(data.size ? data.size - (f->t->total - f->t->done)
                                                            : f->t->total - f->t->done),
                             data.size ? "many" : "few");
@@ -255,12 +255,12 @@ static fetch_result fetch_chunk(fetching *f) {
     char at[SERVER_NUMBER], count[SERVER_NUMBER];
     const bly_bytes args[] = {
         server_word("BLY.DUMP"),
-        f->t->remote.at.url.key,
+        f->at->url.key,
         server_number(f->t->done, at),
         server_word("COUNT"),
         server_number(f->t->chunk_size, count),
     };
-    bly_redis_reply *answer = server_command(&f->t->remote.at, args, 5, "");
+    bly_redis_reply *answer = server_command(f->at, args, 5, "");
     if (!answer)
         return FETCH_FAILED;
     const fetch_result result = handle_chunk(f, answer);
@@ -292,7 +292,7 @@ static bool fetch_all(fetching *f) {
     if (result == FETCH_CHANGED && !interrupt_seen())
         (void)message_error("%s: the filter changed during each of %d attempts; stop adding keys "
                             "while it is fetched, or pull it from a replica that gets no updates",
-                            f->t->remote.at.name, MAX_TRIES);
+                            f->at->name, MAX_TRIES);
     return result == FETCH_OK;
 }
 
@@ -312,11 +312,11 @@ static bool verify(fetching *f) {
     bly_filter_destroy(loaded);
     return status == BLY_OK ||
            message_refuse("%s: the fetched filter is invalid (%s); nothing was written",
-                          f->t->remote.at.name, bly_strerror(status));
+                          f->at->name, bly_strerror(status));
 }
 
 bool module_pull(transfer *t) {
-    fetching f = {.t = t};
+    fetching f = {.t = t, .at = &t->remote.at};
     if (!output_open(&f.out, t->path, t->v->replace))
         return false;
     const bool good = fetch_all(&f) && verify(&f) && output_commit(&f.out);

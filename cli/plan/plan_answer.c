@@ -133,13 +133,8 @@ static void choose_shown(plan_answer *p) {
             show_line(p, i);
     }
     sort_shown(p);
-}
-
-bool plan_is_shown(const plan_answer *p, size_t line) {
     for (size_t i = 0; i < p->shown_count; i++)
-        if (p->shown[i] == line)
-            return true;
-    return false;
+        p->lines[p->shown[i]].shown = true;
 }
 
 void plan_fill_lines(plan_answer *p) {

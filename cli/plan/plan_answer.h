@@ -16,6 +16,7 @@ typedef struct plan_line {
     bly_kind kind;
     bly_status status; /* not BLY_OK: the kind does not fit, and `advice` is empty */
     bly_advice advice;
+    bool shown; /* also without --all */
 } plan_line;
 
 typedef struct plan_answer {
@@ -39,9 +40,6 @@ bly_status plan_kind(const plan_answer *p, bly_kind kind, bly_advice *out);
 
 /* Fills in `lines` and `shown` for p->needs and p->choice. */
 void plan_fill_lines(plan_answer *p);
-
-/* Whether the line with this index is among the shown ones. */
-bool plan_is_shown(const plan_answer *p, size_t line);
 
 /* For a plain server: chooses among the kinds that it can store, and divides the filter into
  * `shards` strings (0: as few as possible). On failure *why is the message, or NULL. */

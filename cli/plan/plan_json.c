@@ -75,7 +75,7 @@ void plan_json(const plan_answer *p) {
         json_open(&j, NULL, '{');
         json_text(&j, "kind", bly_kind_name(line->kind));
         json_bool(&j, "fits", line->status == BLY_OK);
-        json_bool(&j, "shown", plan_is_shown(p, i));
+        json_bool(&j, "shown", line->shown);
         json_bool(&j, "chosen", line->kind == p->choice.kind);
         json_text(&j, "reason",
                   line->status == BLY_OK ? line->advice.reason : plan_why_not(p, line));

@@ -86,7 +86,7 @@ static void table(const plan_answer *p, bool all) {
         (void)printf("%zu more kind%s: --all\n", p->count - p->shown_count,
                      p->count - p->shown_count == 1 ? "" : "s");
     for (size_t i = 0; all && i < p->count; i++)
-        if (p->lines[i].status == BLY_OK && !plan_is_shown(p, i))
+        if (p->lines[i].status == BLY_OK && !p->lines[i].shown)
             put_line(p, &p->lines[i], w);
     for (size_t i = 0; all && i < p->count; i++)
         if (p->lines[i].status != BLY_OK)
