@@ -22,7 +22,6 @@
 #include "text/message.h"
 #include "text/numbers.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -8,7 +8,6 @@
 #include "filters/state_file.h"
 #include "io/input.h"
 #include "io/key.h"
-#include "io/list_lines.h"
 
 /* The options of a run; 0 or NULL if not given. */
 typedef struct tally_request {

@@ -7,7 +7,6 @@
 #include "text/json.h"
 #include "text/message.h"
 
-#include <stdio.h>
 
 typedef struct description {
     const char *name;

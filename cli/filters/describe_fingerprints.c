@@ -13,7 +13,6 @@
 #include "text/numbers.h"
 
 #include <string.h>
-#include <unistd.h>
 
 enum { PAGE_BYTES = 8 * PAGES_SLOTS, SLOT_BITS = 9, MAX_FIELD = 16, FAR_FIELD = 1000 };
 enum { RULE = 128, PLAIN_RULES = 12 /* without --field */ };

@@ -6,7 +6,6 @@
 
 #include "io/fingerprint_file.h"
 #include "io/key.h"
-#include <stdio.h>
 
 typedef struct fingerprints {
     const char *path;

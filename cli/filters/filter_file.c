@@ -2,7 +2,6 @@
 #include "filters/filter_file.h"
 
 #include "cli.h"
-#include "filters/kind_words.h"
 #include "filters/server_filter.h"
 #include "io/fingerprint_file.h"
 #include "io/interrupt.h"

@@ -4,7 +4,6 @@
 #include "cli.h"
 #include "text/message.h"
 
-#include <string.h>
 
 static const handle_ops *ops_for(const char *name) {
     return remote_is_address(name) ? &handle_server_ops : &handle_file_ops;

@@ -12,7 +12,6 @@
 
 #include <bloomery/redis/bitmap.h>
 #include <stdio.h>
-#include <string.h>
 
 /* The key of the part of a line that is looked up. */
 static bly_status part_key(query *q, const live_list *list, bly_bytes line, bly_list_key *out) {

@@ -9,12 +9,9 @@
 #include "filters/kind_words.h"
 #include "io/interrupt.h"
 #include "text/message.h"
-#include "text/numbers.h"
 #include "text/progress.h"
 
 #include <bloomery/redis/filter.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- addresses ------------------------------------------------------------------------------- */

@@ -5,7 +5,6 @@
 
 #include <bloomery/filter.h>
 #include <bloomery/redis/filter.h>
-#include <stdio.h>
 
 enum {
     PLAN_KINDS = 32,
