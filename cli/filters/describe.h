@@ -7,7 +7,6 @@
 #include "text/json.h"
 #include "text/message.h"
 
-
 typedef struct description {
     const char *name;
     uint32_t can; /* HANDLE_... */

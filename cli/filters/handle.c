@@ -4,7 +4,6 @@
 #include "cli.h"
 #include "text/message.h"
 
-
 static const handle_ops *ops_for(const char *name) {
     return remote_is_address(name) ? &handle_server_ops : &handle_file_ops;
 }
@@ -70,7 +69,7 @@ bly_status handle_add(filter_handle *h, const bly_bytes *keys, size_t n, handle_
 }
 
 bool handle_commit(filter_handle *h) {
-    return h->ops->commit(h);
+    return !h->ops->commit || h->ops->commit(h);
 }
 
 const bly_filter *handle_filter(const filter_handle *h) {

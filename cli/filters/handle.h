@@ -141,7 +141,7 @@ struct handle_ops {
     void (*failed)(const filter_handle *h);
     bly_status (*contains)(filter_handle *h, const bly_bytes *keys, size_t n, uint8_t *answers);
     bly_status (*add)(filter_handle *h, const bly_bytes *keys, size_t n, handle_added *out);
-    bool (*commit)(filter_handle *h);
+    bool (*commit)(filter_handle *h); /* NULL: there is nothing to commit */
     bly_list_source (*list)(filter_handle *h);
     bly_status (*facts)(filter_handle *h, handle_facts *out, bool bits);
 };

@@ -81,11 +81,6 @@ static bly_status server_add(filter_handle *h, const bly_bytes *keys, size_t n, 
     return status;
 }
 
-static bool server_commit(filter_handle *h) {
-    (void)h;
-    return true;
-}
-
 /* ---- facts ----------------------------------------------------------------------------------- */
 
 static bly_status list_contains(void *ctx, const bly_bytes *keys, size_t n, uint8_t *found) {
@@ -167,7 +162,6 @@ const handle_ops handle_server_ops = {
     .failed = server_failed,
     .contains = server_contains,
     .add = server_add,
-    .commit = server_commit,
     .list = server_list,
     .facts = server_facts,
 };

@@ -9,11 +9,6 @@ double line_window_part(double rate, uint32_t generations) {
     return -expm1(log1p(-rate) / (generations + 1.0));
 }
 
-/* The rate of a window whose generations have this rate. */
-static double whole_rate(double rate, uint32_t generations) {
-    return -expm1(log1p(-rate) * (generations + 1.0));
-}
-
 static uint64_t capacity_of(const line_window *w) {
     if (w->lines)
         return w->lines + LINE_WINDOW_SPARE;
@@ -25,7 +20,8 @@ bly_spec line_window_spec(const line_window *w) {
     if (w->span) {
         spec.window.span = w->span;
         spec.window.generations = LINE_WINDOW_GENERATIONS;
-        spec.fpr = whole_rate(w->rate, LINE_WINDOW_GENERATIONS);
+        /* The rate of a window whose generations have the rate w->rate. */
+        spec.fpr = -expm1(log1p(-w->rate) * (LINE_WINDOW_GENERATIONS + 1.0));
     }
     return spec;
 }
