@@ -87,7 +87,9 @@ static bool read_kinds(const char *list, bly_kind out[MAX_KINDS], size_t *count)
         if (gone)
             return message_refuse("--kinds: kind %s was removed; use %s instead", gone->name,
                                   gone->replacement);
-        if (*count == MAX_KINDS || bly_kind_by_name(name, &out[(*count)++]) != BLY_OK)
+        if (*count == MAX_KINDS)
+            return message_refuse("--kinds: at most %d kinds can be given", MAX_KINDS);
+        if (bly_kind_by_name(name, &out[(*count)++]) != BLY_OK)
             return message_refuse(
                 "--kinds: unknown kind '%.*s'; use bloomery plan -n 1000 --all to list the kinds",
                 (int)length, list);
