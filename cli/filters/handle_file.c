@@ -95,6 +95,8 @@ static bly_status get_header(const filter_handle *h, bly_file_info *out) {
     const bly_hasher *hasher = bly_filter_hasher(f);
     *out = (bly_file_info){.struct_size = sizeof *out,
                            .geometry = bly_filter_geometry(f),
+                           .capacity = bly_filter_capacity(f),
+                           .fpr = bly_filter_fpr(f),
                            .count = bly_filter_count(f),
                            .hash = (bly_hash_id)hasher->id,
                            .keyed = hasher->id == BLY_HASH_SIPHASH,
