@@ -36,17 +36,17 @@ bool server_parse(server_key *t, const char *address) {
     const bly_status status =
         t->name ? bly_redis_url_parse(address, &why, &t->url) : (bly_status)BLY_ENOMEM;
     if (status == BLY_EINVAL)
-        (void)message_error("%s: %s", t->name, why);
-    else if (status != BLY_OK)
-        (void)message_error("out of memory");
-    else if (!t->url.key.data)
-        (void)message_error("%s: has no key; %s", t->name,
-                            t->url.socket
-                                ? "write unix:///PATH?key=KEY"
-                                : "write redis://HOST:PORT/KEY or redis://HOST:PORT/DATABASE/KEY");
-    if (status == BLY_OK && !t->url.password)
+        return message_refuse("%s: %s", t->name, why);
+    if (status != BLY_OK)
+        return message_refuse("out of memory");
+    if (!t->url.key.data)
+        return message_refuse("%s: has no key; %s", t->name,
+                              t->url.socket ? "write unix:///PATH?key=KEY"
+                                            : "write redis://HOST:PORT/KEY or "
+                                              "redis://HOST:PORT/DATABASE/KEY");
+    if (!t->url.password)
         t->url.password = getenv("REDISCLI_AUTH");
-    return status == BLY_OK && t->url.key.data;
+    return true;
 }
 
 bool server_connect(server_key *t) {
