@@ -3,6 +3,7 @@
  */
 #include "bench/bench_run.h"
 
+#include "filters/filter_file.h"
 #include "filters/kind_words.h"
 #include "text/message.h"
 #include "text/progress.h"
@@ -10,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 
 enum {
     CHUNK = 1 << 16,      /* keys made and timed together */
@@ -42,8 +42,7 @@ static bool keys_open(bench_keys *k, size_t length) {
     *k = (bench_keys){length, malloc(length * CHUNK), calloc(CHUNK, sizeof *k->keys)};
     if (!k->bytes || !k->keys) {
         keys_close(k);
-        (void)message_error("out of memory");
-        return false;
+        return message_fail("out of memory");
     }
     for (size_t i = 0; i < CHUNK; i++)
         k->keys[i] = (bly_bytes){k->bytes + i * length, length};
@@ -146,12 +145,6 @@ static uint64_t add_one(bench *b, size_t n) {
     return fresh;
 }
 
-static uint64_t collect_keys(bench *b, size_t n) {
-    expect(b, bly_builder_add(b->builder, b->keys.keys, n) == BLY_OK,
-           "keys could not be collected");
-    return n;
-}
-
 static uint64_t contains_many(bench *b, size_t n) {
     uint8_t found[BATCH];
     uint64_t sum = 0;
@@ -214,7 +207,8 @@ static void build(bench *b) {
         spent += progress_clock() - start;
         make_keys(&b->keys, done, n);
         start = progress_clock();
-        (void)collect_keys(b, n);
+        expect(b, bly_builder_add(b->builder, b->keys.keys, n) == BLY_OK,
+               "keys could not be collected");
     }
     if (!b->wrong)
         expect(b, bly_builder_finish(b->builder, &b->many) == BLY_OK,
@@ -263,33 +257,35 @@ static bly_status plan(const bench_setting *s, bly_kind kind, bly_spec *out) {
 
 bool bench_possible(const bench_setting *s, bly_kind kind) {
     bly_spec spec;
-    if (kinds_can(kind, BLY_CARDINALITY_ONLY)) {
-        (void)message_error(
-            "%s: only counts keys, so it has no lookups to measure; leave it out of "
-            "--kinds",
+    if (kinds_can(kind, BLY_CARDINALITY_ONLY))
+        return message_fail(
+            "%s: only counts keys, so it has no lookups to measure; leave it out of --kinds",
             bly_kind_name(kind));
-        return false;
-    }
     bly_status status = plan(s, kind, &spec);
-    if (status)
-        (void)message_error("%s: %s", bly_kind_name(kind), bly_strerror(status));
-    return status == BLY_OK;
+    return status == BLY_OK || message_fail("%s: %s", bly_kind_name(kind), bly_strerror(status));
 }
 
-static bool open_filters(bench *b) {
-    const bly_kind kind = b->spec.geometry.kind;
+static bool open_filters(bench *b, bly_kind kind) {
     b->built = kinds_can(kind, BLY_CAN_BUILD);
-    bly_status status = b->built ? BLY_OK : bly_filter_create(&b->spec, &b->many);
+    bly_status status = plan(b->setting, kind, &b->spec);
+    if (status == BLY_OK && !b->built)
+        status = bly_filter_create(&b->spec, &b->many);
     if (status == BLY_OK && !b->built)
         status = bly_filter_create(&b->spec, &b->one);
-    if (status)
-        (void)message_error("%s: %s", bly_kind_name(kind), bly_strerror(status));
-    return status == BLY_OK && keys_open(&b->keys, b->setting->key_bytes);
+    if (status != BLY_OK)
+        return message_fail("%s: %s", bly_kind_name(kind), bly_strerror(status));
+    return keys_open(&b->keys, b->setting->key_bytes);
+}
+
+static bool run_rounds(bench *b) {
+    for (unsigned round = 0; round < b->setting->rounds && !b->wrong; round++)
+        one_round(b, round);
+    return !b->wrong || message_fail("%s: %s; do not trust this build",
+                                     bly_kind_name(b->spec.geometry.kind), b->wrong);
 }
 
 static void collect(bench *b, bench_result *out) {
-    bly_filter_info stats = {.struct_size = sizeof stats};
-    bly_filter_get_info(b->many, &stats);
+    const bly_filter_info stats = filter_info(b->many);
     out->bytes = stats.bytes;
     out->bits_per_key = 8 * (double)stats.bytes / (double)b->setting->keys;
     out->absent = lookups_per_round(b->setting) * b->setting->rounds;
@@ -299,31 +295,17 @@ static void collect(bench *b, bench_result *out) {
 }
 
 bool bench_kind(const bench_setting *s, bly_kind kind, bench_result *out) {
-    bly_spec spec;
-    bly_status status = plan(s, kind, &spec);
     bench *b = calloc(1, sizeof *b);
-    bool good = false;
+    if (!b)
+        return message_fail("out of memory");
+    b->setting = s;
     *out = (bench_result){.kind = kind, .requested = s->rate};
-    if (status)
-        (void)message_error("%s: %s", bly_kind_name(kind), bly_strerror(status));
-    else if (!b)
-        (void)message_error("out of memory");
-    else {
-        b->setting = s;
-        b->spec = spec;
-        good = open_filters(b);
-        for (unsigned round = 0; good && round < s->rounds && !b->wrong; round++)
-            one_round(b, round);
-        if (good && b->wrong) {
-            (void)message_error("%s: %s; do not trust this build", bly_kind_name(kind), b->wrong);
-            good = false;
-        }
-        if (good)
-            collect(b, out);
-        bly_filter_destroy(b->many);
-        bly_filter_destroy(b->built ? NULL : b->one);
-        keys_close(&b->keys);
-    }
+    const bool good = open_filters(b, kind) && run_rounds(b);
+    if (good)
+        collect(b, out);
+    bly_filter_destroy(b->many);
+    bly_filter_destroy(b->built ? NULL : b->one);
+    keys_close(&b->keys);
     free(b);
     return good;
 }
@@ -350,10 +332,8 @@ static bool time_hash(const bench_setting *s, bench_limits *out) {
     bly_hasher hasher;
     bench_keys keys;
     bly_status status = bly_hasher_default(&hasher, s->keys, s->rate, 0);
-    if (status) {
-        (void)message_error("%s", bly_strerror(status));
-        return false;
-    }
+    if (status)
+        return message_fail("%s", bly_strerror(status));
     if (!keys_open(&keys, s->key_bytes))
         return false;
     out->hash = bly_hash_name((bly_hash_id)hasher.id);
@@ -412,10 +392,8 @@ static bool time_lines(bench_limits *out) {
     /* The sequences choose among 2^32 lines at most; no machine has more. */
     void *at =
         bytes <= SIZE_MAX && lines <= UINT32_MAX ? aligned_alloc(HUGE_PAGE, (size_t)bytes) : NULL;
-    if (!at) {
-        (void)message_error("out of memory");
-        return false;
-    }
+    if (!at)
+        return message_fail("out of memory");
 #ifdef MADV_HUGEPAGE
     (void)madvise(at, (size_t)bytes, MADV_HUGEPAGE);
 #endif
@@ -435,10 +413,8 @@ bool bench_limits_find(const bench_setting *s, bench_limits *out) {
     bly_needs needs = {.keys = s->keys, .fpr = s->rate};
     bly_advice a = {.struct_size = sizeof a};
     bly_status status = bly_advise(&needs, &a);
-    if (status) {
-        (void)message_error("%s", bly_strerror(status));
-        return false;
-    }
+    if (status)
+        return message_fail("%s", bly_strerror(status));
     *out = (bench_limits){.bytes = a.bytes};
     return time_hash(s, out) && time_lines(out);
 }

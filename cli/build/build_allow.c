@@ -88,7 +88,6 @@ static size_t find(const bly_list_entries *tries, const bly_hasher *hasher,
 
 uint64_t build_allow_in_list(const build_allow *a, const bly_list_levels *levels,
                              const bly_hasher *hasher, const gathered_keys *keys) {
-    char more[NUMBER_TEXT];
     uint64_t number, found = 0;
     unsigned searches_left = MAX_SEARCHES;
     bly_list_entries tries;
@@ -100,7 +99,7 @@ uint64_t build_allow_in_list(const build_allow *a, const bly_list_levels *levels
     }
     if (found > MAX_NAMED)
         (void)message_error("%s: %s more lines are also in the list", a->path,
-                            number_grouped(found - MAX_NAMED, more));
+                            NUMBER_GROUPED(found - MAX_NAMED));
     return found;
 }
 

@@ -7,7 +7,7 @@
  * key must not change, so it is built again for half the rate, which halves the number of false
  * positives.
  */
-#include "build/build_make.h"
+#include "build/build_run.h"
 
 #include "filters/kind_words.h"
 #include "text/message.h"
@@ -24,103 +24,89 @@ enum {
 
 /* ---- one filter ------------------------------------------------------------------------------ */
 
-static void report_failure(const build_making *m, bly_kind kind, double rate, bly_status status) {
-    char keys[NUMBER_TEXT];
+static void report_failure(const build_run *r, bly_status status) {
+    const double rate = r->spec.fpr / bly_list_max_lookups(r->contents.type, &r->contents.levels);
+    const bly_kind kind = r->spec.geometry.kind ? r->spec.geometry.kind : bly_plan_kind(rate);
     if (status == BLY_EWEAKHASH)
         (void)message_error("%s has too few bits for so many keys at this false-positive rate; "
                             "choose another --hash",
-                            bly_hash_name((bly_hash_id)m->hasher.id));
+                            bly_hash_name((bly_hash_id)r->spec.hasher.id));
     else if (status == BLY_ERATE)
         (void)message_error("%s %s list cannot have a false-positive rate as low as %g; choose a "
                             "higher -p, or another --kind",
                             kinds_article(kind), bly_kind_name(kind), rate);
     else if (status == BLY_EFULL)
-        (void)message_error("%s: not all keys%s fit into %s %s list (distinct keys: %s); give a "
-                            "larger -n%s",
-                            m->path, m->keys.copies ? " and copies" : "", kinds_article(kind),
-                            bly_kind_name(kind), number_grouped(m->keys.distinct, keys),
-                            m->keys.copies && kinds_limit_copies(kind) ? ", or use --kind hybrid"
-                                                                       : "");
+        (void)message_error(
+            "%s: not all keys%s fit into %s %s list (distinct keys: %s); give a larger -n%s",
+            r->to.name, r->keys.copies ? " and copies" : "", kinds_article(kind),
+            bly_kind_name(kind), NUMBER_GROUPED(r->keys.distinct),
+            r->keys.copies && kinds_limit_copies(kind) ? ", or use --kind hybrid" : "");
     else
-        (void)message_status(m->path, status);
+        (void)message_status(r->to.name, status);
 }
 
 /* NULL: reported. */
-static bly_filter *make_filter(const build_making *m) {
-    const double rate = m->rate / bly_list_max_lookups(m->type, &m->levels);
-    const bly_list_contents contents = {.struct_size = sizeof contents,
-                                        .type = m->type,
-                                        .rule = m->rule,
-                                        .levels = m->levels,
-                                        .hashes = m->keys.hashes,
-                                        .count = m->keys.count,
-                                        .distinct = m->keys.distinct,
-                                        .copies = m->keys.copies};
-    bly_spec spec = bly_spec_for(m->kind, m->room, m->rate);
-    spec.hasher = m->hasher;
-    spec.geometry.options = m->foldable ? BLY_FOLDABLE : 0;
-    spec.counting.counter_bits = m->counter_bits;
-    spec.overlay.changes = m->changes;
-    spec.overlay.marker = m->marker;
+static bly_filter *make_filter(const build_run *r) {
+    bly_list_contents contents = r->contents;
+    contents.hashes = r->keys.hashes;
+    contents.count = r->keys.count;
+    contents.distinct = r->keys.distinct;
+    contents.copies = r->keys.copies;
     bly_filter *f;
-    const bly_status status = bly_list_fill(&contents, &spec, &f);
+    const bly_status status = bly_list_fill(&contents, &r->spec, &f);
     if (status != BLY_OK)
-        report_failure(m, m->kind ? m->kind : bly_plan_kind(rate), rate, status);
+        report_failure(r, status);
     return f;
 }
 
 /* ---- without false positives ----------------------------------------------------------------- */
 
 /* The number of lines that `bloomery check` would match with this filter. */
-static uint64_t chance_matches(const build_making *m) {
+static uint64_t chance_matches(const build_run *r) {
     bly_list_levels levels;
-    (void)bly_list_recognise(m->filter, &levels);
-    return build_allow_count_matches(m->allow, &levels, m->filter);
+    (void)bly_list_recognise(r->filter, &levels);
+    return build_allow_count_matches(&r->allow, &levels, r->filter);
 }
 
-static bool give_up(const build_making *m, uint64_t matches) {
-    char some[NUMBER_TEXT], all[NUMBER_TEXT];
-    double better = pow(10, floor(-log10((double)m->allow->count)));
-    if (better >= m->rate)
-        better = m->rate / 10;
-    (void)message_error("%s: %s of its %s lines %s after %u tr%s; use -p %g to make that unlikely",
-                        m->allow->path, number_grouped(matches, some),
-                        number_grouped(m->allow->count, all),
-                        matches == 1 ? "is a false positive" : "are false positives", m->tries,
-                        m->tries == 1 ? "y" : "ies", better);
-    return false;
+static bool give_up(const build_run *r, uint64_t matches) {
+    double better = pow(10, floor(-log10((double)r->allow.count)));
+    if (better >= r->spec.fpr)
+        better = r->spec.fpr / 10;
+    return message_fail("%s: %s of its %s lines %s after %u tr%s; use -p %g to make that unlikely",
+                        r->allow.path, NUMBER_GROUPED(matches), NUMBER_GROUPED(r->allow.count),
+                        matches == 1 ? "is a false positive" : "are false positives", r->tries,
+                        r->tries == 1 ? "y" : "ies", better);
 }
 
 /* Prepares another filter of the same keys, with other false positives. */
-static bool vary(build_making *m) {
-    if (m->keyed) {
-        m->rate /= 2;
+static bool vary(build_run *r) {
+    if (r->keyed) {
+        r->spec.fpr /= 2;
         return true;
     }
-    bly_status status = bly_hasher_init(&m->hasher, (bly_hash_id)m->hasher.id, m->hasher.seed + 1);
-    if (status != BLY_OK) {
-        (void)message_error("%s", bly_strerror(status));
-        return false;
-    }
-    gathered_keys_rehash(&m->keys, &m->hasher);
+    bly_status status =
+        bly_hasher_init(&r->spec.hasher, (bly_hash_id)r->spec.hasher.id, r->spec.hasher.seed + 1);
+    if (status != BLY_OK)
+        return message_fail("%s", bly_strerror(status));
+    gathered_keys_rehash(&r->keys, &r->spec.hasher);
     return true;
 }
 
-bool build_make(build_making *m) {
-    const unsigned most = m->keyed ? MAX_TRIES_KEYED : MAX_TRIES;
-    for (m->tries = 1;; m->tries++) {
-        m->filter = make_filter(m);
-        if (!m->filter)
+bool build_make(build_run *r) {
+    const unsigned most = r->keyed ? MAX_TRIES_KEYED : MAX_TRIES;
+    for (r->tries = 1;; r->tries++) {
+        r->filter = make_filter(r);
+        if (!r->filter)
             return false;
-        uint64_t matches = m->allow ? chance_matches(m) : 0;
+        uint64_t matches = r->options->must_not_match ? chance_matches(r) : 0;
         if (matches == 0)
             return true;
-        bly_filter_destroy(m->filter);
-        m->filter = NULL;
-        bool hopeless = m->tries == 1 && !m->keyed && matches > MAX_FIRST_MATCHES;
-        if (m->tries == most || hopeless)
-            return give_up(m, matches);
-        if (!vary(m))
+        bly_filter_destroy(r->filter);
+        r->filter = NULL;
+        bool hopeless = r->tries == 1 && !r->keyed && matches > MAX_FIRST_MATCHES;
+        if (r->tries == most || hopeless)
+            return give_up(r, matches);
+        if (!vary(r))
             return false;
     }
 }

@@ -1,5 +1,6 @@
 /* build_report.c - the report of `bloomery build`. */
 #include "build/build_run.h"
+#include "filters/filter_file.h"
 #include "filters/health.h"
 #include "filters/kind_words.h"
 #include "text/json.h"
@@ -10,30 +11,26 @@
 #include <stdio.h>
 
 static void report_json(const build_run *r) {
-    const build_making *m = &r->making;
-    const unsigned lookups = bly_list_max_lookups(r->rule.type, &m->levels);
+    const unsigned lookups = bly_list_max_lookups(r->rule.type, &r->contents.levels);
     json out = json_begin(stdout);
-    json_text(&out, "list", m->path);
+    json_text(&out, "list", r->to.name);
     json_text(&out, "type", line_type_words(r->rule.type));
-    json_text(&out, "kind", bly_kind_name(bly_filter_geometry(m->filter).kind));
-    json_text(&out, "hash", bly_hash_name((bly_hash_id)m->hasher.id));
-    json_bool(&out, "keyed", m->keyed);
-    if (m->keyed)
-        json_null(&out, "seed");
-    else
-        json_integer(&out, "seed", m->hasher.seed);
+    json_text(&out, "kind", bly_kind_name(bly_filter_geometry(r->filter).kind));
+    json_text(&out, "hash", bly_hash_name((bly_hash_id)r->spec.hasher.id));
+    json_bool(&out, "keyed", r->keyed);
+    json_integer_or_null(&out, "seed", !r->keyed, r->spec.hasher.seed);
     json_integer(&out, "lines", r->lines.lines);
-    json_integer(&out, "keys", m->keys.distinct);
+    json_integer(&out, "keys", r->keys.distinct);
     json_integer(&out, "repeated", r->repeated);
-    if (m->keys.copies)
-        json_integer(&out, "copies", m->keys.count);
+    if (r->keys.copies)
+        json_integer(&out, "copies", r->keys.count);
     json_integer(&out, "malformed", r->lines.malformed);
     json_integer(&out, "empty", r->lines.empty);
-    json_integer(&out, "marks", bly_list_mark_count(r->rule.type, &m->levels));
-    json_integer(&out, "capacity", bly_filter_capacity(m->filter));
-    rates_json_requested(&out, m->rate / lookups, (rates_lookups){lookups, lookups});
-    json_integer(&out, "bytes", destination_bytes(&r->to, r->making.filter));
-    json_integer(&out, "tries", m->tries);
+    json_integer(&out, "marks", bly_list_mark_count(r->rule.type, &r->contents.levels));
+    json_integer(&out, "capacity", bly_filter_capacity(r->filter));
+    rates_json_requested(&out, r->spec.fpr / lookups, (rates_lookups){lookups, lookups});
+    json_integer(&out, "bytes", destination_bytes(&r->to, r->filter));
+    json_integer(&out, "tries", r->tries);
     if (r->to.on_server)
         json_integer(&out, "shards", destination_shards(&r->to));
     json_end(&out);
@@ -41,68 +38,63 @@ static void report_json(const build_run *r) {
 
 void build_report_stats(const bly_filter *f) {
     char text[2048];
-    bly_filter_info stats = {.struct_size = sizeof stats};
-    bly_filter_get_info(f, &stats);
+    const bly_filter_info stats = filter_info(f);
     (void)bly_filter_info_format(&stats, text, sizeof text);
     (void)fputs(text, stderr);
 }
 
 /* With a fixed capacity (-n) the rate may be worse than requested; see build_make.c. */
-static void warn_of_rate(const build_making *m) {
-    char now[NUMBER_TEXT], requested[NUMBER_TEXT];
-    bly_filter_info s = {.struct_size = sizeof s};
-    bly_filter_get_info(m->filter, &s);
+static void warn_of_rate(const build_run *r) {
+    const bly_filter_info s = filter_info(r->filter);
     if (kinds_share_cells(s.kind) && s.current_fpr > HEALTH_MARGIN * s.requested_fpr)
         message_warn("%s: false-positive rate per lookup is %s (requested: %s), because its keys "
                      "are unevenly distributed; give a larger -n",
-                     m->path, number_percent(s.current_fpr, now),
-                     number_percent(s.requested_fpr, requested));
+                     r->to.name, NUMBER_PERCENT(s.current_fpr), NUMBER_PERCENT(s.requested_fpr));
 }
 
 void build_report_list(const bly_filter *f, const char *name, uint64_t bytes, double rate,
                        rates_lookups lookups) {
-    char size[NUMBER_TEXT], error[NUMBER_TEXT], rates[RATES_TEXT];
+    char rates[RATES_TEXT];
     const bly_kind kind = bly_filter_geometry(f).kind;
-    (void)number_bytes(bytes, size);
+    const char *size = NUMBER_BYTES(bytes);
     if (kinds_can(kind, BLY_CARDINALITY_ONLY))
         message_note("%s: %s, %s, with a standard error of %s", name, bly_kind_name(kind), size,
-                     number_percent(bly_hll_error(f), error));
+                     NUMBER_PERCENT(bly_hll_error(f)));
     else
         message_note("%s: %s, %s, false positives: %s", name, bly_kind_name(kind), size,
                      rates_text(rate, lookups, rates));
 }
 
 void build_report(const build_run *r) {
-    const build_making *m = &r->making;
-    char a[NUMBER_TEXT], b[NUMBER_TEXT], c[NUMBER_TEXT], extra[128] = "";
+    char extra[128] = "";
     size_t used = 0;
     if (r->lines.malformed)
         used = (size_t)snprintf(extra, sizeof extra, ", %s malformed skipped",
-                                number_grouped(r->lines.malformed, a));
+                                NUMBER_GROUPED(r->lines.malformed));
     if (r->lines.empty)
         (void)snprintf(extra + used, sizeof extra - used, ", %s blank or comments",
-                       number_grouped(r->lines.empty, a));
-    message_note("%s line%s: %s key%s, %s repeated%s%s", number_grouped(r->lines.lines, a),
-                 r->lines.lines == 1 ? "" : "s", number_grouped(m->keys.distinct, b),
-                 m->keys.distinct == 1 ? "" : "s", number_grouped(r->repeated, c),
-                 m->keys.copies && r->repeated ? " and stored as copies" : "", extra);
-    const unsigned lookups = bly_list_max_lookups(r->rule.type, &m->levels);
-    build_report_list(m->filter, m->path, destination_bytes(&r->to, r->making.filter),
-                      m->rate / lookups, (rates_lookups){lookups, lookups});
+                       NUMBER_GROUPED(r->lines.empty));
+    message_note("%s line%s: %s key%s, %s repeated%s%s", NUMBER_GROUPED(r->lines.lines),
+                 r->lines.lines == 1 ? "" : "s", NUMBER_GROUPED(r->keys.distinct),
+                 r->keys.distinct == 1 ? "" : "s", NUMBER_GROUPED(r->repeated),
+                 r->keys.copies && r->repeated ? " and stored as copies" : "", extra);
+    const unsigned lookups = bly_list_max_lookups(r->rule.type, &r->contents.levels);
+    build_report_list(r->filter, r->to.name, destination_bytes(&r->to, r->filter),
+                      r->spec.fpr / lookups, (rates_lookups){lookups, lookups});
     if (r->limited)
-        message_note("the false-positive rate of a list of type %s is at most %s per lookup, "
-                     "so this list has a lower rate than requested",
-                     line_type_words(m->type), number_percent(BLY_LIST_MAX_RATE, a));
-    if (m->tries > 1 && m->keyed)
+        message_note("the false-positive rate of a list of type %s is at most %s per lookup, so "
+                     "this list has a lower rate than requested",
+                     line_type_words(r->contents.type), NUMBER_PERCENT(BLY_LIST_MAX_RATE));
+    if (r->tries > 1 && r->keyed)
         message_note(
             "%u tries were needed until no line of %s matched; the rate was halved %u times",
-            m->tries, r->allow.path, m->tries - 1);
-    else if (m->tries > 1)
-        message_note("%u tries were needed until no line of %s matched; the seed is %llu", m->tries,
-                     r->allow.path, (unsigned long long)m->hasher.seed);
-    warn_of_rate(m);
+            r->tries, r->allow.path, r->tries - 1);
+    else if (r->tries > 1)
+        message_note("%u tries were needed until no line of %s matched; the seed is %llu", r->tries,
+                     r->allow.path, (unsigned long long)r->spec.hasher.seed);
+    warn_of_rate(r);
     if (r->options->stats)
-        build_report_stats(m->filter);
+        build_report_stats(r->filter);
     if (r->options->json)
         report_json(r);
 }

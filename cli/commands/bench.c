@@ -40,17 +40,11 @@ static const cli_option options[] = {
                   "Add N keys to each filter. The default is a million: such filters fit into the "
                   "caches of most processors, and filters of a hundred million keys do not."),
     OPTION_RATE(AT(rate), "Request the false-positive rate RATE, 0.1% by default."),
-    {.name = "key-bytes",
-     .type = CLI_COUNT,
-     .at = AT(key_bytes),
-     .metavar = "N",
-     .help = "Use keys of N bytes, from 8 to 4096. The default is 16."},
-    {.name = "rounds",
-     .type = CLI_COUNT,
-     .at = AT(rounds),
-     .metavar = "N",
-     .help = "Repeat everything N times, at most 1000. The default is enough for three million "
-             "keys, but at least three."},
+    OPTION_VALUE("key-bytes", 0, CLI_COUNT, AT(key_bytes), "N",
+                 "Use keys of N bytes, from 8 to 4096. The default is 16."),
+    OPTION_VALUE("rounds", 0, CLI_COUNT, AT(rounds), "N",
+                 "Repeat everything N times, at most 1000. The default is enough for three "
+                 "million keys, but at least three."),
     OPTION_JSON(AT(json), "Print the results as one JSON object."),
     {0},
 };
@@ -59,14 +53,12 @@ static const cli_option options[] = {
 
 static bool check(const values *v, cli_operands operands) {
     if (operands.count)
-        (void)message_error("unexpected argument '%s'; see --help", operands.items[0]);
-    else if (v->key_bytes && (v->key_bytes < 8 || v->key_bytes > 4096))
-        (void)message_error("--key-bytes must be from 8 to 4096");
-    else if (v->rounds > MAX_ROUNDS)
-        (void)message_error("--rounds must be at most %d", MAX_ROUNDS);
-    else
-        return true;
-    return false;
+        return message_fail("unexpected argument '%s'; see --help", operands.items[0]);
+    if (v->key_bytes && (v->key_bytes < 8 || v->key_bytes > 4096))
+        return message_fail("--key-bytes must be from 8 to 4096");
+    if (v->rounds > MAX_ROUNDS)
+        return message_fail("--rounds must be at most %d", MAX_ROUNDS);
+    return true;
 }
 
 static bench_setting setting_of(const values *v) {
@@ -80,38 +72,30 @@ static bench_setting setting_of(const values *v) {
     };
 }
 
-/* Reads the kinds in `list`, or takes all of them if it is NULL. Returns how many; 0: reported. */
-static size_t read_kinds(const char *list, bly_kind out[MAX_KINDS]) {
-    size_t count = 0;
-    if (!list) {
-        for (bly_kind k = bly_kind_next(BLY_KIND_NONE); k != BLY_KIND_NONE && count < MAX_KINDS;
-             k = bly_kind_next(k))
-            if (!kinds_can(k, BLY_CARDINALITY_ONLY))
-                out[count++] = k;
-        return count;
-    }
-    for (;;) {
+/* Reads the kinds in `list`, or takes all of them if it is NULL. false: reported. */
+static bool read_kinds(const char *list, bly_kind out[MAX_KINDS], size_t *count) {
+    *count = 0;
+    for (bly_kind k = bly_kind_next(BLY_KIND_NONE);
+         !list && k != BLY_KIND_NONE && *count < MAX_KINDS; k = bly_kind_next(k))
+        if (!kinds_can(k, BLY_CARDINALITY_ONLY))
+            out[(*count)++] = k;
+    while (list) {
         char name[32];
         size_t length = strcspn(list, ",");
         (void)snprintf(name, sizeof name, "%.*s", (int)(length < 31 ? length : 31), list);
         const bly_removed_kind *gone = bly_kind_removed_by_name(name);
-        if (gone) {
-            (void)message_error("--kinds: kind %s was removed; use %s instead", gone->name,
+        if (gone)
+            return message_fail("--kinds: kind %s was removed; use %s instead", gone->name,
                                 gone->replacement);
-            return 0;
-        }
-        if (count == MAX_KINDS || bly_kind_by_name(name, &out[count]) != BLY_OK) {
-            (void)message_error(
-                "--kinds: unknown kind '%.*s'; use bloomery plan -n 1000 --all to list "
-                "the kinds",
+        if (*count == MAX_KINDS)
+            return message_fail("--kinds: at most %d kinds can be given", MAX_KINDS);
+        if (bly_kind_by_name(name, &out[(*count)++]) != BLY_OK)
+            return message_fail(
+                "--kinds: unknown kind '%.*s'; use bloomery plan -n 1000 --all to list the kinds",
                 (int)length, list);
-            return 0;
-        }
-        count++;
-        if (!list[length])
-            return count;
-        list += length + 1;
+        list = list[length] ? list + length + 1 : NULL;
     }
+    return true;
 }
 
 /* ---- for people ------------------------------------------------------------------------------ */
@@ -135,6 +119,12 @@ static void figures(const char *name, const double value[BENCH_OPS]) {
     (void)fflush(stdout); /* the next kind takes a while */
 }
 
+static void print_setting(const bench_setting *s) {
+    (void)printf("%s keys of %zu bytes, rate %s, %u rounds; medians\n", NUMBER_GROUPED(s->keys),
+                 s->key_bytes, NUMBER_PERCENT(s->rate), s->rounds);
+    heading("ns per key");
+}
+
 static void print_speeds(const bench_result *results, size_t count) {
     heading("M keys/s");
     for (size_t i = 0; i < count; i++) {
@@ -146,13 +136,13 @@ static void print_speeds(const bench_result *results, size_t count) {
 }
 
 static void print_limits(const bench_limits *l) {
-    char size[NUMBER_TEXT];
     (void)printf("\nLimits of this machine:\n");
     (void)printf(
         "  to hash a key with %s and do nothing else: %.1f ns batched (%.0f M/s), %.1f ns single\n",
         l->hash, l->hash_many, 1e3 / l->hash_many, l->hash_one);
     (void)printf("  to read a random cache line from %s: %.1f ns (%.0f M/s)\n",
-                 number_bytes(l->bytes, size), l->line, 1e3 / l->line);
+                 NUMBER_BYTES(l->bytes), l->line, 1e3 / l->line);
+    (void)printf("\nNo key was missed; batched and single calls agree.\n");
 }
 
 static void print_rates(const bench_result *results, size_t count) {
@@ -161,36 +151,12 @@ static void print_rates(const bench_result *results, size_t count) {
                  message_style_off(1));
     for (size_t i = 0; i < count; i++) {
         const bench_result *r = &results[i];
-        char size[NUMBER_TEXT], requested[NUMBER_TEXT], measured[NUMBER_TEXT];
         double rate = (double)r->false_positives / (double)r->absent;
         (void)printf("%-17s%10s%11.2f%11s%11s%8.2f +-%.2f\n", bly_kind_name(r->kind),
-                     number_bytes(r->bytes, size), r->bits_per_key,
-                     number_percent(r->requested, requested), number_percent(rate, measured),
-                     rate / r->requested,
+                     NUMBER_BYTES(r->bytes), r->bits_per_key, NUMBER_PERCENT(r->requested),
+                     NUMBER_PERCENT(rate), rate / r->requested,
                      2 * sqrt((double)r->false_positives + 1) / (double)r->absent / r->requested);
     }
-}
-
-static bool run_for_people(const bench_setting *s, const bly_kind *kinds, size_t count) {
-    bench_result results[MAX_KINDS];
-    bench_limits limits;
-    char keys[NUMBER_TEXT], percent[NUMBER_TEXT];
-    (void)printf("%s keys of %zu bytes, rate %s, %u rounds; medians\n",
-                 number_grouped(s->keys, keys), s->key_bytes, number_percent(s->rate, percent),
-                 s->rounds);
-    heading("ns per key");
-    for (size_t i = 0; i < count; i++) {
-        if (interrupt_seen() || !bench_kind(s, kinds[i], &results[i]))
-            return false;
-        figures(bly_kind_name(kinds[i]), results[i].ns);
-    }
-    print_speeds(results, count);
-    print_rates(results, count);
-    if (!bench_limits_find(s, &limits))
-        return false;
-    print_limits(&limits);
-    (void)printf("\nNo key was missed; batched and single calls agree.\n");
-    return true;
 }
 
 /* ---- for programs ---------------------------------------------------------------------------- */
@@ -202,7 +168,7 @@ static void result_json(json *j, const bench_result *r) {
     json_open(j, NULL, '{');
     json_text(j, "kind", bly_kind_name(r->kind));
     for (int op = 0; op < BENCH_OPS; op++)
-        r->ns[op] > 0 ? json_real(j, names[op], r->ns[op]) : json_null(j, names[op]);
+        json_real(j, names[op], r->ns[op] > 0 ? r->ns[op] : NAN);
     json_integer(j, "bytes", r->bytes);
     json_real(j, "bits_per_key", r->bits_per_key);
     json_real(j, "requested_rate", r->requested);
@@ -212,14 +178,8 @@ static void result_json(json *j, const bench_result *r) {
     json_close(j, '}');
 }
 
-static bool run_for_programs(const bench_setting *s, const bly_kind *kinds, size_t count) {
-    bench_result results[MAX_KINDS];
-    bench_limits limits;
-    for (size_t i = 0; i < count; i++)
-        if (!bench_kind(s, kinds[i], &results[i]))
-            return false;
-    if (!bench_limits_find(s, &limits))
-        return false;
+static void print_json(const bench_setting *s, const bench_result *results, size_t count,
+                       const bench_limits *limits) {
     json j = json_begin(stdout);
     json_text(&j, "version", bly_version());
     json_integer(&j, "keys", s->keys);
@@ -231,30 +191,56 @@ static bool run_for_programs(const bench_setting *s, const bly_kind *kinds, size
         result_json(&j, &results[i]);
     json_close(&j, ']');
     json_open(&j, "limits", '{');
-    json_text(&j, "hash", limits.hash);
-    json_real(&j, "hash_batched_ns", limits.hash_many);
-    json_real(&j, "hash_single_ns", limits.hash_one);
-    json_integer(&j, "line_bytes", limits.bytes);
-    json_real(&j, "line_ns", limits.line);
+    json_text(&j, "hash", limits->hash);
+    json_real(&j, "hash_batched_ns", limits->hash_many);
+    json_real(&j, "hash_single_ns", limits->hash_one);
+    json_integer(&j, "line_bytes", limits->bytes);
+    json_real(&j, "line_ns", limits->line);
     json_close(&j, '}');
     json_end(&j);
+}
+
+/* ---- the command ----------------------------------------------------------------------------- */
+
+/* Measures the kinds and the machine, and prints the results: as text one by one, as JSON in the
+ * end. */
+static bool measure(const bench_setting *s, const bly_kind *kinds, size_t count, bool as_json) {
+    bench_result results[MAX_KINDS];
+    bench_limits limits;
+    if (!as_json)
+        print_setting(s);
+    for (size_t i = 0; i < count; i++) {
+        if (interrupt_seen() || !bench_kind(s, kinds[i], &results[i]))
+            return false;
+        if (!as_json)
+            figures(bly_kind_name(kinds[i]), results[i].ns);
+    }
+    if (!as_json) {
+        print_speeds(results, count);
+        print_rates(results, count);
+    }
+    if (!bench_limits_find(s, &limits))
+        return false;
+    if (as_json)
+        print_json(s, results, count, &limits);
+    else
+        print_limits(&limits);
     return true;
 }
 
 static int run(void *untyped, cli_operands operands) {
     const values *v = untyped;
     bly_kind kinds[MAX_KINDS];
+    size_t count;
     if (!check(v, operands))
         return CLI_ERROR;
     bench_setting s = setting_of(v);
-    size_t count = read_kinds(v->kinds, kinds);
-    if (count == 0)
+    if (!read_kinds(v->kinds, kinds, &count))
         return CLI_ERROR;
     for (size_t i = 0; i < count; i++)
         if (!bench_possible(&s, kinds[i]))
             return CLI_ERROR;
-    bool good = v->json ? run_for_programs(&s, kinds, count) : run_for_people(&s, kinds, count);
-    return good ? CLI_OK : CLI_ERROR;
+    return measure(&s, kinds, count, v->json) ? CLI_OK : CLI_ERROR;
 }
 
 const cli_command command_bench = {

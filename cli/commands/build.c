@@ -38,15 +38,12 @@ static const cli_option options[] = {
                   "Plan for N different keys; by default, for those in the input. Lists built with "
                   "the same N, rate and kind have the same size, so they can be merged. For fuse "
                   "and ribbon, whose size follows from their keys, N is only a hint."),
-    {.name = "must-not-match",
-     .type = CLI_FILE,
-     .at = AT(must_not_match),
-     .metavar = "FILE",
-     .help =
-         "The list must not match any line of FILE, not even as a false positive. A line that is "
-         "in the list is an error. If a line is a false positive, the list is built again with the "
-         "next seed, up to 32 times (a keyed list: at half the rate, up to 8 times). If more than "
-         "12 lines match under the first seed, no other is tried: choose a lower rate."},
+    OPTION_VALUE(
+        "must-not-match", 0, CLI_FILE, AT(must_not_match), "FILE",
+        "The list must not match any line of FILE, not even as a false positive. A line that is in "
+        "the list is an error. If a line is a false positive, the list is built again with the "
+        "next seed, up to 32 times (a keyed list: at half the rate, up to 8 times). If more than "
+        "12 lines match under the first seed, no other is tried: choose a lower rate."),
     OPTION_COMMENTS(AT(comments)),
     OPTION_SKIP_MALFORMED(AT(skip_malformed)),
     OPTION_NULL(AT(null), "Input lines"),
@@ -58,19 +55,14 @@ static const cli_option options[] = {
         "how many different lines there are. A list cannot be of kind window, which forgets keys."),
     OPTION_COUNTER_BITS(AT(counter_bits)),
     OPTION_COPIES(AT(copies)),
-    {.name = "over",
-     .type = CLI_FILE,
-     .at = AT(over),
-     .metavar = "LIST",
-     .help = "Read no lines; create an overlay over LIST, to which keys can be added and from "
-             "which keys can be removed. LIST can be of any kind. The overlay contains LIST and "
-             "all later changes; LIST itself does not change."},
-    {.name = "changes",
-     .type = CLI_COUNT,
-     .at = AT(changes),
-     .metavar = "N",
-     .help = "With --over or --kind overlay: how many keys are expected to be added or removed; by "
-             "default a twentieth of the capacity. More changes are possible."},
+    OPTION_VALUE(
+        "over", 0, CLI_FILE, AT(over), "LIST",
+        "Read no lines; create an overlay over LIST, to which keys can be added and from "
+        "which keys can be removed. LIST can be of any kind. The overlay contains LIST and "
+        "all later changes; LIST itself does not change."),
+    OPTION_VALUE("changes", 0, CLI_COUNT, AT(changes), "N",
+                 "With --over or --kind overlay: how many keys are expected to be added or "
+                 "removed; by default a twentieth of the capacity. More changes are possible."),
     {.name = "marker",
      .type = CLI_CHOICE,
      .at = AT(marker),
@@ -82,10 +74,8 @@ static const cli_option options[] = {
          "million). classic takes two bytes, and also removes up to 0.1% of the other keys."},
     OPTION_SMALLEST(AT(smallest), "Use the kind that makes the smallest list: ribbon, or classic "
                                   "if -n or --foldable is given."),
-    {.name = "foldable",
-     .type = CLI_FLAG,
-     .at = AT(foldable),
-     .help = "Choose a size, up to 3% larger, that `bloomery fold` can halve repeatedly."},
+    OPTION_FLAG("foldable", 0, AT(foldable),
+                "Choose a size, up to 3% larger, that `bloomery fold` can halve repeatedly."),
     OPTION_HASH(AT(hash),
                 "The hash function; by default xxh3, with 128 bits where the rate needs them."),
     OPTION_SEED(AT(seed), "The seed of the hash function, 0 by default. With another seed, other "
@@ -94,12 +84,9 @@ static const cli_option options[] = {
                     "Build a keyed list with the secret key in FILE (16 bytes, or 32 hexadecimal "
                     "digits). Without the key, nobody can look up lines in the list or search for "
                     "its false positives. The list does not contain the key."),
-    {.name = "new-key",
-     .type = CLI_FILE,
-     .at = AT(new_key),
-     .metavar = "FILE",
-     .help = "Build a keyed list with a new random key, and write the key to FILE. FILE must not "
-             "exist yet; only its owner can read it."},
+    OPTION_VALUE("new-key", 0, CLI_FILE, AT(new_key), "FILE",
+                 "Build a keyed list with a new random key, and write the key to FILE. FILE must "
+                 "not exist yet; only its owner can read it."),
     OPTION_SHARDS(AT(shards), "On a server without the module"),
     OPTION_EXPIRE(
         AT(expire),
@@ -115,51 +102,46 @@ static double usual_rate(bly_kind kind) {
 }
 
 static bool choose_hasher(build_run *r) {
-    build_making *m = &r->making;
     const build_options *o = r->options;
-    m->keyed = o->key_file || o->new_key;
+    r->keyed = o->key_file || o->new_key;
     if (o->key_file)
-        return keyfile_read(o->key_file, &m->hasher);
+        return keyfile_read(o->key_file, &r->spec.hasher);
     if (o->new_key)
-        return keyfile_make(&m->hasher);
+        return keyfile_make(&r->spec.hasher);
     bly_status status =
-        o->hash ? bly_hasher_init(&m->hasher, o->hash, o->seed)
-                : bly_hasher_default(&m->hasher, BLY_LIST_FORESEEN_KEYS, m->rate, o->seed);
+        o->hash ? bly_hasher_init(&r->spec.hasher, o->hash, o->seed)
+                : bly_hasher_default(&r->spec.hasher, BLY_LIST_FORESEEN_KEYS, r->spec.fpr, o->seed);
     if (status == BLY_EHASHER)
-        (void)message_error("this build does not have %s; use bloomery hash --list to see which "
-                            "functions it has",
-                            bly_hash_name(o->hash));
-    else if (status != BLY_OK)
-        (void)message_error("-p %g: %s", m->rate, bly_strerror(status));
-    return status == BLY_OK;
+        return message_fail(
+            "this build does not have %s; use bloomery hash --list to see which functions it has",
+            bly_hash_name(o->hash));
+    return status == BLY_OK || message_fail("-p %g: %s", r->spec.fpr, bly_strerror(status));
 }
 
 /* Before the kind is chosen, and the marks are counted. */
 static void settle_rate(build_run *r) {
-    build_making *m = &r->making;
-    if (kinds_can(m->kind, BLY_CARDINALITY_ONLY))
+    if (kinds_can(r->spec.geometry.kind, BLY_CARDINALITY_ONLY))
         return;
-    const double rate = bly_list_record_lookups(m->type, m->rate, &m->levels);
-    r->limited = rate < m->rate;
-    m->rate = rate;
+    const double rate = bly_list_record_lookups(r->contents.type, r->spec.fpr, &r->contents.levels);
+    r->limited = rate < r->spec.fpr;
+    r->spec.fpr = rate;
 }
 
 /* Chooses the kind: the one of --kind, or by default the one that suits the rate (on a server: one
  * that the server can store), or with --smallest the one that the planner advises. */
 static void choose_kind(build_run *r) {
     const build_options *o = r->options;
-    build_making *m = &r->making;
-    const double rate = m->rate / bly_list_max_lookups(m->type, &m->levels);
+    const double rate = r->spec.fpr / bly_list_max_lookups(r->contents.type, &r->contents.levels);
     if (!o->kind)
-        m->kind = destination_kind(&r->to, rate);
-    const uint64_t keys = o->keys ? o->keys : m->keys.distinct;
+        r->spec.geometry.kind = destination_kind(&r->to, rate);
+    const uint64_t keys = o->keys ? o->keys : r->keys.distinct;
     const bool final = !o->keys && !o->foldable;
     const bly_needs needs = {.keys = keys ? keys : 1,
                              .fpr = rate,
                              .flags = BLY_NEED_SPACE | (final ? BLY_NEED_STATIC : 0U)};
     bly_advice advice = {.struct_size = sizeof advice};
     if (o->smallest && bly_advise(&needs, &advice) == BLY_OK)
-        m->kind = advice.kind;
+        r->spec.geometry.kind = advice.kind;
 }
 
 /* ---- keys ------------------------------------------------------------------------------------ */
@@ -167,30 +149,26 @@ static void choose_kind(build_run *r) {
 static bool take_key(void *ctx, uint64_t number, bly_bytes line, const bly_list_key *key) {
     build_run *r = ctx;
     (void)number, (void)line;
-    bly_list_levels_add(&r->making.levels, key->level);
-    return gathered_keys_add(&r->making.keys, key->bytes,
-                             bly_hash_key(&r->making.hasher, key->bytes.data, key->bytes.size));
+    bly_list_levels_add(&r->contents.levels, key->level);
+    return gathered_keys_add(&r->keys, key->bytes,
+                             bly_hash_key(&r->spec.hasher, key->bytes.data, key->bytes.size));
 }
 
 static bool gather(build_run *r, cli_operands files) {
     const build_options *o = r->options;
-    char count[NUMBER_TEXT], most[NUMBER_TEXT];
-    r->making.keys.keep = o->must_not_match != NULL;
+    r->keys.keep = o->must_not_match != NULL;
     /* A kind without removal always stores copies: no removal needs to undo an add. */
-    r->making.keys.copies =
+    r->keys.copies =
         o->copies || (kinds_can(o->kind, BLY_CAN_COUNT) && !kinds_can(o->kind, BLY_CAN_REMOVE));
     if (!list_lines_read(files.items, files.count, &r->rule, o->skip_malformed, take_key, r,
                          &r->lines))
         return false;
-    r->repeated = gathered_keys_settle(&r->making.keys);
-    if (r->making.room && r->making.keys.distinct > r->making.room && !kinds_grow(o->kind)) {
-        (void)message_error(
-            "the input has %s different keys, more than -n %s; give a larger -n, or "
-            "leave it out",
-            number_grouped(r->making.keys.distinct, count), number_grouped(r->making.room, most));
-        return false;
-    }
-    if (r->making.keys.count == 0)
+    r->repeated = gathered_keys_settle(&r->keys);
+    if (r->spec.capacity && r->keys.distinct > r->spec.capacity && !kinds_grow(o->kind))
+        return message_fail(
+            "the input has %s different keys, more than -n %s; give a larger -n, or leave it out",
+            NUMBER_GROUPED(r->keys.distinct), NUMBER_GROUPED(r->spec.capacity));
+    if (r->keys.count == 0)
         message_warn("the input has no keys; the list will match nothing");
     return true;
 }
@@ -201,7 +179,7 @@ static bool gather(build_run *r, cli_operands files) {
  * needless file, so it is removed if the list cannot be written. */
 static bool save(build_run *r, const bly_filter *f) {
     const char *key = r->options->new_key;
-    if (!destination_begin(&r->to) || (key && !keyfile_write(key, &r->making.hasher)))
+    if (!destination_begin(&r->to) || (key && !keyfile_write(key, &r->spec.hasher)))
         return false;
     const bool saved = destination_save(&r->to, f);
     if (!saved && key)
@@ -211,34 +189,29 @@ static bool save(build_run *r, const bly_filter *f) {
 
 /* ---- over another list ----------------------------------------------------------------------- */
 
-static const bly_kind markers[] = {BLY_KIND_NONE, BLY_CUCKOO, BLY_CLASSIC};
-
 typedef struct overlay {
     opened base; /* the base list */
     bly_filter *filter;
     rates_lookups lookups;
 } overlay;
 
-static bool open_overlay(const build_options *o, overlay *out) {
-    const bly_overlay_options how = {.changes = o->changes, .marker = markers[o->marker]};
+static bool open_overlay(const build_run *r, overlay *out) {
+    const build_options *o = r->options;
     bly_hasher space;
     const bly_hasher *key;
     if (!open_key(o->key_file, &space, &key) ||
         open_read(&out->base, o->over, key, BLY_OPEN_VERIFY) != BLY_OK)
         return false;
     const bly_kind kind = bly_filter_geometry(out->base.filter).kind;
-    const bly_status status = bly_overlay_over(out->base.filter, &how, NULL, &out->filter);
+    const bly_status status =
+        bly_overlay_over(out->base.filter, &r->spec.overlay, NULL, &out->filter);
     if (status == BLY_EKIND)
-        (void)message_error("%s: %s %s filter cannot be the base list of --over; use a list of "
-                            "another kind",
-                            o->over, kinds_article(kind), bly_kind_name(kind));
-    else if (status != BLY_OK)
-        (void)message_status(o->over, status);
+        return message_fail(
+            "%s: %s %s filter cannot be the base list of --over; use a list of another kind",
+            o->over, kinds_article(kind), bly_kind_name(kind));
     if (status != BLY_OK)
-        return false;
-    bly_list_info facts = {.struct_size = sizeof facts};
-    bly_list_examine(out->filter, &facts);
-    out->lookups = rates_lookups_of(&facts);
+        return message_status(o->over, status) == CLI_OK;
+    out->lookups = rates_lookups_of(out->filter);
     return true;
 }
 
@@ -257,10 +230,9 @@ static void overlay_json(const build_run *r, const overlay *over, const bly_filt
 
 static bool lay_over(build_run *r) {
     overlay over = {.filter = NULL};
-    bly_filter_info s = {.struct_size = sizeof s};
-    const bool good = open_overlay(r->options, &over) && save(r, over.filter);
+    const bool good = open_overlay(r, &over) && save(r, over.filter);
     if (good) {
-        bly_filter_get_info(over.filter, &s);
+        const bly_filter_info s = filter_info(over.filter);
         build_report_list(over.filter, r->to.name, bly_filter_file_size(over.filter),
                           s.requested_fpr, over.lookups);
         if (r->options->stats)
@@ -275,12 +247,6 @@ static bool lay_over(build_run *r) {
 
 /* ---- all of it ------------------------------------------------------------------------------- */
 
-static bool allow_nothing_listed(const build_run *r) {
-    return !r->options->must_not_match ||
-           build_allow_in_list(&r->allow, &r->making.levels, &r->making.hasher, &r->making.keys) ==
-               0;
-}
-
 static bool build(build_run *r, cli_operands files) {
     const build_options *o = r->options;
     if (!choose_hasher(r) || !gather(r, files))
@@ -290,7 +256,9 @@ static bool build(build_run *r, cli_operands files) {
         return false;
     settle_rate(r);
     choose_kind(r);
-    if (!allow_nothing_listed(r) || !build_make(&r->making) || !save(r, r->making.filter))
+    /* Without --must-not-match, no line is allowed. */
+    if (build_allow_in_list(&r->allow, &r->contents.levels, &r->spec.hasher, &r->keys) > 0 ||
+        !build_make(r) || !save(r, r->filter))
         return false;
     build_report(r);
     return true;
@@ -301,32 +269,37 @@ static bly_key_rule rule_of(bly_list_type type, bool null) {
     return type == BLY_LIST_LINE && null ? BLY_KEYS_RECORD : bly_list_key_rule(type);
 }
 
+/* Sets what follows from the options alone. */
+static void set_up(build_run *r) {
+    static const bly_kind markers[] = {BLY_KIND_NONE, BLY_CUCKOO, BLY_CLASSIC};
+    const build_options *o = r->options;
+    const bly_list_type type = o->type ? (bly_list_type)o->type : BLY_LIST_LINE;
+    r->rule.type = type;
+    r->rule.flags = (o->comments ? BLY_LIST_COMMENTS : 0U) | (o->null ? BLY_LIST_RECORDS : 0U);
+    r->contents = (bly_list_contents){
+        .struct_size = sizeof r->contents, .type = type, .rule = rule_of(type, o->null)};
+    r->spec = bly_spec_for(o->kind, kinds_can(o->kind, BLY_CAN_BUILD) ? 0 : o->keys,
+                           o->rate > 0 ? o->rate : usual_rate(o->kind));
+    r->spec.geometry.options = o->foldable ? BLY_FOLDABLE : 0;
+    r->spec.counting.counter_bits = o->counter_bits ? 1U << o->counter_bits : 0;
+    r->spec.overlay.changes = o->changes;
+    r->spec.overlay.marker = markers[o->marker];
+}
+
 static int run(void *values, cli_operands operands) {
     const build_options *o = values;
+    const destination_options to = {
+        .replace = o->force, .json = o->json, .shards = o->shards, .expire = o->expire};
     build_run *r = calloc(1, sizeof *r);
     if (!r)
         return message_error("out of memory");
     r->options = o;
-    r->rule.type = o->type ? (bly_list_type)o->type : BLY_LIST_LINE;
-    r->rule.flags = (o->comments ? BLY_LIST_COMMENTS : 0U) | (o->null ? BLY_LIST_RECORDS : 0U);
-    r->making = (build_making){.kind = o->kind,
-                               .room = kinds_can(o->kind, BLY_CAN_BUILD) ? 0 : o->keys,
-                               .foldable = o->foldable,
-                               .type = r->rule.type,
-                               .rule = rule_of(r->rule.type, o->null),
-                               .rate = o->rate > 0 ? o->rate : usual_rate(o->kind),
-                               .counter_bits = o->counter_bits ? 1U << o->counter_bits : 0,
-                               .changes = o->changes,
-                               .marker = markers[o->marker],
-                               .allow = o->must_not_match ? &r->allow : NULL};
-    const destination_options to = {
-        .replace = o->force, .json = o->json, .shards = o->shards, .expire = o->expire};
+    set_up(r);
     bool good = !o->output || destination_open(&r->to, o->output, &to);
-    r->making.path = r->to.name;
     good = good && build_options_agree(r, operands) && (o->over ? lay_over(r) : build(r, operands));
     destination_close(&r->to);
-    bly_filter_destroy(r->making.filter);
-    gathered_keys_free(&r->making.keys);
+    bly_filter_destroy(r->filter);
+    gathered_keys_free(&r->keys);
     build_allow_free(&r->allow);
     free(r);
     return good ? CLI_OK : CLI_ERROR;

@@ -9,7 +9,6 @@
 #include "text/numbers.h"
 
 #include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -43,37 +42,22 @@ static const cli_option options[] = {
     OPTION_MEMORY(
         AT(memory),
         "The maximum size of the filter. By default as much as --expect and --rate need."),
-    {.name = "deletes", .type = CLI_FLAG, .at = AT(deletes), .help = "Keys will be removed."},
-    {.name = "grows",
-     .type = CLI_FLAG,
-     .at = AT(grows),
-     .help = "More keys than expected may be added, and the rate must not rise."},
-    {.name = "first",
-     .type = CLI_COUNT,
-     .at = AT(first),
-     .metavar = "N",
-     .help = "With --grows: the number of keys that the filter is created for, by default a tenth "
-             "of --expect. The plan shows the filter after it has grown to --expect keys."},
-    {.name = "static",
-     .type = CLI_FLAG,
-     .at = AT(fixed),
-     .help = "All keys are known in advance; none is added or removed later."},
+    OPTION_FLAG("deletes", 0, AT(deletes), "Keys will be removed."),
+    OPTION_FLAG("grows", 0, AT(grows),
+                "More keys than expected may be added, and the rate must not rise."),
+    OPTION_VALUE(
+        "first", 0, CLI_COUNT, AT(first), "N",
+        "With --grows: the number of keys that the filter is created for, by default a tenth of "
+        "--expect. The plan shows the filter after it has grown to --expect keys."),
+    OPTION_FLAG("static", 0, AT(fixed),
+                "All keys are known in advance; none is added or removed later."),
     OPTION_WINDOW(AT(window), default_window,
                   "Older keys are forgotten: only the last N keys count, or those of the last TIME "
                   "(90s, 15m, 24h, 7d). 1M is a million keys, 1m a minute. With TIME, --expect is "
                   "the number of keys within it, which are assumed to come evenly."),
-    {.name = "counts",
-     .type = CLI_FLAG,
-     .at = AT(counts),
-     .help = "The filter must count how often a key was added."},
-    {.name = "shared",
-     .type = CLI_FLAG,
-     .at = AT(shared),
-     .help = "Several threads add keys at the same time."},
-    {.name = "hostile-keys",
-     .type = CLI_FLAG,
-     .at = AT(hostile),
-     .help = "An attacker may choose the keys."},
+    OPTION_FLAG("counts", 0, AT(counts), "The filter must count how often a key was added."),
+    OPTION_FLAG("shared", 0, AT(shared), "Several threads add keys at the same time."),
+    OPTION_FLAG("hostile-keys", 0, AT(hostile), "An attacker may choose the keys."),
     OPTION_SMALLEST(AT(smallest), "Recommend the smallest kind instead of the fastest."),
     OPTION_KIND(AT(kind), "Plan for the kind KIND, even if another is better. fuse and ribbon "
                           "imply --static, window implies --window, counts implies --counts."),
@@ -92,17 +76,11 @@ static const cli_option options[] = {
      .without = "always",
      .help = "Draw a chart of the false-positive rates by number of keys, also beyond the planned "
              "number. By default only on a terminal."},
-    {.name = "svg",
-     .type = CLI_FILE,
-     .at = AT(svg),
-     .metavar = "FILE",
-     .help = "Write the chart as SVG to FILE. If FILE is -, the chart is all that is printed."},
+    OPTION_VALUE("svg", 0, CLI_FILE, AT(svg), "FILE",
+                 "Write the chart as SVG to FILE. If FILE is -, the chart is all that is printed."),
     OPTION_FORCE(AT(force), "Replace an existing SVG file."),
     OPTION_JSON(AT(json), "Print the plan as one JSON object."),
-    {.name = "all",
-     .type = CLI_FLAG,
-     .at = AT(all),
-     .help = "Show every kind, and for those that do not fit the reason."},
+    OPTION_FLAG("all", 0, AT(all), "Show every kind, and for those that do not fit the reason."),
     {0},
 };
 
@@ -150,9 +128,8 @@ static int check_window(const plan_options *o) {
             "number of seconds, minutes, hours or days, such as 90s, 15m, 24h, 7d",
             o->window);
     if (window_keys(o) && o->keys)
-        return message_error("--window=%s and --expect both give the number of keys; leave out "
-                             "--expect",
-                             o->window);
+        return message_error(
+            "--window=%s and --expect both give the number of keys; leave out --expect", o->window);
     return CLI_OK;
 }
 
@@ -246,55 +223,36 @@ static bool wants_plot(const plan_options *o) {
     return isatty(STDOUT_FILENO);
 }
 
-static bool draw_svg(const plan_options *o, const plan_answer *p, chart *c) {
-    chart_make(c, p, svg_medium());
-    return svg_write(c, o->svg, o->force);
-}
-
-static int show(const plan_options *o, const plan_answer *p, chart *c) {
-    bool alone = o->svg && strcmp(o->svg, "-") == 0;
-    if (o->svg && !draw_svg(o, p, c))
+static int show(const plan_options *o, const plan_answer *p) {
+    if (o->svg && !svg_write(p, o->svg, o->force))
         return CLI_ERROR;
-    if (alone)
+    if (o->svg && strcmp(o->svg, "-") == 0)
         return CLI_OK;
     if (o->json) {
-        plan_json(p, stdout);
+        plan_json(p);
         return CLI_OK;
     }
-    plan_print(p, o->all, stdout);
-    if (wants_plot(o)) {
-        plot_style style = plot_style_here();
-        chart_make(c, p, plot_medium(style));
-        plot_print(c, style, stdout);
-    }
+    plan_print(p, o->all);
+    if (wants_plot(o))
+        plot_print(p);
     return CLI_OK;
 }
 
 static int run(void *untyped, cli_operands operands) {
     plan_options *o = untyped;
+    plan_answer p;
+    const char *why;
     accept_separate_window(o, &operands);
     add_implied_needs(o);
-    int status = check(o, operands);
-    if (status)
-        return status;
-    plan_answer *p = calloc(1, sizeof *p);
-    chart *c = calloc(1, sizeof *c);
-    if (!p || !c)
-        status = message_error("out of memory");
-    else {
-        const char *why;
-        bly_status found = make_plan(o, p, &why);
-        if (found == BLY_OK)
-            warn_of_missing_hash(&p->needs, o->hash);
-        if (found == BLY_OK)
-            status = show(o, p, c);
-        else
-            status =
-                why ? message_error("%s", why) : plan_refuse(&p->needs, o->kind, o->hash, found);
-    }
-    free(p);
-    free(c);
-    return status;
+    if (check(o, operands) != CLI_OK)
+        return CLI_ERROR;
+    const bly_status status = make_plan(o, &p, &why);
+    if (why)
+        return message_error("%s", why);
+    if (status != BLY_OK)
+        return plan_refuse(&p.needs, o->kind, o->hash, status);
+    warn_of_missing_hash(&p.needs, o->hash);
+    return show(o, &p);
 }
 
 const cli_command command_plan = {

@@ -20,59 +20,48 @@
 
 typedef struct count_options {
     key_options keys;
-    uint64_t top, min, expect, memory, seed;
-    double rate;
-    const char *state, *key_file, *key;
-    bool query, age, exact, sketch, stats, json;
+    tally_request counts;
+    uint64_t top, min;
+    const char *key_file, *key;
+    bool stats, json;
 } count_options;
 
 #define AT(field) offsetof(count_options, field)
 static const cli_option options[] = {
-    {.name = "top",
-     .type = CLI_COUNT,
-     .at = AT(top),
-     .metavar = "N",
-     .help = "Print only the N most frequent keys, at the end, the most frequent first."},
-    {.name = "min",
-     .type = CLI_COUNT,
-     .at = AT(min),
-     .metavar = "N",
-     .help = "Print only lines whose count is at least N."},
-    OPTION_STATE(AT(state),
+    OPTION_VALUE("top", 0, CLI_COUNT, AT(top), "N",
+                 "Print only the N most frequent keys, at the end, the most frequent first."),
+    OPTION_VALUE("min", 0, CLI_COUNT, AT(min), "N", "Print only lines whose count is at least N."),
+    OPTION_STATE(AT(counts.state),
                  "Continue counting across runs: start with the counts in FILE, and save the new "
                  "counts there. `bloomery merge` merges such files if all were created with the "
                  "same -n. With --top, only keys from this run are ranked."),
-    {.name = "query",
-     .type = CLI_FLAG,
-     .at = AT(query),
-     .help = "Count nothing; print the count that the FILE of --state has for each line. FILE may "
-             "be any list that stores copies of keys (counting, hybrid, cuckoo and others)."},
+    OPTION_FLAG(
+        "query", 0, AT(counts.query),
+        "Count nothing; print the count that the FILE of --state has for each line. FILE may be "
+        "any list that stores copies of keys (counting, hybrid, cuckoo and others)."),
     OPTION_KEY(AT(key), "Use the line KEY instead of reading input."),
-    {.name = "age",
-     .type = CLI_FLAG,
-     .at = AT(age),
-     .help = "Halve all counts of the state first, so that old lines lose weight."},
-    {.name = "sketch",
-     .type = CLI_FLAG,
-     .at = AT(sketch),
-     .help = "Count in a sketch of fixed size, for endless streams. Counts are then estimates, "
-             "printed as ~17."},
-    OPTION_EXACT(AT(exact),
+    OPTION_FLAG("age", 0, AT(counts.age),
+                "Halve all counts of the state first, so that old lines lose weight."),
+    OPTION_FLAG("sketch", 0, AT(counts.sketch),
+                "Count in a sketch of fixed size, for endless streams. Counts are then estimates, "
+                "printed as ~17."),
+    OPTION_EXACT(AT(counts.exact),
                  "Count exactly, which is the default. A state that contains a sketch is refused."),
     OPTION_EXPECT(
-        AT(expect),
+        AT(counts.keys),
         "Plan for N different keys. Exact counts grow beyond N, but those of a --state cannot: "
         "more keys are an error. For a file, the default is its estimated number of lines (for a "
         "sketch at most 16 million; for a state four times as many, and at least a million). For a "
         "pipe it is a million, or four million with --sketch."),
-    OPTION_RATE(AT(rate), "The share of new keys that may be mistaken for other keys, so that "
-                          "their counts are too high: 1e-9 by default, 5% with --sketch."),
+    OPTION_RATE(AT(counts.rate),
+                "The share of new keys that may be mistaken for other keys, so that their counts "
+                "are too high: 1e-9 by default, 5% with --sketch."),
     OPTION_MEMORY(
-        AT(memory),
+        AT(counts.memory),
         "The maximum memory for the counts, 1G by default. If exact counts need more, the run ends "
         "with an error. With --sketch or --state, the counts take all of SIZE at once."),
     KEY_OPTIONS(count_options),
-    OPTION_SEED_OF_STATE(AT(seed)),
+    OPTION_SEED_OF_STATE(AT(counts.seed)),
     OPTION_KEY_FILE_OF_STATE(AT(key_file), "raise the counts of other lines"),
     OPTION_STATS(AT(stats), "Print totals, memory and speed on standard error at the end."),
     OPTION_JSON(AT(json),
@@ -140,27 +129,22 @@ static bool print_count(count_run *r, bly_bytes record, bly_bytes key, tally_cou
     if (!r->top)
         return o->json ? put_json(r, c, record) : put(r, c, record);
     const bly_status status = c.count ? bly_top_offer(r->top, key.data, key.size, c.count) : BLY_OK;
-    if (status != BLY_OK)
-        (void)message_error("%s", bly_strerror(status));
-    return status == BLY_OK;
+    return status == BLY_OK || message_fail("%s", bly_strerror(status));
 }
 
 /* Explains the mark of estimates. */
 static void explain_estimates(const count_run *r) {
-    char most[NUMBER_TEXT], rate[NUMBER_TEXT];
-    bly_filter_info s = {.struct_size = sizeof s};
     if (r->estimates == 0)
         return;
-    if (!r->options->query) {
+    if (!r->options->counts.query) {
         message_note("counts marked ~ are estimates, too high by at most %s%s",
-                     number_grouped(r->error, most),
-                     r->options->state ? "" : "; without --sketch, counts are exact");
+                     NUMBER_GROUPED(r->error),
+                     r->options->counts.state ? "" : "; without --sketch, counts are exact");
         return;
     }
-    bly_filter_get_info(r->tally.filter, &s);
-    message_note("counts marked ~ are estimates: about %s keys have a count that is too "
-                 "high, and counts above 27 are typically off by 20%%",
-                 number_one_in(s.current_fpr, rate));
+    message_note("counts marked ~ are estimates: about %s keys have a count that is too high, and "
+                 "counts above 27 are typically off by 20%%",
+                 NUMBER_ONE_IN(filter_info(r->tally.filter).current_fpr));
 }
 
 static tally_count top_count(const count_run *r, const bly_top_entry *e) {
@@ -170,7 +154,7 @@ static tally_count top_count(const count_run *r, const bly_top_entry *e) {
 static void top_json(count_run *r, const bly_top_entry *entries, size_t n) {
     json out = json_begin(stdout);
     json_integer(&out, pipeline_takes_links(&r->lines) ? "links" : "lines", r->lines.count);
-    if (!r->options->query)
+    if (!r->options->counts.query)
         json_integer(&out, "new_keys", r->tally.fresh);
     json_text(&out, "kind", bly_kind_name(bly_filter_geometry(r->tally.filter).kind));
     json_bool(&out, "estimates", tally_is_sketch(&r->tally));
@@ -201,13 +185,12 @@ static bool print_top(count_run *r) {
 }
 
 static void print_totals(count_run *r) {
-    char text[NUMBER_TEXT];
     (void)fprintf(stderr, "%-10s %s\n", pipeline_takes_links(&r->lines) ? "links" : "lines",
-                  number_grouped(r->lines.count, text));
-    if (!r->options->query)
-        (void)fprintf(stderr, "%-10s %s\n", "new keys", number_grouped(r->tally.fresh, text));
+                  NUMBER_GROUPED(r->lines.count));
+    if (!r->options->counts.query)
+        (void)fprintf(stderr, "%-10s %s\n", "new keys", NUMBER_GROUPED(r->tally.fresh));
     key_rule_print(&r->lines.rule, stderr);
-    (void)fprintf(stderr, "%-10s %s (%s)\n", "memory", number_bytes(tally_bytes(&r->tally), text),
+    (void)fprintf(stderr, "%-10s %s (%s)\n", "memory", NUMBER_BYTES(tally_bytes(&r->tally)),
                   bly_kind_name(bly_filter_geometry(r->tally.filter).kind));
     pipeline_print_time(&r->lines, stderr);
 }
@@ -239,28 +222,17 @@ static bool take_batch(void *at, const bly_bytes *records, size_t n) {
 
 static bool open_tally(count_run *r) {
     const count_options *o = r->options;
-    char rule[KEY_OPTIONS_WORDS];
+    tally_request request = o->counts;
     bly_hasher space;
-    tally_request request = {.keys = o->expect,
-                             .estimate = pipeline_estimate(&r->lines),
-                             .memory = o->memory,
-                             .rate = o->rate,
-                             .seed = o->seed,
-                             .state = o->state,
-                             .key_rule = key_options_code(&o->keys),
-                             .rule = key_options_words(&o->keys, rule),
-                             .sketch = o->sketch,
-                             .exact = o->exact,
-                             .query = o->query,
-                             .age = o->age};
+    request.estimate = pipeline_estimate(&r->lines);
+    request.rule = &o->keys;
     if (!open_key(o->key_file, &space, &request.key) || !tally_open(&r->tally, &request))
         return false;
     if (r->tally.keeps_return)
-        pipeline_keep_returns(&r->lines, o->query ? NULL : o->state);
+        pipeline_keep_returns(&r->lines, request.query ? NULL : request.state);
     bly_status status = o->top ? bly_top_create((size_t)o->top, NULL, &r->top) : BLY_OK;
-    if (status != BLY_OK)
-        (void)message_error("--top %llu: %s", (unsigned long long)o->top, bly_strerror(status));
-    return status == BLY_OK;
+    return status == BLY_OK ||
+           message_fail("--top %llu: %s", (unsigned long long)o->top, bly_strerror(status));
 }
 
 /* The first batch is read before the counts are created: it shows how many lines to expect. */
@@ -289,29 +261,30 @@ static int work(count_run *r) {
     return good && !r->lines.failed ? CLI_OK : CLI_ERROR;
 }
 
-static const char *query_conflict(const count_options *o) {
+static const char *query_conflict(const tally_request *o) {
     if (!o->query)
         return o->age && !o->state ? "--age needs --state FILE, whose counts it halves" : NULL;
     if (!o->state)
         return "--query needs --state FILE";
-    if (o->age || o->exact || o->sketch || o->expect || o->memory || o->rate > 0 || o->seed)
-        return "--query only reads counts; leave out --age, --exact, --sketch, -n, -p, "
-               "-m and --seed";
+    if (o->age || o->exact || o->sketch || o->keys || o->memory || o->rate > 0 || o->seed)
+        return "--query only reads counts; leave out --age, --exact, --sketch, -n, -p, -m and "
+               "--seed";
     return NULL;
 }
 
 static const char *conflict(const count_options *o, cli_operands operands) {
-    const char *why = query_conflict(o);
+    const tally_request *c = &o->counts;
+    const char *why = query_conflict(c);
     if (why)
         return why;
-    if (o->exact && o->sketch)
+    if (c->exact && c->sketch)
         return "--exact and --sketch cannot be combined; give only one";
-    if (o->memory && o->expect && (o->sketch || o->state))
+    if (c->memory && c->keys && (c->sketch || c->state))
         return "with --sketch or --state, --memory and -n both set the size; give only one";
-    if (o->age && o->exact)
-        return "--age and --exact cannot be combined: --age halves counts, which only a "
-               "sketch supports; give only one";
-    if (o->key_file && o->seed)
+    if (c->age && c->exact)
+        return "--age and --exact cannot be combined: --age halves counts, which only a sketch "
+               "supports; give only one";
+    if (o->key_file && c->seed)
         return "--key-file and --seed cannot be combined: the secret key replaces the seed";
     if (o->key && operands.count > 0)
         return "--key and a FILE cannot be combined; give only one";
@@ -333,7 +306,7 @@ static int run(void *values, cli_operands operands) {
     const pipeline_options how = {.keys = &o->keys,
                                   .text = o->key,
                                   .prints = !o->top,
-                                  .catch_signals = o->state || o->top,
+                                  .catch_signals = o->counts.state || o->top,
                                   .idle = o->top ? NULL : flush,
                                   .idle_ctx = r};
     if (output_open(&r->out, NULL, false) && pipeline_open(&r->lines, &how, operands))

@@ -11,7 +11,6 @@
 #include "filters/kind_words.h"
 #include "filters/measure.h"
 #include "filters/state_file.h"
-#include "filters/state_rule.h"
 #include "io/interrupt.h"
 #include "io/pipeline.h"
 #include "text/json.h"
@@ -131,16 +130,12 @@ static bool state_fits(const distinct_run *r) {
 /* Checks that the state was created with the key rule of this run, or records the rule in a new
  * state. */
 static bool settle_rule(distinct_run *r) {
-    bly_filter *f = r->kept.filter;
-    const bly_key_rule rule = key_options_code(&r->options->keys);
-    const state_rule fit = r->kept.loaded
-                               ? state_rule_of(r->options->state, bly_filter_key_rule(f), rule,
-                                               estimate_of(f, UINT64_MAX).keys == 0)
-                               : STATE_RULE_FITS;
+    const state_rule fit =
+        state_file_settle_rule(&r->kept, key_options_code(&r->options->keys),
+                               estimate_of(r->kept.filter, UINT64_MAX).keys == 0);
     if (fit == STATE_RULE_OLD)
         pipeline_keep_returns(&r->lines, r->options->state);
-    return fit == STATE_RULE_OLD ||
-           (fit == STATE_RULE_FITS && bly_filter_set_key_rule(f, rule) == BLY_OK);
+    return fit != STATE_RULE_REFUSED;
 }
 
 static bool open_sketch(distinct_run *r) {

@@ -39,14 +39,13 @@ static const cli_option options[] = {
 
 /* The false-positive rate of f after it was folded by `divisor`. */
 static double rate_after(const bly_filter *f, uint64_t divisor) {
-    bly_filter_info s = {.struct_size = sizeof s};
+    const double keys = filter_info(f).estimated_keys;
     bly_geometry g = bly_filter_geometry(f);
     g.size /= divisor;
-    bly_filter_get_info(f, &s);
-    if (!isfinite(s.estimated_keys))
+    if (!isfinite(keys))
         return 1;
     const bly_hasher *hasher = bly_filter_hasher(f);
-    return bly_plan_fpr(&g, (uint64_t)ceil(s.estimated_keys), hasher ? hasher->bits : 128);
+    return bly_plan_fpr(&g, (uint64_t)ceil(keys), hasher ? hasher->bits : 128);
 }
 
 /* NULL, or why a filter of this shape cannot be folded by `divisor`. */
@@ -75,8 +74,7 @@ static void report_obstacle(const char *path, const bly_geometry *g, uint64_t di
 /* Returns the factor to fold by; 0: reported. */
 static uint64_t choose(const values *v, const char *path, const bly_filter *f) {
     const bly_geometry g = bly_filter_geometry(f);
-    char kinds[KINDS_LIST], now[NUMBER_TEXT], limit[NUMBER_TEXT];
-    bly_filter_info s = {.struct_size = sizeof s};
+    char kinds[KINDS_LIST];
     if (!(bly_kind_capabilities(g.kind) & BLY_CAN_FOLD)) {
         (void)message_error("%s: %s filters cannot be folded; these kinds can: %s", path,
                             bly_kind_name(g.kind), kinds_that_can(BLY_CAN_FOLD, kinds));
@@ -93,13 +91,12 @@ static uint64_t choose(const values *v, const char *path, const bly_filter *f) {
             message_note("%s: copied unchanged, because of --by 1", path);
         return v->by;
     }
-    bly_filter_get_info(f, &s);
-    const double rate = v->rate > 0 ? v->rate : s.requested_fpr;
+    const double rate = v->rate > 0 ? v->rate : filter_info(f).requested_fpr;
     const uint64_t best = bly_filter_best_fold(f, rate);
     if (best == 1)
-        message_note("%s: copied unchanged, because a false-positive rate of %s allows no "
-                     "smaller size; at half the size, it would be %s per lookup",
-                     path, number_percent(rate, limit), number_percent(rate_after(f, 2), now));
+        message_note("%s: copied unchanged, because a false-positive rate of %s allows no smaller "
+                     "size; at half the size, it would be %s per lookup",
+                     path, NUMBER_PERCENT(rate), NUMBER_PERCENT(rate_after(f, 2)));
     return best;
 }
 
@@ -107,9 +104,7 @@ static uint64_t choose(const values *v, const char *path, const bly_filter *f) {
 
 static void report(const values *v, const char *name, const bly_filter *from,
                    const bly_filter_info *b) {
-    char before[NUMBER_TEXT], after[NUMBER_TEXT], was[NUMBER_TEXT], is[NUMBER_TEXT];
-    bly_filter_info a = {.struct_size = sizeof a};
-    bly_filter_get_info(from, &a);
+    const bly_filter_info a = filter_info(from);
     if (v->json) {
         json j = json_begin(stdout);
         json_text(&j, "file", name);
@@ -127,9 +122,9 @@ static void report(const values *v, const char *name, const bly_filter *from,
     } else if (a.size != b->size)
         message_note("%s: folded by a factor of %llu from %s to %s; false-positive rate per lookup "
                      "is %s (before: %s)",
-                     name, (unsigned long long)(a.size / b->size), number_bytes(a.bytes, before),
-                     number_bytes(b->bytes, after), number_percent(b->current_fpr, is),
-                     number_percent(a.current_fpr, was));
+                     name, (unsigned long long)(a.size / b->size), NUMBER_BYTES(a.bytes),
+                     NUMBER_BYTES(b->bytes), NUMBER_PERCENT(b->current_fpr),
+                     NUMBER_PERCENT(a.current_fpr));
     (void)health_warn(name, b);
 }
 

@@ -14,13 +14,11 @@ typedef struct info_options {
 } info_options;
 
 static const cli_option options[] = {
-    {.name = "header",
-     .type = CLI_FLAG,
-     .at = offsetof(info_options, header),
-     .help = "Read only the header of a file, which is instant for any size. The estimated number "
-             "of keys, the current rate, the fill, the type and the number of marks are then "
-             "unknown, and the checksum of the bits is not verified. The type of a filter on a "
-             "server is not looked up."},
+    OPTION_FLAG("header", 0, offsetof(info_options, header),
+                "Read only the header of a file, which is instant for any size. The estimated "
+                "number of keys, the current rate, the fill, the type and the number of marks are "
+                "then unknown, and the checksum of the bits is not verified. The type of a filter "
+                "on a server is not looked up."),
     OPTION_GOZERO(offsetof(info_options, gozero)),
     OPTION_JSON(offsetof(info_options, json),
                 "Print one JSON object per file, each on its own line."),
@@ -36,11 +34,11 @@ static bool show_filter(const info_options *o, const char *name, bool first) {
     description d;
     const bool good = handle_open(&h, name, &how) && describe(&d, &h, !o->header);
     if (good && o->json)
-        description_json(&d, stdout);
+        description_json(&d);
     else if (good) {
         if (!first)
             (void)putchar('\n');
-        description_print(&d, stdout);
+        description_print(&d);
     }
     handle_close(&h);
     return good;
@@ -52,11 +50,11 @@ static bool show_fingerprints(const info_options *o, const char *path, bool firs
     if (!fingerprints_read(&f, path, o->header))
         return false;
     if (o->json)
-        fingerprints_json(&f, stdout);
+        fingerprints_json(&f);
     else {
         if (!first)
             (void)putchar('\n');
-        fingerprints_print(&f, stdout);
+        fingerprints_print(&f);
     }
     return true;
 }

@@ -70,11 +70,9 @@ static const cli_option intersect_options[] = {
     OPTION_OUTPUT(
         offsetof(set_options, out), "FILE",
         "Write the intersection to FILE; - is standard output. Required, except with --estimate."),
-    {.name = "estimate",
-     .type = CLI_FLAG,
-     .at = offsetof(set_options, estimate),
-     .help = "Write no filter; print estimates for two filters: the keys of each, the keys in "
-             "both, the keys in either, and their ratio (the Jaccard index)."},
+    OPTION_FLAG("estimate", 0, offsetof(set_options, estimate),
+                "Write no filter; print estimates for two filters: the keys of each, the keys in "
+                "both, the keys in either, and their ratio (the Jaccard index)."),
     OPTION_FOLD(offsetof(set_options, fold)),
     OPTION_FORCE_FILTER(offsetof(set_options, force)),
     OPTION_JSON(offsetof(set_options, json), "Print a report, or the estimates, as a JSON object."),

@@ -11,19 +11,13 @@
 
 static const cli_option push_options[] = {
     OPTION_CHUNK_SIZE(AT(chunk), "Send"),
-    {.name = "replace",
-     .type = CLI_FLAG,
-     .at = AT(replace),
-     .help = "Replace an existing filter. It stays in use until the new one is complete."},
-    {.name = "resume",
-     .type = CLI_FLAG,
-     .at = AT(resume),
-     .help = "Continue an interrupted push of the same file. Needs the module."},
-    {.name = "as-is",
-     .type = CLI_FLAG,
-     .at = AT(as_is),
-     .help = "Send a list that was built with --type to a server with the module. The module does "
-             "not know types: its clients must look up keys in canonical form."},
+    OPTION_FLAG("replace", 0, AT(replace),
+                "Replace an existing filter. It stays in use until the new one is complete."),
+    OPTION_FLAG("resume", 0, AT(resume),
+                "Continue an interrupted push of the same file. Needs the module."),
+    OPTION_FLAG("as-is", 0, AT(as_is),
+                "Send a list that was built with --type to a server with the module. The module "
+                "does not know types: its clients must look up keys in canonical form."),
     OPTION_PLAIN(AT(plain), "Store the filter in strings, even if the server has the module. For "
                             "lists of kind sbbf and split512."),
     OPTION_SHARDS(AT(shards), "On a server without the module"),
@@ -103,8 +97,7 @@ static const cli_option pull_options[] = {
 static int run_pull(void *values, cli_operands operands) {
     if (operands.count != 2)
         return message_error(
-            "an address and a file are needed: bloomery pull redis://HOST:PORT/KEY "
-            "LIST.bly");
+            "an address and a file are needed: bloomery pull redis://HOST:PORT/KEY LIST.bly");
     return transfer_pull(values, operands.items[0], operands.items[1]);
 }
 

@@ -81,33 +81,29 @@ static double requested(const finding *f) {
 }
 
 static void print_measured(const finding *f) {
-    char some[NUMBER_TEXT], rate[NUMBER_TEXT], low[NUMBER_TEXT], high[NUMBER_TEXT];
-    char requested_text[NUMBER_TEXT], each[64] = "";
+    char each[64] = "";
     if (f->m.lookups > 1)
         (void)snprintf(each, sizeof each, " of %u lookups each", f->m.lookups);
     (void)printf("; measured false-positive rate %s %s (%s random %s%s, 95%% interval %s to %s), "
                  "requested %s",
-                 number_percent(f->m.rate, rate), unit(f), number_grouped(f->m.lines, some),
+                 NUMBER_PERCENT(f->m.rate), unit(f), NUMBER_GROUPED(f->m.lines),
                  f->m.hashes        ? "hashes"
                  : f->m.lookups > 1 ? "lines"
                                     : "keys",
-                 each, number_percent(f->m.low, low), number_percent(f->m.high, high),
-                 number_percent(requested(f), requested_text));
+                 each, NUMBER_PERCENT(f->m.low), NUMBER_PERCENT(f->m.high),
+                 NUMBER_PERCENT(requested(f)));
 }
 
 static void print_expected(const finding *f) {
-    char line[NUMBER_TEXT], lookup[NUMBER_TEXT], requested_text[NUMBER_TEXT], each[NUMBER_TEXT];
     const double now = f->stats.current_fpr;
-    (void)number_percent(now, lookup);
-    (void)number_percent(f->stats.requested_fpr, each);
-    (void)number_percent(requested(f), requested_text);
-    if (f->lookups.now > 1)
-        (void)number_percent(rates_per_line(now, f->lookups.now), line);
-    if (f->lookups.now > 1 && f->lookups.requested)
+    const char *lookup = NUMBER_PERCENT(now), *each = NUMBER_PERCENT(f->stats.requested_fpr);
+    const char *line =
+        f->lookups.now > 1 ? NUMBER_PERCENT(rates_per_line(now, f->lookups.now)) : NULL;
+    if (line && f->lookups.requested)
         (void)printf(
             "; false-positive rate %s per line (requested %s), %s per lookup (requested %s)", line,
-            requested_text, lookup, each);
-    else if (f->lookups.now > 1)
+            NUMBER_PERCENT(requested(f)), lookup, each);
+    else if (line)
         (void)printf(
             "; false-positive rate %s per lookup (requested %s), %s per line of up to %u lookups",
             lookup, each, line, f->lookups.now);
@@ -171,7 +167,7 @@ static void print_json(const finding *f) {
 }
 
 static void warn(const finding *f) {
-    char rate[NUMBER_TEXT], requested_text[NUMBER_TEXT], widened[RATES_TEXT];
+    char widened[RATES_TEXT];
     const double by_bits = rates_per_line(f->stats.current_fpr, judged_lookups(f));
     if (f->status != BLY_OK || health_warn(f->path, &f->stats))
         return;
@@ -182,7 +178,7 @@ static void warn(const finding *f) {
         return;
     message_warn(
         "%s: above its requested rate: measured %s %s, requested %s. %s", f->path,
-        number_percent(f->m.rate, rate), unit(f), number_percent(requested(f), requested_text),
+        NUMBER_PERCENT(f->m.rate), unit(f), NUMBER_PERCENT(requested(f)),
         measure_blames_hash(&f->m, by_bits)
             ? "Its bits do not explain that, so its hash function is the cause; build it with a "
               "different --hash"
@@ -199,12 +195,9 @@ static bool examine(const values *v, const bly_hasher *key, finding *f) {
     f->status = open_read(&o, f->path, key, BLY_OPEN_VERIFY | without_key);
     if (f->status != BLY_OK)
         return true;
-    BLY_INIT(f->stats);
-    bly_filter_get_info(o.filter, &f->stats);
+    f->stats = filter_info(o.filter);
     f->health = health_of(&f->stats);
-    bly_list_info facts = {.struct_size = sizeof facts};
-    bly_list_examine(o.filter, &facts);
-    f->lookups = rates_lookups_of(&facts);
+    f->lookups = rates_lookups_of(o.filter);
     f->widened = rates_are_widened(&f->stats, f->lookups);
     /* A kind that only counts has no lookups to measure. */
     if (v->measure > 0 && !kinds_can(f->stats.kind, BLY_CARDINALITY_ONLY)) {
@@ -233,7 +226,7 @@ static int verify(const values *v, const bly_hasher *key, const char *path) {
 /* For a file of dedup --exact or --confirm, which has no rate to measure. */
 static int verify_fingerprints(const values *v, const char *path) {
     fingerprints f;
-    char some[NUMBER_TEXT], lost[NUMBER_TEXT], name[MESSAGE_TEXT], marks[FINGERPRINTS_MARKS];
+    char name[MESSAGE_TEXT], marks[FINGERPRINTS_MARKS];
     const bool good = fingerprints_read(&f, path, false);
     const uint64_t lines = good ? f.count - f.marks : 0;
     if (v->json) {
@@ -249,13 +242,12 @@ static int verify_fingerprints(const values *v, const char *path) {
         json_end(&j);
     } else if (good) {
         (void)printf("%s: %sgood%s; %s fingerprint%s%s", message_escape(path, name, sizeof name),
-                     message_style_on(1, STYLE_GREEN), message_style_off(1),
-                     number_grouped(lines, some), lines == 1 ? "" : "s",
-                     fingerprints_marks_text(&f, marks));
+                     message_style_on(1, STYLE_GREEN), message_style_off(1), NUMBER_GROUPED(lines),
+                     lines == 1 ? "" : "s", fingerprints_marks_text(&f, marks));
         if (f.lost)
             (void)printf("; %s of them cannot be found because a write was interrupted; dedup will "
                          "print their lines again",
-                         number_grouped(f.lost, lost));
+                         NUMBER_GROUPED(f.lost));
         (void)putchar('\n');
     }
     if (good && v->measure > 0 && !v->json) {

@@ -13,16 +13,10 @@ enum { SHARE = 4 };
 static const double level_share = 1.0 / 16, min_rate = 0x1p-40;
 
 uint64_t exact_counts_within(bly_kind kind, double rate, unsigned hash_bits, uint64_t bytes) {
-    uint64_t low = 0, high = UINT64_C(1) << 48;
-    while (low < high) {
-        const uint64_t middle = low + (high - low + 1) / 2;
-        bly_geometry g;
-        if (bly_plan(kind, middle, rate, 0, hash_bits, &g) == BLY_OK && bly_plan_bytes(&g) <= bytes)
-            low = middle;
-        else
-            high = middle - 1;
-    }
-    return low;
+    const bly_needs needs = {
+        .fpr = rate, .bytes = bytes, .flags = BLY_NEED_COUNTS, .hash_bits = hash_bits};
+    bly_advice advice = {.struct_size = sizeof advice};
+    return bly_advise_kind(kind, &needs, &advice) == BLY_OK ? advice.needs.keys : 0;
 }
 
 static uint64_t bytes_of(const bly_filter *f) {

@@ -15,15 +15,13 @@
  */
 #include "count/tally.h"
 
+#include "cli.h"
 #include "filters/health.h"
 #include "filters/kind_words.h"
 #include "filters/rule_marks.h"
-#include "filters/state_rule.h"
-#include "io/key.h"
 #include "text/message.h"
 #include "text/numbers.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,8 +37,7 @@ static const uint64_t first_keys = 1000000, usual_keys = 4000000, min_keys = 655
  */
 static const uint64_t max_tracked = 3 << 20, tracked_share = 4;
 
-/* ---- keys followed beside a sketch ------------------------------------------------------------
- */
+/* ---- keys followed beside a sketch ----------------------------------------------------------- */
 
 enum { BUCKET = 8 };
 
@@ -62,24 +59,20 @@ static uint64_t tracked_bytes(const tracked *t) {
     return t->keys ? t->buckets * BUCKET * sizeof *t->keys : 0;
 }
 
-static tracked_key *bucket_of(const tracked *t, uint64_t fingerprint) {
-    return t->keys + fingerprint % t->buckets * BUCKET;
+static bool is_there(const tracked_key *k, uint64_t fingerprint) {
+    return k->since && k->fingerprint == fingerprint;
 }
 
 /* The entry of the key in its bucket, or the one that it should replace. */
 static tracked_key *place_of(const tracked *t, uint64_t fingerprint) {
-    tracked_key *bucket = bucket_of(t, fingerprint), *lowest = bucket;
+    tracked_key *bucket = t->keys + fingerprint % t->buckets * BUCKET, *lowest = bucket;
     for (tracked_key *k = bucket; k < bucket + BUCKET; k++) {
-        if (k->since && k->fingerprint == fingerprint)
+        if (is_there(k, fingerprint))
             return k;
         if (k->before + k->since < lowest->before + lowest->since)
             lowest = k;
     }
     return lowest;
-}
-
-static bool is_there(const tracked_key *k, uint64_t fingerprint) {
-    return k->since && k->fingerprint == fingerprint;
 }
 
 /* Counts one more occurrence of the key; `sketch` does not include it yet. */
@@ -115,13 +108,10 @@ static uint64_t keys_expected(const tally_request *r) {
 }
 
 static bool fail_to_make(const tally_request *r, bly_status status) {
-    char size[NUMBER_TEXT];
     if (status == BLY_EFULL && r->memory)
-        (void)message_error("--memory %s is too small to store any counts; give a larger one",
-                            number_bytes(r->memory, size));
-    else
-        (void)message_error("cannot create the table of counts: %s", bly_strerror(status));
-    return false;
+        return message_fail("--memory %s is too small to store any counts; give a larger one",
+                            NUMBER_BYTES(r->memory));
+    return message_fail("cannot create the table of counts: %s", bly_strerror(status));
 }
 
 /* Creates one filter: a sketch, or the exact counts of a state. */
@@ -163,68 +153,47 @@ static bool make(tally *t, const tally_request *r) {
 
 /* ---- an existing state ----------------------------------------------------------------------- */
 
-static bool refuse(const char *why, const char *path) {
-    (void)message_error("%s: %s", path, why);
-    return false;
-}
-
-/* Refuses options that contradict the state. */
-static bool state_fits(const tally *t, const tally_request *r) {
-    bly_filter_info s = {.struct_size = sizeof s};
-    bly_filter_get_info(t->kept.filter, &s);
+/* Why the state does not fit the options; NULL: it does. */
+static const char *contradiction(const tally *t, const tally_request *r) {
+    const bly_filter_info s = filter_info(t->kept.filter);
     const bool counts = s.kind == BLY_COUNTS, exact = s.kind == BLY_HYBRID;
     if (!counts && !exact && kinds_can(s.kind, BLY_CAN_COUNT))
-        return refuse("a list, not a state of count; print its counts with --query, or change it "
-                      "with bloomery add and bloomery remove",
-                      r->state);
+        return "a list, not a state of count; print its counts with --query, or change it with "
+               "bloomery add and bloomery remove";
     if (!counts && !exact)
-        return refuse("contains no counts; name another file", r->state);
+        return "contains no counts; name another file";
     if (r->exact && !exact)
-        return refuse("contains estimated counts; leave out --exact, or name another file",
-                      r->state);
+        return "contains estimated counts; leave out --exact, or name another file";
     if (r->sketch && !counts)
-        return refuse("contains exact counts; leave out --sketch, or name another file", r->state);
+        return "contains exact counts; leave out --sketch, or name another file";
     if (r->age && exact)
-        return refuse("contains exact counts, and --age halves only the counts of a sketch; "
-                      "leave out --age",
-                      r->state);
+        return "contains exact counts, and --age halves only the counts of a sketch; leave out "
+               "--age";
     if (r->memory)
-        return refuse("already has a fixed size; leave out --memory, or name another file",
-                      r->state);
+        return "already has a fixed size; leave out --memory, or name another file";
     if (r->rate > 0 && r->rate != s.requested_fpr)
-        return refuse("was created with a different -p; leave out -p, or name another file",
-                      r->state);
+        return "was created with a different -p; leave out -p, or name another file";
     if (r->keys && r->keys != s.capacity)
-        return refuse("was created with a different -n; leave out -n, or name another file",
-                      r->state);
+        return "was created with a different -n; leave out -n, or name another file";
     if (r->seed && r->seed != bly_filter_hasher(t->kept.filter)->seed)
-        return refuse("has a different seed; leave out --seed, or name another file", r->state);
-    return true;
-}
-
-/* Checks that the state was created with the key rule of this run, or records the rule in a new
- * state. */
-static bool settle_rule(tally *t, const tally_request *r) {
-    bly_filter *f = t->kept.filter;
-    const state_rule fit = t->kept.loaded ? state_rule_of(r->state, bly_filter_key_rule(f),
-                                                          r->key_rule, bly_filter_count(f) == 0)
-                                          : STATE_RULE_FITS;
-    t->keeps_return = fit == STATE_RULE_OLD;
-    return fit == STATE_RULE_OLD ||
-           (fit == STATE_RULE_FITS && bly_filter_set_key_rule(f, r->key_rule) == BLY_OK);
+        return "has a different seed; leave out --seed, or name another file";
+    return NULL;
 }
 
 /* Marks the state with the key rule of this run: in its header, and by an additional key with the
  * rule in words, because the header has no code for some rules. */
 static bool mark_rule(tally *t, const tally_request *r) {
-    char text[RULE_MARK];
+    char words[KEY_OPTIONS_WORDS], text[RULE_MARK];
     bly_filter *f = t->kept.filter;
     if (!r->state)
         return true;
-    if (!settle_rule(t, r))
+    const bly_key_rule rule = key_options_code(r->rule);
+    const state_rule fit = state_file_settle_rule(&t->kept, rule, bly_filter_count(f) == 0);
+    t->keeps_return = fit == STATE_RULE_OLD;
+    if (fit == STATE_RULE_REFUSED)
         return false;
-    const size_t size = rule_mark_text("count", r->rule, text);
-    const bool has_code = !t->keeps_return && r->key_rule != BLY_KEYS_OTHER;
+    const size_t size = rule_mark_text("count", key_options_words(r->rule, words), text);
+    const bool has_code = !t->keeps_return && rule != BLY_KEYS_OTHER;
     if (!has_code && t->kept.loaded && bly_filter_count(f) > 0 &&
         !bly_filter_contains(f, text, size))
         message_warn("%s: was created with different options (--url, --field, --ignore-case, "
@@ -234,9 +203,7 @@ static bool mark_rule(tally *t, const tally_request *r) {
     bly_status status = r->age ? bly_counts_age(f) : BLY_OK;
     if (status == BLY_OK && !bly_filter_contains(f, text, size))
         status = bly_filter_add(f, text, size, NULL);
-    if (status != BLY_OK)
-        (void)message_status(r->state, status);
-    return status == BLY_OK;
+    return status == BLY_OK || message_status(r->state, status) == CLI_OK;
 }
 
 /* ---- a file that is only queried ------------------------------------------------------------- */
@@ -248,23 +215,18 @@ static bool open_query(tally *t, const tally_request *r) {
         return false;
     t->filter = t->file.filter;
     const bly_kind kind = bly_filter_geometry(t->filter).kind;
-    if (!kinds_can(kind, BLY_CAN_COUNT)) {
-        (void)message_error(
-            "%s: %s filters do not count how often a key was added; these kinds do: "
-            "%s",
-            r->state, bly_kind_name(kind), kinds_that_can(BLY_CAN_COUNT, kinds));
-        return false;
-    }
+    if (!kinds_can(kind, BLY_CAN_COUNT))
+        return message_fail(
+            "%s: %s filters do not count how often a key was added; these kinds do: %s", r->state,
+            bly_kind_name(kind), kinds_that_can(BLY_CAN_COUNT, kinds));
     t->type = bly_list_recognise(t->filter, &levels);
     t->keeps_return = bly_filter_key_rule(t->filter) == BLY_KEYS_UNRECORDED;
     if (t->type == BLY_LIST_NONE)
-        return refuse("cannot be queried: it has keys of several types, or too many keys to "
-                      "recognise their type",
-                      r->state);
+        return message_fail("%s: cannot be queried: it has keys of several types, or too many "
+                            "keys to recognise their type",
+                            r->state);
     const bly_status status = bly_list_reader_create(&t->reader);
-    if (status != BLY_OK)
-        (void)message_status(r->state, status);
-    return status == BLY_OK;
+    return status == BLY_OK || message_status(r->state, status) == CLI_OK;
 }
 
 /* Creates the table of tracked keys for a sketch. */
@@ -272,10 +234,8 @@ static bool open_tracked(tally *t, const tally_request *r) {
     if (!tally_is_sketch(t))
         return true;
     const uint64_t share = r->memory / tracked_share;
-    const bool good = tracked_open(&t->tracked, share && share < max_tracked ? share : max_tracked);
-    if (!good)
-        (void)message_error("%s", bly_strerror(BLY_ENOMEM));
-    return good;
+    return tracked_open(&t->tracked, share && share < max_tracked ? share : max_tracked) ||
+           message_fail("out of memory");
 }
 
 bool tally_open(tally *t, const tally_request *r) {
@@ -284,13 +244,14 @@ bool tally_open(tally *t, const tally_request *r) {
         return open_query(t, r);
     if (!state_file_open(&t->kept, r->state, r->key))
         return false;
-    if (!t->kept.loaded && r->age && !r->sketch) {
-        (void)message_error("%s: --age halves the counts of a sketch, not exact counts; add "
+    if (!t->kept.loaded && r->age && !r->sketch)
+        return message_fail("%s: --age halves the counts of a sketch, not exact counts; add "
                             "--sketch, or leave out --age",
                             r->state);
-        return false;
-    }
-    if (!(t->kept.loaded ? state_fits(t, r) : make(t, r)))
+    const char *why = t->kept.loaded ? contradiction(t, r) : NULL;
+    if (why)
+        return message_fail("%s: %s", r->state, why);
+    if (!t->kept.loaded && !make(t, r))
         return false;
     t->filter = t->kept.filter ? t->kept.filter : t->exact.level[0].filter;
     return open_tracked(t, r) && mark_rule(t, r);
@@ -311,18 +272,16 @@ bool tally_is_sketch(const tally *t) {
 }
 
 static void fail(const tally *t, bly_status status) {
-    char keys[NUMBER_TEXT], bytes[NUMBER_TEXT];
     if (status == BLY_EFULL && t->exact.levels)
         (void)message_error("exact counts of %s different keys have used up %s; give a larger "
                             "--memory, or use --sketch for estimates in fixed memory",
-                            number_grouped(exact_counts_keys(&t->exact), keys),
-                            number_bytes(t->exact.max_bytes, bytes));
+                            NUMBER_GROUPED(exact_counts_keys(&t->exact)),
+                            NUMBER_BYTES(t->exact.max_bytes));
     else if (status == BLY_EFULL)
-        (void)message_error(
-            "%s: full: it was created for %s different keys; name another file, and "
-            "give a larger %s or --sketch",
-            t->kept.path, number_grouped(bly_filter_capacity(t->filter), keys),
-            t->limited ? "--memory" : "-n");
+        (void)message_error("%s: full: it was created for %s different keys; name another file, "
+                            "and give a larger %s or --sketch",
+                            t->kept.path, NUMBER_GROUPED(bly_filter_capacity(t->filter)),
+                            t->limited ? "--memory" : "-n");
     else
         (void)message_error("%s", bly_strerror(status));
 }
@@ -432,17 +391,15 @@ uint64_t tally_bytes(const tally *t) {
 }
 
 void tally_judge(const tally *t) {
-    char room[NUMBER_TEXT], rate[NUMBER_TEXT];
-    bly_filter_info s = {.struct_size = sizeof s};
     /* No need to examine the bits if too few keys were added to fill them. */
     if (!t->kept.filter || (!t->kept.loaded && t->fresh <= bly_filter_capacity(t->filter)))
         return;
-    bly_filter_get_info(t->filter, &s);
+    const bly_filter_info s = filter_info(t->filter);
     if (health_of(&s) == HEALTH_GOOD)
         return;
     message_warn("more different keys than the %s planned for: %s of new keys are mistaken for "
                  "others, so counts are too high; %s%s",
-                 number_grouped(s.capacity, room), number_percent(s.current_fpr, rate),
+                 NUMBER_GROUPED(s.capacity), NUMBER_PERCENT(s.current_fpr),
                  t->kept.path ? "name another file, and give a larger " : "give a larger ",
                  t->limited ? "--memory" : "-n");
 }

@@ -7,23 +7,23 @@
 #include "filters/filter_file.h"
 #include "filters/state_file.h"
 #include "io/input.h"
-#include "io/list_lines.h"
+#include "io/key.h"
 
 /* The options of a run; 0 or NULL if not given. */
 typedef struct tally_request {
-    uint64_t keys;     /* expected number of different keys */
-    uint64_t estimate; /* estimated number of lines; 0: unknown */
-    uint64_t memory;   /* maximum memory of the counts in bytes; 0: TALLY_MEMORY for exact ones */
-    double rate;       /* share of new keys that may be mistaken for others */
+    uint64_t keys;   /* expected number of different keys */
+    uint64_t memory; /* maximum memory of the counts in bytes; 0: TALLY_MEMORY for exact ones */
+    double rate;     /* share of new keys that may be mistaken for others */
     uint64_t seed;
     const char *state;
-    const bly_hasher *key; /* the secret */
-    bly_key_rule key_rule; /* how lines become keys, which must not change for a state */
-    const char *rule;      /* the same rule in words, with more detail */
-    bool sketch;           /* a sketch instead of exact counts */
-    bool exact;            /* refuse a state that is a sketch */
-    bool query; /* only look up counts; `state` may be any filter that stores copies of keys */
-    bool age;   /* halve all counts first */
+    bool sketch; /* a sketch instead of exact counts */
+    bool exact;  /* refuse a state that is a sketch */
+    bool query;  /* only look up counts; `state` may be any filter that stores copies of keys */
+    bool age;    /* halve all counts first */
+    /* Not options: */
+    uint64_t estimate;       /* estimated number of lines; 0: unknown */
+    const bly_hasher *key;   /* the secret */
+    const key_options *rule; /* how lines become keys, which must not change for a state */
 } tally_request;
 
 /* The default memory limit of exact counts: about 140 million different keys. */

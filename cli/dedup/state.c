@@ -7,7 +7,7 @@
  */
 #include "dedup/state.h"
 
-#include "filters/state_rule.h"
+#include "filters/state_file.h"
 #include "text/message.h"
 
 #include <math.h>

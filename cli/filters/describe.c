@@ -6,6 +6,7 @@
  */
 #include "filters/describe.h"
 
+#include "cli.h"
 #include "filters/kind_words.h"
 #include "io/list_lines.h"
 #include "text/numbers.h"
@@ -18,35 +19,31 @@
 enum { MAX_PREFIX_V4 = 32, MAX_PREFIX_V6 = 128, LEVELS_TEXT = 1024 };
 enum { BAR_CELLS = 24, CELLS_TEXT = 96, MARKS_TEXT = NUMBER_TEXT + 32, LOOKUPS_TEXT = 80 };
 
-static bool failed(const filter_handle *h) {
-    (void)handle_failed(h);
-    return false;
-}
-
 bool describe(description *d, filter_handle *h, bool list) {
-    bly_list_info own = {.struct_size = sizeof own};
-    *d = (description){.name = h->name, .can = h->capabilities, .filter = handle_filter(h)};
+    *d = (description){.name = h->name,
+                       .can = h->capabilities,
+                       .filter = handle_filter(h),
+                       .list = {.struct_size = sizeof d->list}};
     if (handle_get_facts(h, &d->facts, true) != BLY_OK)
-        return failed(h);
+        return handle_failed(h) == CLI_OK;
     if (!(h->capabilities & HANDLE_LOOKS_UP) || !(h->capabilities & HANDLE_DESCRIBES))
         return true;
     /* Marks cannot be looked up without the filter's key. */
-    if (d->facts.key_missing || !(list || d->filter)) {
-        d->typed = d->facts.key_rule != BLY_KEYS_UNRECORDED;
-        d->type = bly_list_type_of_rule(d->facts.key_rule);
+    d->examined = !d->facts.key_missing && (list || d->filter);
+    if (!d->examined) {
+        d->list.type = bly_list_type_of_rule(d->facts.key_rule);
         return true;
     }
     const bly_list_source source = handle_list(h);
-    if (bly_list_examine_source(&source, &own) != BLY_OK)
-        return failed(h);
-    d->examined = true;
-    d->type = own.type;
-    d->typed = own.type != BLY_LIST_NONE;
-    d->levels = own.levels;
-    d->marks = own.marks;
-    d->by_chance = own.chance_levels;
-    d->lookups = rates_lookups_of(&own);
+    if (bly_list_examine_source(&source, &d->list) != BLY_OK)
+        return handle_failed(h) == CLI_OK;
+    d->lookups = (rates_lookups){d->list.lookups, d->list.requested_lookups};
     return true;
+}
+
+/* Whether the type is known. */
+static bool is_typed(const description *d) {
+    return d->list.type != BLY_LIST_NONE;
 }
 
 static bool is_within_rate(const description *d) {
@@ -62,20 +59,20 @@ static double bits_per_key(const description *d) {
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-void describe_name(FILE *to, const char *name) {
+void describe_name(const char *name) {
     char text[MESSAGE_TEXT];
-    (void)fprintf(to, "%s%s%s\n", message_style_on(STDOUT_FILENO, STYLE_BOLD),
-                  message_escape(name, text, sizeof text), message_style_off(STDOUT_FILENO));
+    (void)printf("%s%s%s\n", message_style_on(STDOUT_FILENO, STYLE_BOLD),
+                 message_escape(name, text, sizeof text), message_style_off(STDOUT_FILENO));
 }
 
-void describe_row(FILE *to, const char *label, const char *format, ...) {
+void describe_row(const char *label, const char *format, ...) {
     va_list args;
-    (void)fprintf(to, "  %s%-10s%s ", message_style_on(STDOUT_FILENO, STYLE_DIM), label,
-                  message_style_off(STDOUT_FILENO));
+    (void)printf("  %s%-10s%s ", message_style_on(STDOUT_FILENO, STYLE_DIM), label,
+                 message_style_off(STDOUT_FILENO));
     va_start(args, format);
-    (void)vfprintf(to, format, args);
+    (void)vprintf(format, args);
     va_end(args);
-    (void)fputc('\n', to);
+    (void)putchar('\n');
 }
 
 char *describe_bar(double share, char out[DESCRIBE_BAR]) {
@@ -100,43 +97,43 @@ char *describe_bar(double share, char out[DESCRIBE_BAR]) {
 
 /* ---- place, hash and type -------------------------------------------------------------------- */
 
-static void print_place(const description *d, FILE *to) {
+static void print_place(const description *d) {
     const handle_facts *f = &d->facts;
-    char bytes[NUMBER_TEXT], one[NUMBER_TEXT], on[64] = ", all on one server";
-    (void)number_bytes(f->bytes, bytes);
+    const char *bytes = NUMBER_BYTES(f->bytes);
+    char on[64] = ", all on one server";
     if (f->nodes > 1)
         (void)snprintf(on, sizeof on, ", on %u servers", (unsigned)f->nodes);
     if (f->shards > 1)
-        describe_row(to, "strings", "%u, of %s each, %s in all%s", (unsigned)f->shards,
-                     number_bytes(f->shard_bytes, one), bytes, on);
+        describe_row("strings", "%u, of %s each, %s in all%s", (unsigned)f->shards,
+                     NUMBER_BYTES(f->shard_bytes), bytes, on);
     else if (f->shards == 1)
-        describe_row(to, "strings", "1, of %s", bytes);
+        describe_row("strings", "1, of %s", bytes);
     else if (f->bytes < 1024)
-        describe_row(to, "file", "%s", bytes);
+        describe_row("file", "%s", bytes);
     else
-        describe_row(to, "file", "%s (%s bytes)", bytes, number_grouped(f->bytes, one));
+        describe_row("file", "%s (%s bytes)", bytes, NUMBER_GROUPED(f->bytes));
 }
 
-static void print_hash(const description *d, FILE *to) {
+static void print_hash(const description *d) {
     const unsigned long long seed = d->facts.seed;
     const char *name = bly_hash_name(d->facts.hash);
     if (d->facts.keyed)
-        describe_row(to, "hash", "%s with a secret key, whose id is %016llx", name, seed);
+        describe_row("hash", "%s with a secret key, whose id is %016llx", name, seed);
     else if (bly_hash_is_custom(d->facts.hash))
-        describe_row(to, "hash", "%s, tag %016llx", name, seed);
+        describe_row("hash", "%s, tag %016llx", name, seed);
     else
-        describe_row(to, "hash", "%s, seed %llu", name, seed);
+        describe_row("hash", "%s, seed %llu", name, seed);
 }
 
-static void print_type(const description *d, FILE *to) {
-    if (d->typed)
-        describe_row(to, "type", "%s", line_type_words(d->type));
+static void print_type(const description *d) {
+    if (is_typed(d))
+        describe_row("type", "%s", line_type_words(d->list.type));
     else if (d->facts.key_missing && (d->can & HANDLE_LOOKS_UP))
-        describe_row(to, "type", "%s",
+        describe_row("type", "%s",
                      d->facts.keyed ? "unknown without its key"
                                     : "unknown without its hash function");
     else if (d->examined)
-        describe_row(to, "type", "unknown: keys of several types, or too many keys");
+        describe_row("type", "unknown: keys of several types, or too many keys");
 }
 
 /* The levels from `first` to `last` that the list has, such as "/8, /16 to /24"; "" for none. */
@@ -146,9 +143,9 @@ static char *levels_text(const description *d, unsigned first, unsigned last, co
     out[0] = '\0';
     for (unsigned level = first; level <= last; level++) {
         const unsigned begin = level;
-        if (!bly_list_levels_contain(&d->levels, level))
+        if (!bly_list_levels_contain(&d->list.levels, level))
             continue;
-        while (level < last && bly_list_levels_contain(&d->levels, level + 1))
+        while (level < last && bly_list_levels_contain(&d->list.levels, level + 1))
             level++;
         used += (size_t)snprintf(out + used, LEVELS_TEXT - used, "%s%s%u", used ? ", " : "", sign,
                                  begin - first);
@@ -159,20 +156,20 @@ static char *levels_text(const description *d, unsigned first, unsigned last, co
     return out;
 }
 
-static void print_levels(const description *d, FILE *to) {
+static void print_levels(const description *d) {
     char v4[LEVELS_TEXT], v6[LEVELS_TEXT];
-    const char *chance = d->by_chance ? ", some of them by chance" : "";
-    if (!d->examined || !d->typed || !bly_list_has_levels(d->type))
+    const char *chance = d->list.chance_levels ? ", some of them by chance" : "";
+    if (!d->examined || !is_typed(d) || !bly_list_has_levels(d->list.type))
         return;
-    if (d->type == BLY_LIST_DOMAIN) {
+    if (d->list.type == BLY_LIST_DOMAIN) {
         if (*levels_text(d, 0, BLY_LIST_LEVELS - 1, "", v4))
-            describe_row(to, "labels", "%s per domain%s", v4, chance);
+            describe_row("labels", "%s per domain%s", v4, chance);
         return;
     }
     (void)levels_text(d, 0, MAX_PREFIX_V4, "/", v4);
     (void)levels_text(d, BLY_LIST_V6, BLY_LIST_V6 + MAX_PREFIX_V6, "/", v6);
     if (*v4 || *v6)
-        describe_row(to, "prefixes", "%s%s%s%s%s%s", *v4 ? "IPv4 " : "", v4, *v4 && *v6 ? "; " : "",
+        describe_row("prefixes", "%s%s%s%s%s%s", *v4 ? "IPv4 " : "", v4, *v4 && *v6 ? "; " : "",
                      *v6 ? "IPv6 " : "", v6, chance);
 }
 
@@ -180,47 +177,47 @@ static void print_levels(const description *d, FILE *to) {
 
 /* Marks are not keys of the user. */
 static uint64_t unmarked(const description *d, uint64_t keys) {
-    return keys > d->marks ? keys - d->marks : 0;
+    return keys > d->list.marks ? keys - d->list.marks : 0;
 }
 
 /* Whether the count includes copies of keys, while the estimate is of different keys. */
 static bool counts_copies(const description *d) {
-    return description_kind_can(d, BLY_CAN_COUNT) && !kinds_limit_copies(d->facts.geometry.kind);
+    return kinds_can(d->facts.geometry.kind, BLY_CAN_COUNT) &&
+           !kinds_limit_copies(d->facts.geometry.kind);
 }
 
 /* "": nothing is estimated. */
 static char *estimate_text(const description *d, char out[64]) {
-    char number[NUMBER_TEXT];
     const double keys = d->facts.info.estimated_keys;
     out[0] = '\0';
-    if (!d->facts.has_bits || description_kind_can(d, BLY_CAN_BUILD))
+    if (!d->facts.has_bits || kinds_can(d->facts.geometry.kind, BLY_CAN_BUILD))
         return out;
     if (!isfinite(keys) || keys >= 0x1p63)
         return strcpy(out, "too many to estimate");
     (void)snprintf(out, 64,
                    counts_copies(d) ? "including copies; %s different keys estimated"
                                     : "%s estimated",
-                   number_grouped(unmarked(d, (uint64_t)llround(keys)), number));
+                   NUMBER_GROUPED(unmarked(d, (uint64_t)llround(keys))));
     return out;
 }
 
-static void print_keys(const description *d, FILE *to) {
+static void print_keys(const description *d) {
     const bly_filter_info *s = &d->facts.info;
-    char number[NUMBER_TEXT], estimate[64], marks[MARKS_TEXT] = "";
+    char estimate[64], marks[MARKS_TEXT] = "";
     const double bits = bits_per_key(d);
     const uint64_t most = unmarked(d, s->capacity);
-    if (d->marks)
-        (void)snprintf(marks, sizeof marks, " and %s%s marks", d->by_chance ? "at least " : "",
-                       number_grouped(d->marks, number));
+    if (d->list.marks)
+        (void)snprintf(marks, sizeof marks, " and %s%s marks",
+                       d->list.chance_levels ? "at least " : "", NUMBER_GROUPED(d->list.marks));
     (void)estimate_text(d, estimate);
-    describe_row(to, "keys", "%s counted%s%s%s%s", number_grouped(unmarked(d, s->count), number),
+    describe_row("keys", "%s counted%s%s%s%s", NUMBER_GROUPED(unmarked(d, s->count)),
                  *estimate ? ", " : "", estimate, *marks ? "," : "", marks);
-    if (description_kind_can(d, BLY_CAN_BUILD) && s->count == 0)
-        describe_row(to, "capacity", "none: it was built from no keys");
+    if (kinds_can(s->kind, BLY_CAN_BUILD) && s->count == 0)
+        describe_row("capacity", "none: it was built from no keys");
     else
-        describe_row(to, "capacity", "%s%s key%s%s, %.*f bits per key",
-                     description_kind_can(d, BLY_FORGETS) ? "the last " : "",
-                     number_grouped(most, number), most == 1 ? "" : "s", marks,
+        describe_row("capacity", "%s%s key%s%s, %.*f bits per key",
+                     kinds_can(s->kind, BLY_FORGETS) ? "the last " : "", NUMBER_GROUPED(most),
+                     most == 1 ? "" : "s", marks,
                      bits < 9.95    ? 2
                      : bits < 99.95 ? 1
                                     : 0,
@@ -230,59 +227,54 @@ static void print_keys(const description *d, FILE *to) {
 /* ---- rates ----------------------------------------------------------------------------------- */
 
 /* One row of rates, per line or per lookup; `note` is appended. */
-static void print_rate(const description *d, FILE *to, const char *label, rates_lookups of,
+static void print_rate(const description *d, const char *label, rates_lookups of,
                        const char *note) {
     const bly_filter_info *s = &d->facts.info;
-    char requested_text[NUMBER_TEXT], expected[NUMBER_TEXT], now[NUMBER_TEXT], one_in[NUMBER_TEXT];
     const double current = rates_per_line(s->current_fpr, of.now);
     const double requested = rates_requested(s->requested_fpr, of.requested);
-    (void)number_percent(requested, requested_text);
-    (void)number_percent(current, now);
-    (void)number_one_in(current, one_in);
+    const char *requested_text = NUMBER_PERCENT(requested);
+    const char *now = NUMBER_PERCENT(current), *one_in = NUMBER_ONE_IN(current);
     if (!d->facts.has_rates)
-        describe_row(to, label, "%s requested (%s)%s", requested_text,
-                     number_one_in(requested, one_in), note);
+        describe_row(label, "%s requested (%s)%s", requested_text, NUMBER_ONE_IN(requested), note);
     else if (!(current > 0))
-        describe_row(to, label, "%s requested, no false positives while it is empty%s",
-                     requested_text, note);
+        describe_row(label, "%s requested, no false positives while it is empty%s", requested_text,
+                     note);
     else if (!d->facts.has_bits)
-        describe_row(to, label, "%s requested, %s expected for the number of its keys (%s)%s",
+        describe_row(label, "%s requested, %s expected for the number of its keys (%s)%s",
                      requested_text, now, one_in, note);
-    else if (description_kind_can(d, BLY_CAN_BUILD))
-        describe_row(to, label, "%s requested, %s by its construction (%s)%s", requested_text, now,
+    else if (kinds_can(s->kind, BLY_CAN_BUILD))
+        describe_row(label, "%s requested, %s by its construction (%s)%s", requested_text, now,
                      one_in, note);
     else
-        describe_row(to, label, "%s requested, %s expected, %s current (%s)%s", requested_text,
-                     number_percent(rates_per_line(s->expected_fpr, of.now), expected), now, one_in,
-                     note);
+        describe_row(label, "%s requested, %s expected, %s current (%s)%s", requested_text,
+                     NUMBER_PERCENT(rates_per_line(s->expected_fpr, of.now)), now, one_in, note);
 }
 
 /* In a list that is too full, some levels are false positives. The rate that was requested per line
  * is then not known. */
-static void print_chance(const description *d, FILE *to, const char *lookups) {
-    char now[NUMBER_TEXT], one_in[NUMBER_TEXT];
+static void print_chance(const description *d, const char *lookups) {
     const double rate = rates_per_line(d->facts.info.current_fpr, d->lookups.now);
-    describe_row(to, "per line", "%s current (%s)%s; too full: some %s are false positives",
-                 number_percent(rate, now), number_one_in(rate, one_in), lookups,
-                 d->type == BLY_LIST_DOMAIN ? "numbers of labels" : "prefix lengths");
+    describe_row("per line", "%s current (%s)%s; too full: some %s are false positives",
+                 NUMBER_PERCENT(rate), NUMBER_ONE_IN(rate), lookups,
+                 d->list.type == BLY_LIST_DOMAIN ? "numbers of labels" : "prefix lengths");
 }
 
-static void print_rates(const description *d, FILE *to) {
+static void print_rates(const description *d) {
     const rates_lookups one = {1, 1}, of = d->lookups;
     char note[LOOKUPS_TEXT];
     if (of.now <= 1) {
-        print_rate(d, to, "rate", one, of.now ? ", per line and per lookup" : ", per lookup");
+        print_rate(d, "rate", one, of.now ? ", per line and per lookup" : ", per lookup");
         return;
     }
     const int used = snprintf(note, sizeof note, ", up to %u lookups", of.now);
     if (of.requested && of.requested != of.now)
         (void)snprintf(note + used, sizeof note - (size_t)used, " (requested for %u)",
                        of.requested);
-    if (d->by_chance)
-        print_chance(d, to, note);
+    if (d->list.chance_levels)
+        print_chance(d, note);
     else
-        print_rate(d, to, "per line", of, note);
-    print_rate(d, to, "per lookup", one, "");
+        print_rate(d, "per line", of, note);
+    print_rate(d, "per lookup", one, "");
 }
 
 /* ---- fill ------------------------------------------------------------------------------------ */
@@ -332,7 +324,7 @@ static char *cells_text(const description *d, char out[CELLS_TEXT]) {
     return out;
 }
 
-static void print_fill(const description *d, FILE *to) {
+static void print_fill(const description *d) {
     char bar[DESCRIBE_BAR], of[48] = "", cells[CELLS_TEXT];
     const double used = used_share(d);
     if (used > 0 && used < 0.005)
@@ -341,82 +333,79 @@ static void print_fill(const description *d, FILE *to) {
         (void)snprintf(of, sizeof of, "%.0f%% of its capacity", 100 * used);
     else
         (void)snprintf(of, sizeof of, "far more than its capacity");
-    describe_row(to, "fill", "%s%s%s %s%s", message_style_on(STDOUT_FILENO, colour_of(d)),
+    describe_row("fill", "%s%s%s %s%s", message_style_on(STDOUT_FILENO, colour_of(d)),
                  describe_bar(used, bar), message_style_off(STDOUT_FILENO), of,
                  cells_text(d, cells));
 }
 
-static void print_health(const description *d, FILE *to) {
+static void print_health(const description *d) {
     const bly_filter_info *s = &d->facts.info;
     char text[HEALTH_TEXT], widened[RATES_TEXT];
-    if (health_of(s) != HEALTH_GOOD && !description_kind_can(d, BLY_CAN_BUILD))
-        describe_row(to, "health", "%s%s%s", message_style_on(STDOUT_FILENO, colour_of(d)),
+    if (health_of(s) != HEALTH_GOOD && !kinds_can(s->kind, BLY_CAN_BUILD))
+        describe_row("health", "%s%s%s", message_style_on(STDOUT_FILENO, colour_of(d)),
                      health_text(s, text), message_style_off(STDOUT_FILENO));
     if (rates_are_widened(s, d->lookups))
-        describe_row(to, "health", "%s%s%s", message_style_on(STDOUT_FILENO, STYLE_YELLOW),
+        describe_row("health", "%s%s%s", message_style_on(STDOUT_FILENO, STYLE_YELLOW),
                      rates_widened_text(s, d->lookups, widened), message_style_off(STDOUT_FILENO));
 }
 
 /* ---- text ------------------------------------------------------------------------------------ */
 
 /* A filter of go-zero stores nothing but its bits. */
-static void print_gozero(const description *d, FILE *to) {
+static void print_gozero(const description *d) {
     const bly_filter_info *s = &d->facts.info;
-    char number[NUMBER_TEXT], estimate[64], one_in[NUMBER_TEXT];
-    describe_row(to, "kind", "go-zero: %u bits per key, anywhere in one string",
-                 (unsigned)s->hashes);
-    describe_row(to, "bits", "%s, of which %.1f%% are set", number_grouped(s->bits, number),
-                 100 * s->fill);
-    print_place(d, to);
-    describe_row(to, "keys", "%s", estimate_text(d, estimate));
-    describe_row(to, "rate", "%s current (%s), per lookup", number_percent(s->current_fpr, number),
-                 number_one_in(s->current_fpr, one_in));
+    char estimate[64];
+    describe_row("kind", "go-zero: %u bits per key, anywhere in one string", (unsigned)s->hashes);
+    describe_row("bits", "%s, of which %.1f%% are set", NUMBER_GROUPED(s->bits), 100 * s->fill);
+    print_place(d);
+    describe_row("keys", "%s", estimate_text(d, estimate));
+    describe_row("rate", "%s current (%s), per lookup", NUMBER_PERCENT(s->current_fpr),
+                 NUMBER_ONE_IN(s->current_fpr));
 }
 
-static void print_native(const description *d, FILE *to) {
+static void print_native(const description *d) {
     const bly_geometry *g = &d->facts.geometry;
     char shape[KINDS_SHAPE];
-    describe_row(to, "kind", "%s: %s", bly_kind_name(g->kind), kinds_meaning(g->kind));
-    describe_row(to, "shape", "%s", kinds_shape(g, shape));
-    print_place(d, to);
-    print_hash(d, to);
-    print_type(d, to);
-    print_levels(d, to);
-    if (description_kind_can(d, BLY_CARDINALITY_ONLY)) {
-        describe_distinct(d, to);
+    describe_row("kind", "%s: %s", bly_kind_name(g->kind), kinds_meaning(g->kind));
+    describe_row("shape", "%s", kinds_shape(g, shape));
+    print_place(d);
+    print_hash(d);
+    print_type(d);
+    print_levels(d);
+    if (kinds_can(d->facts.geometry.kind, BLY_CARDINALITY_ONLY)) {
+        describe_distinct(d);
         return;
     }
-    print_keys(d, to);
-    print_rates(d, to);
-    if (d->facts.has_rates && !description_kind_can(d, BLY_CAN_BUILD))
-        print_fill(d, to);
+    print_keys(d);
+    print_rates(d);
+    if (d->facts.has_rates && !kinds_can(d->facts.geometry.kind, BLY_CAN_BUILD))
+        print_fill(d);
     if (d->facts.has_rates)
-        print_health(d, to);
-    describe_stuck(d, to);
-    describe_changes(d, to);
-    describe_window(d, to);
-    describe_levels(d, to);
-    if (description_kind_can(d, BLY_FORGETS))
-        describe_row(to, "note", "old keys are forgotten: \"no\" means \"not in the window\"");
+        print_health(d);
+    describe_stuck(d);
+    describe_changes(d);
+    describe_window(d);
+    describe_levels(d);
+    if (kinds_can(d->facts.geometry.kind, BLY_FORGETS))
+        describe_row("note", "old keys are forgotten: \"no\" means \"not in the window\"");
     if (d->facts.approximate)
-        describe_row(to, "note",
+        describe_row("note",
                      "an intersection: it contains every common key, and perhaps some others");
 }
 
-void description_print(const description *d, FILE *to) {
+void description_print(const description *d) {
     const handle_facts *f = &d->facts;
-    char time[NUMBER_TEXT];
-    describe_name(to, d->name);
+    describe_name(d->name);
     if (d->can & HANDLE_DESCRIBES)
-        print_native(d, to);
+        print_native(d);
     else
-        print_gozero(d, to);
+        print_gozero(d);
     if (f->shards && f->expires_ms < 0)
-        describe_row(to, "expires", "never");
+        describe_row("expires", "never");
     else if (f->shards)
-        describe_row(to, "expires", "in %s", number_time((double)f->expires_ms / 1000, time));
+        describe_row("expires", "in %s", NUMBER_TIME((double)f->expires_ms / 1000));
     if (f->stamp)
-        describe_row(to, "stamp", "%016llx", (unsigned long long)f->stamp);
+        describe_row("stamp", "%016llx", (unsigned long long)f->stamp);
 }
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
@@ -431,23 +420,24 @@ static void json_place(const description *d, json *j) {
     json_integer(j, "bytes", f->bytes);
     json_integer(j, "shards", f->shards);
     json_integer(j, "servers", f->nodes);
-    if (f->expires_ms < 0)
-        json_null(j, "expires_ms");
-    else
-        json_integer(j, "expires_ms", (uint64_t)f->expires_ms);
+    json_integer_or_null(j, "expires_ms", f->expires_ms >= 0, (uint64_t)f->expires_ms);
+}
+
+static void json_id(json *j, const char *name, uint64_t id) {
+    char text[20];
+    (void)snprintf(text, sizeof text, "%016llx", (unsigned long long)id);
+    json_text(j, name, text);
 }
 
 static void json_hash(const description *d, json *j) {
     const handle_facts *f = &d->facts;
     const char *hash = bly_hash_name(f->hash);
-    char id[20];
     json_text(j, "hash", hash ? hash : "custom");
     json_bool(j, "keyed", f->keyed);
-    (void)snprintf(id, sizeof id, "%016llx", (unsigned long long)f->seed);
     if (f->keyed)
-        json_text(j, "key_id", id);
+        json_id(j, "key_id", f->seed);
     else if (bly_hash_is_custom(f->hash))
-        json_text(j, "hash_tag", id);
+        json_id(j, "hash_tag", f->seed);
     else
         json_integer(j, "seed", f->seed);
 }
@@ -458,7 +448,7 @@ static void json_plan(const description *d, json *j) {
     json_integer(j, "hashes", g->hashes);
     json_integer(j, "size", g->size);
     json_integer(j, "detail", g->detail);
-    json_bool(j, "forgets", description_kind_can(d, BLY_FORGETS));
+    json_bool(j, "forgets", kinds_can(d->facts.geometry.kind, BLY_FORGETS));
     json_bool(j, "foldable", (g->options & BLY_FOLDABLE) != 0);
     json_bool(j, "textbook", (g->options & BLY_TEXTBOOK) != 0);
     json_hash(d, j);
@@ -483,36 +473,30 @@ static void json_levels(const description *d, json *j, const char *name, unsigne
                         unsigned last) {
     json_open(j, name, '[');
     for (unsigned level = first; level <= last; level++)
-        if (bly_list_levels_contain(&d->levels, level))
+        if (bly_list_levels_contain(&d->list.levels, level))
             json_integer(j, NULL, level - first);
     json_close(j, ']');
 }
 
 static void json_type(const description *d, json *j) {
-    if (d->typed)
-        json_text(j, "type", line_type_words(d->type));
-    else
-        json_null(j, "type");
-    if (d->typed && d->examined)
-        json_integer(j, "marks", d->marks);
-    else
-        json_null(j, "marks");
-    if (!d->typed || !d->examined || !bly_list_has_levels(d->type))
+    const bool known = is_typed(d) && d->examined;
+    json_text(j, "type", line_type_words(d->list.type));
+    json_integer_or_null(j, "marks", known, d->list.marks);
+    if (!known || !bly_list_has_levels(d->list.type))
         return;
-    json_bool(j, "levels_by_chance", d->by_chance);
-    if (d->type == BLY_LIST_DOMAIN)
+    json_bool(j, "levels_by_chance", d->list.chance_levels);
+    if (d->list.type == BLY_LIST_DOMAIN)
         json_levels(d, j, "labels", 0, BLY_LIST_LEVELS - 1);
-    if (d->type != BLY_LIST_IP)
+    if (d->list.type != BLY_LIST_IP)
         return;
     json_levels(d, j, "prefixes_ipv4", 0, MAX_PREFIX_V4);
     json_levels(d, j, "prefixes_ipv6", BLY_LIST_V6, BLY_LIST_V6 + MAX_PREFIX_V6);
 }
 
-void description_json(const description *d, FILE *to) {
+void description_json(const description *d) {
     const bly_filter_info *s = &d->facts.info;
     const bool describes = (d->can & HANDLE_DESCRIBES) != 0;
-    char stamp[20];
-    json j = json_begin(to);
+    json j = json_begin(stdout);
     json_text(&j, "file", d->name);
     json_place(d, &j);
     json_text(&j, "kind", bly_kind_name(d->facts.geometry.kind));
@@ -529,8 +513,7 @@ void description_json(const description *d, FILE *to) {
         json_type(d, &j);
         describe_kind_json(d, &j);
     }
-    (void)snprintf(stamp, sizeof stamp, "%016llx", (unsigned long long)d->facts.stamp);
     if (d->facts.stamp)
-        json_text(&j, "stamp", stamp);
+        json_id(&j, "stamp", d->facts.stamp);
     json_end(&j);
 }

@@ -7,39 +7,29 @@
 #include "text/json.h"
 #include "text/message.h"
 
-#include <stdio.h>
-
 typedef struct description {
     const char *name;
     uint32_t can; /* HANDLE_... */
     handle_facts facts;
     const bly_filter *filter; /* NULL: it is on a server, or only the header was read */
-    bool typed;               /* whether the type is known: */
-    bly_list_type type;
-    bool examined; /* whether the rest is known: */
-    bly_list_levels levels;
+    bool examined;            /* the marks were looked up; else `list` has at most the type */
+    bly_list_info list;
     rates_lookups lookups;
-    bool by_chance; /* too full: some of the levels are false positives */
-    uint64_t marks; /* number of keys that record the type, which are part of the count; if
-                       by_chance, those that are certain */
 } description;
 
 /* Reads all bits of a file once. With `list`, also looks up the marks of a filter on a server. *h
  * must stay open. false: reported. */
 bool describe(description *d, filter_handle *h, bool list);
 
-void description_print(const description *d, FILE *to);
-void description_json(const description *d, FILE *to); /* one object on one line */
+/* On standard output. */
+void description_print(const description *d);
+void description_json(const description *d); /* one object on one line */
 
 /* ---- for describe*.c ------------------------------------------------------------------------- */
 
-static inline bool description_kind_can(const description *d, uint32_t capabilities) {
-    return (bly_kind_capabilities(d->facts.geometry.kind) & capabilities) == capabilities;
-}
-
 /* Print the name, which comes first, and one row. */
-void describe_name(FILE *to, const char *name);
-void describe_row(FILE *to, const char *label, const char *format, ...) PRINTF_LIKE(3, 4);
+void describe_name(const char *name);
+void describe_row(const char *label, const char *format, ...) PRINTF_LIKE(2, 3);
 
 /* A bar for a share, full for 1 and more. It consists of block characters if the locale is UTF-8,
  * else of '#'. */
@@ -48,11 +38,11 @@ char *describe_bar(double share, char out[DESCRIBE_BAR]);
 
 /* Print rows that only some kinds have, and nothing for other kinds. describe_distinct prints all
  * rows about the keys of a sketch (kind hll). */
-void describe_distinct(const description *d, FILE *to);
-void describe_stuck(const description *d, FILE *to);
-void describe_changes(const description *d, FILE *to);
-void describe_window(const description *d, FILE *to);
-void describe_levels(const description *d, FILE *to);
+void describe_distinct(const description *d);
+void describe_stuck(const description *d);
+void describe_changes(const description *d);
+void describe_window(const description *d);
+void describe_levels(const description *d);
 void describe_kind_json(const description *d, json *j);
 
 #endif

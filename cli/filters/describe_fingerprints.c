@@ -5,21 +5,20 @@
  */
 #include "filters/describe_fingerprints.h"
 
+#include "cli.h"
 #include "filters/describe.h"
 #include "filters/rule_marks.h"
-#include "io/fingerprint_file.h"
 #include "text/json.h"
 #include "text/message.h"
 #include "text/numbers.h"
 
 #include <string.h>
-#include <unistd.h>
 
 enum { PAGE_BYTES = 8 * PAGES_SLOTS, SLOT_BITS = 9, MAX_FIELD = 16, FAR_FIELD = 1000 };
-enum { RULE = 128 };
+enum { RULE = 128, PLAIN_RULES = 12 /* without --field */ };
 
 static uint64_t pages_of(const fingerprints *f) {
-    return UINT64_C(1) << f->bits;
+    return UINT64_C(1) << f->shape.bits;
 }
 
 static uint64_t file_bytes(const fingerprints *f) {
@@ -43,10 +42,10 @@ static double rate_of(const fingerprints *f) {
 static bool check_page(fingerprints *f, uint64_t page, const uint64_t slots[PAGES_SLOTS]) {
     for (size_t i = 0; i < PAGES_SLOTS; i++) {
         const uint64_t x = slots[i];
-        size_t at = (size_t)(x << f->bits >> (64 - SLOT_BITS));
+        size_t at = (size_t)(x << f->shape.bits >> (64 - SLOT_BITS));
         if (x == 0)
             continue;
-        if ((f->bits ? x >> (64 - f->bits) : 0) != page)
+        if ((f->shape.bits ? x >> (64 - f->shape.bits) : 0) != page)
             return false;
         while (at != i && slots[at] != 0)
             at = (at + 1) % PAGES_SLOTS;
@@ -59,16 +58,14 @@ static bool check_page(fingerprints *f, uint64_t page, const uint64_t slots[PAGE
 static bool check_pages(fingerprints *f, const pages *file) {
     uint64_t slots[PAGES_SLOTS];
     f->counted = true;
-    f->count = file->shape.zero;
+    f->count = f->shape.zero;
     for (uint64_t page = 0; page < pages_of(f); page++) {
         if (!pages_read(file, page, slots))
             return false;
-        if (!check_page(f, page, slots)) {
-            (void)message_error("%s: is damaged: page %llu has a fingerprint that does not belong "
-                                "there; remove the file and start again",
+        if (!check_page(f, page, slots))
+            return message_fail("%s: is damaged: page %llu has a fingerprint that does not "
+                                "belong there; remove the file and start again",
                                 f->path, (unsigned long long)page);
-            return false;
-        }
     }
     return true;
 }
@@ -81,12 +78,11 @@ static bool try_rule(fingerprints *f, const pages *file, const bly_hasher *hashe
     char words[KEY_OPTIONS_WORDS], text[RULE_MARK];
     const size_t size = rule_mark_text("dedup", key_options_words(rule, words), text);
     bool found;
-    if (pages_has(file, bly_hash_key(hasher, text, size).lo, &found) != BLY_OK) {
-        (void)message_errno(f->path);
-        return false;
-    }
+    if (pages_has(file, bly_hash_key(hasher, text, size).lo, &found) != BLY_OK)
+        return message_errno(f->path) == CLI_OK;
     f->marks += found;
-    const bool fits = f->recorded == BLY_KEYS_UNRECORDED || f->recorded == key_options_code(rule);
+    const bool fits =
+        f->shape.rule == BLY_KEYS_UNRECORDED || f->shape.rule == key_options_code(rule);
     if (found && fits && !f->ruled) {
         f->ruled = true;
         f->rule = *rule;
@@ -94,57 +90,51 @@ static bool try_rule(fingerprints *f, const pages *file, const bly_hasher *hashe
     return true;
 }
 
-/* Tries high field numbers with common delimiters. */
-static bool find_far_field(fingerprints *f, const pages *file, const bly_hasher *hasher) {
-    static const char usual[] = "\t,; |:";
-    enum { DELIMITERS = sizeof usual - 1 };
-    for (unsigned i = 0; !f->ruled && i < (FAR_FIELD - MAX_FIELD) * DELIMITERS * 6; i++) {
-        const key_options rule = {.url = i % 3,
-                                  .ignore_case = i / 3 % 2,
-                                  .delimiter = {.given = true, .value = usual[i / 6 % DELIMITERS]},
-                                  .field = MAX_FIELD + 1 + i / 6 / DELIMITERS};
-        if (!try_rule(f, file, hasher, &rule))
-            return false;
+/* The i-th likely rule: first all without --field, then the first fields with any delimiter, then
+ * other fields with common delimiters. false: there are no more. */
+static bool likely_rule(unsigned i, key_options *out) {
+    static const char common[] = "\t,; |:";
+    enum { FORMS = 6, COMMON = sizeof common - 1, NEAR = MAX_FIELD * 256 * FORMS };
+    if (i < PLAIN_RULES) {
+        *out = (key_options){.url = i / 4, .ignore_case = i & 1, .extract = (i & 2) != 0};
+        return true;
     }
-    return true;
+    i -= PLAIN_RULES;
+    const bool near = i < NEAR;
+    i -= near ? 0 : NEAR;
+    const unsigned delimiters = near ? 256 : COMMON, delimiter = i / FORMS % delimiters;
+    *out = (key_options){
+        .url = i % 3,
+        .ignore_case = i / 3 % 2,
+        .delimiter = {.given = true, .value = near ? (char)delimiter : common[delimiter]},
+        .field = (near ? 1 : MAX_FIELD + 1) + i / FORMS / delimiters};
+    return out->field <= FAR_FIELD;
 }
 
 /* The header records every rule without --field and --ignore-case completely. A file whose header
  * records a rule also has a fingerprint of it, even if that was not found. */
 static void use_recorded_rule(fingerprints *f) {
-    if (f->recorded == BLY_KEYS_UNRECORDED)
+    if (f->shape.rule == BLY_KEYS_UNRECORDED)
         return;
     if (f->marks == 0 && f->count > 0)
         f->marks = 1;
-    if (f->ruled || f->recorded == BLY_KEYS_OTHER)
+    if (f->ruled || f->shape.rule == BLY_KEYS_OTHER)
         return;
     f->ruled = true;
-    f->rule = (key_options){.url = f->recorded == BLY_KEYS_RECORD_URL     ? 1
-                                   : f->recorded == BLY_KEYS_RECORD_CRAWL ? 2
-                                                                          : 0};
+    f->rule = (key_options){.url = f->shape.rule == BLY_KEYS_RECORD_URL     ? 1
+                                   : f->shape.rule == BLY_KEYS_RECORD_CRAWL ? 2
+                                                                            : 0};
 }
 
-/* The header does not record the details of a rule. They are found by looking up the likely rules:
- * all without --field, then the first fields with any delimiter, then other fields. */
+/* The header does not record the details of a rule. They are found by looking up likely rules. */
 static bool find_rule(fingerprints *f, const pages *file) {
     bly_hasher hasher;
-    if (bly_hasher_init(&hasher, BLY_HASH_XXH3, f->seed) != BLY_OK)
+    key_options rule;
+    if (bly_hasher_init(&hasher, BLY_HASH_XXH3, f->shape.seed) != BLY_OK)
         return true;
-    for (unsigned i = 0; i < 12; i++) {
-        const key_options rule = {.url = i / 4, .ignore_case = i & 1, .extract = (i & 2) != 0};
+    for (unsigned i = 0; (i < PLAIN_RULES || !f->ruled) && likely_rule(i, &rule); i++)
         if (!try_rule(f, file, &hasher, &rule))
             return false;
-    }
-    for (unsigned i = 0; !f->ruled && i < MAX_FIELD * 256 * 6; i++) {
-        const key_options rule = {.url = i % 3,
-                                  .ignore_case = i / 3 % 2,
-                                  .delimiter = {.given = true, .value = (char)(i / 6 % 256)},
-                                  .field = 1 + i / 6 / 256};
-        if (!try_rule(f, file, &hasher, &rule))
-            return false;
-    }
-    if (!find_far_field(f, file, &hasher))
-        return false;
     use_recorded_rule(f);
     return true;
 }
@@ -185,9 +175,7 @@ bool fingerprints_read(fingerprints *f, const char *path, bool header) {
     *f = (fingerprints){.path = path};
     if (!pages_open_read(&file, path))
         return false;
-    f->bits = file.shape.bits;
-    f->seed = file.shape.seed;
-    f->recorded = file.shape.rule;
+    f->shape = file.shape;
     const bool good = header || (check_pages(f, &file) && find_rule(f, &file));
     pages_close(&file);
     return good;
@@ -201,54 +189,51 @@ char *fingerprints_marks_text(const fingerprints *f, char out[FINGERPRINTS_MARKS
     return out;
 }
 
-void fingerprints_print(const fingerprints *f, FILE *to) {
+void fingerprints_print(const fingerprints *f) {
     char marks[FINGERPRINTS_MARKS];
-    char a[NUMBER_TEXT], b[NUMBER_TEXT], bar[DESCRIBE_BAR], rule[RULE];
+    char bar[DESCRIBE_BAR], rule[RULE];
     const uint64_t lines = f->count - f->marks;
-    describe_name(to, f->path);
-    describe_row(to, "kind",
+    describe_name(f->path);
+    describe_row("kind",
                  "fingerprints of lines, 64 bits each: a file of dedup --exact or --confirm");
-    describe_row(to, "shape", "%s page%s of %d slots", number_grouped(pages_of(f), a),
-                 f->bits ? "s" : "", PAGES_SLOTS);
-    describe_row(to, "file", "%s (%s bytes)", number_bytes(file_bytes(f), a),
-                 number_grouped(file_bytes(f), b));
-    describe_row(to, "hash", "%s, seed %llu", bly_hash_name(BLY_HASH_XXH3),
-                 (unsigned long long)f->seed);
+    describe_row("shape", "%s page%s of %d slots", NUMBER_GROUPED(pages_of(f)),
+                 f->shape.bits ? "s" : "", PAGES_SLOTS);
+    describe_row("file", "%s (%s bytes)", NUMBER_BYTES(file_bytes(f)),
+                 NUMBER_GROUPED(file_bytes(f)));
+    describe_row("hash", "%s, seed %llu", bly_hash_name(BLY_HASH_XXH3),
+                 (unsigned long long)f->shape.seed);
     if (!f->counted)
         return;
-    describe_row(to, "rule", "%s",
-                 f->ruled                        ? (*rule_text(f, rule) ? rule : "whole lines")
-                 : f->recorded == BLY_KEYS_OTHER ? "unknown, but with --field or --ignore-case"
-                                                 : "unknown");
-    describe_row(to, "lines", "%s fingerprint%s%s", number_grouped(lines, a), lines == 1 ? "" : "s",
+    describe_row("rule", "%s",
+                 f->ruled                          ? (*rule_text(f, rule) ? rule : "whole lines")
+                 : f->shape.rule == BLY_KEYS_OTHER ? "unknown, but with --field or --ignore-case"
+                                                   : "unknown");
+    describe_row("lines", "%s fingerprint%s%s", NUMBER_GROUPED(lines), lines == 1 ? "" : "s",
                  fingerprints_marks_text(f, marks));
-    describe_row(to, "rate", "%s new lines mistaken for one seen, per lookup and per line",
-                 number_one_in(rate_of(f), a));
-    describe_row(to, "fill", "%s %.0f%% of its slots in use", describe_bar(fill_of(f), bar),
+    describe_row("rate", "%s new lines mistaken for one seen, per lookup and per line",
+                 NUMBER_ONE_IN(rate_of(f)));
+    describe_row("fill", "%s %.0f%% of its slots in use", describe_bar(fill_of(f), bar),
                  100 * fill_of(f));
     if (f->lost)
-        describe_row(to, "note", "%s fingerprints cannot be found, because a write was interrupted",
-                     number_grouped(f->lost, a));
+        describe_row("note", "%s fingerprints cannot be found, because a write was interrupted",
+                     NUMBER_GROUPED(f->lost));
 }
 
-void fingerprints_json(const fingerprints *f, FILE *to) {
+void fingerprints_json(const fingerprints *f) {
     char rule[RULE];
-    json j = json_begin(to);
+    json j = json_begin(stdout);
     json_text(&j, "file", f->path);
     json_integer(&j, "file_bytes", file_bytes(f));
     json_text(&j, "kind", "fingerprints");
     json_integer(&j, "pages", pages_of(f));
     json_text(&j, "hash", bly_hash_name(BLY_HASH_XXH3));
     json_bool(&j, "keyed", false);
-    json_integer(&j, "seed", f->seed);
+    json_integer(&j, "seed", f->shape.seed);
     if (f->counted) {
         json_integer(&j, "fingerprints", f->count);
         json_integer(&j, "marks", f->marks);
         json_integer(&j, "not_found", f->lost);
-        if (f->ruled)
-            json_text(&j, "rule", rule_text(f, rule));
-        else
-            json_null(&j, "rule");
+        json_text(&j, "rule", f->ruled ? rule_text(f, rule) : NULL);
         json_real(&j, "fill", fill_of(f));
         json_real(&j, "rate_per_lookup", rate_of(f));
     }

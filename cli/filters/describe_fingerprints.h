@@ -4,20 +4,18 @@
 #ifndef BLOOMERY_CLI_DESCRIBE_FINGERPRINTS_H
 #define BLOOMERY_CLI_DESCRIBE_FINGERPRINTS_H
 
+#include "io/fingerprint_file.h"
 #include "io/key.h"
-#include <stdio.h>
 
 typedef struct fingerprints {
     const char *path;
-    unsigned bits;         /* of the number of pages */
-    uint64_t seed;         /* of the hash function, which is xxh3 */
-    bool counted;          /* whether the rest is known: */
-    uint64_t count;        /* fingerprints, marks included */
-    uint64_t lost;         /* how many cannot be found, because a write was interrupted */
-    uint64_t marks;        /* fingerprints that record a rule, and are not of lines */
-    bly_key_rule recorded; /* the rule as recorded in the header, without its details */
-    bool ruled;            /* whether the rule is known: */
-    key_options rule;      /* which part of a line is compared; the first rule found */
+    pages_shape shape; /* the rule without its details */
+    bool counted;      /* whether the rest is known: */
+    uint64_t count;    /* fingerprints, marks included */
+    uint64_t lost;     /* how many cannot be found, because a write was interrupted */
+    uint64_t marks;    /* fingerprints that record a rule, and are not of lines */
+    bool ruled;        /* whether the rule is known: */
+    key_options rule;  /* which part of a line is compared; the first rule found */
 } fingerprints;
 
 /* Reads and checks the header and the file's length. Unless `header`, also checks that each
@@ -28,7 +26,8 @@ bool fingerprints_read(fingerprints *f, const char *path, bool header);
 enum { FINGERPRINTS_MARKS = 64 };
 char *fingerprints_marks_text(const fingerprints *f, char out[FINGERPRINTS_MARKS]);
 
-void fingerprints_print(const fingerprints *f, FILE *to);
-void fingerprints_json(const fingerprints *f, FILE *to); /* one object on one line */
+/* On standard output. */
+void fingerprints_print(const fingerprints *f);
+void fingerprints_json(const fingerprints *f); /* one object on one line */
 
 #endif

@@ -14,16 +14,14 @@ static bool known(const description *d, uint32_t capabilities) {
 
 /* ---- sketches -------------------------------------------------------------------------------- */
 
-void describe_distinct(const description *d, FILE *to) {
-    char keys[NUMBER_TEXT], range[ESTIMATE_RANGE], error[NUMBER_TEXT];
+void describe_distinct(const description *d) {
+    char range[ESTIMATE_RANGE];
     if (d->filter) {
         const estimate e = estimate_of(d->filter, UINT64_MAX);
-        describe_row(to, "distinct", "%s%s", number_grouped(e.keys, keys),
-                     estimate_range(&e, range));
+        describe_row("distinct", "%s%s", NUMBER_GROUPED(e.keys), estimate_range(&e, range));
     }
-    describe_row(to, "error", "%s, the standard error",
-                 number_percent(d->facts.info.requested_fpr, error));
-    describe_row(to, "note", "it counts different keys, and cannot look them up");
+    describe_row("error", "%s, the standard error", NUMBER_PERCENT(d->facts.info.requested_fpr));
+    describe_row("note", "it counts different keys, and cannot look them up");
 }
 
 static void json_distinct(const description *d, json *j) {
@@ -46,15 +44,13 @@ static bool too_many_stuck(const description *d) {
     return (double)d->facts.info.stuck > most * d->facts.info.fill * counters;
 }
 
-void describe_stuck(const description *d, FILE *to) {
-    char some[NUMBER_TEXT];
+void describe_stuck(const description *d) {
     if (!known(d, BLY_CAN_COUNT) || d->facts.info.stuck == 0)
         return;
-    describe_row(to, "stuck",
+    describe_row("stuck",
                  "%s counter%s reached the limit and will stay there: keys added that often cannot "
                  "be removed%s",
-                 number_grouped(d->facts.info.stuck, some),
-                 d->facts.info.stuck == 1 ? " has" : "s have",
+                 NUMBER_GROUPED(d->facts.info.stuck), d->facts.info.stuck == 1 ? " has" : "s have",
                  too_many_stuck(d) ? "; build the list again" : "");
 }
 
@@ -64,22 +60,20 @@ static bool too_many_changes(const description *d, uint64_t changes) {
     return changes > bly_filter_count(d->filter) / 5;
 }
 
-void describe_changes(const description *d, FILE *to) {
+void describe_changes(const description *d) {
     bly_overlay_info info = {.struct_size = sizeof info};
-    char gone[NUMBER_TEXT], more[NUMBER_TEXT], keys[NUMBER_TEXT], missed[NUMBER_TEXT];
     if (!d->filter || bly_overlay_get_info(d->filter, &info) != BLY_OK)
         return;
     const bly_filter *base = bly_overlay_base(d->filter);
-    describe_row(to, "over", "%s with %s keys", bly_kind_name(bly_filter_geometry(base).kind),
-                 number_grouped(bly_filter_count(base), keys));
-    describe_row(to, "changes", "%s removed, %s added%s", number_grouped(info.deleted, gone),
-                 number_grouped(info.added, more),
+    describe_row("over", "%s with %s keys", bly_kind_name(bly_filter_geometry(base).kind),
+                 NUMBER_GROUPED(bly_filter_count(base)));
+    describe_row("changes", "%s removed, %s added%s", NUMBER_GROUPED(info.deleted),
+                 NUMBER_GROUPED(info.added),
                  too_many_changes(d, info.deleted + info.added)
                      ? "; more than a fifth of its keys: build the list again"
                      : "");
     if (d->facts.info.miss_bound > 0)
-        describe_row(to, "misses", "at most %s of its keys",
-                     number_one_in(d->facts.info.miss_bound, missed));
+        describe_row("misses", "at most %s of its keys", NUMBER_ONE_IN(d->facts.info.miss_bound));
 }
 
 static void json_changes(const description *d, json *j) {
@@ -99,41 +93,35 @@ static void json_changes(const description *d, json *j) {
 
 /* ---- windows --------------------------------------------------------------------------------- */
 
-void describe_window(const description *d, FILE *to) {
+void describe_window(const description *d) {
     bly_window_info w = {.struct_size = sizeof w};
-    char keys[NUMBER_TEXT], active[NUMBER_TEXT], slice[NUMBER_TEXT], arrivals[NUMBER_TEXT];
     if (!d->filter || bly_window_get_info(d->filter, &w) != BLY_OK)
         return;
-    (void)number_grouped(w.generation_keys, keys);
-    (void)number_grouped(w.active_keys, active);
+    const char *keys = NUMBER_GROUPED(w.generation_keys), *active = NUMBER_GROUPED(w.active_keys);
     if (w.span == 0) {
-        describe_row(
-            to, "window", "%u generations of %s arrival%s; the current one has %s, of %s key%s",
-            w.generations, keys, w.generation_keys == 1 ? "" : "s",
-            number_grouped(w.active_arrivals, arrivals), active, w.active_keys == 1 ? "" : "s");
+        describe_row("window",
+                     "%u generations of %s arrival%s; the current one has %s, of %s key%s",
+                     w.generations, keys, w.generation_keys == 1 ? "" : "s",
+                     NUMBER_GROUPED(w.active_arrivals), active, w.active_keys == 1 ? "" : "s");
         return;
     }
-    describe_row(to, "window", "%u generations of %s key%s; the current one has %s", w.generations,
+    describe_row("window", "%u generations of %s key%s; the current one has %s", w.generations,
                  keys, w.generation_keys == 1 ? "" : "s", active);
-    describe_row(to, "clock", "%s; the window spans %s ticks, a generation %s%s",
-                 number_grouped(w.now, active), number_grouped(w.span, keys),
-                 number_grouped(w.slice, slice),
+    describe_row("clock", "%s; the window spans %s ticks, a generation %s%s", NUMBER_GROUPED(w.now),
+                 NUMBER_GROUPED(w.span), NUMBER_GROUPED(w.slice),
                  w.now > 1000000000000 ? " (in dedup, ticks are milliseconds)" : "");
 }
 
 /* ---- levels ---------------------------------------------------------------------------------- */
 
-void describe_levels(const description *d, FILE *to) {
-    char count[NUMBER_TEXT], room[NUMBER_TEXT], now[NUMBER_TEXT], bytes[NUMBER_TEXT];
+void describe_levels(const description *d) {
     if (!d->filter || !kinds_have_levels(d->facts.geometry.kind))
         return;
     for (size_t i = 0; i < bly_filter_level_count(d->filter); i++) {
-        bly_filter_info s = {.struct_size = sizeof s};
-        bly_filter_get_info(bly_filter_level(d->filter, i), &s);
-        describe_row(to, i ? "" : "levels", "%zu: %s of %s keys, %s, %s, %s now", i + 1,
-                     number_grouped(s.count, count), number_grouped(s.capacity, room),
-                     bly_kind_name(s.kind), number_bytes(s.bytes, bytes),
-                     number_percent(s.current_fpr, now));
+        const bly_filter_info s = filter_info(bly_filter_level(d->filter, i));
+        describe_row(i ? "" : "levels", "%zu: %s of %s keys, %s, %s, %s now", i + 1,
+                     NUMBER_GROUPED(s.count), NUMBER_GROUPED(s.capacity), bly_kind_name(s.kind),
+                     NUMBER_BYTES(s.bytes), NUMBER_PERCENT(s.current_fpr));
     }
 }
 
@@ -158,8 +146,7 @@ static void json_levels(const description *d, json *j) {
     json_open(j, "levels", '[');
     for (size_t i = 0; i < bly_filter_level_count(d->filter); i++) {
         const bly_filter *level = bly_filter_level(d->filter, i);
-        bly_filter_info s = {.struct_size = sizeof s};
-        bly_filter_get_info(level, &s);
+        const bly_filter_info s = filter_info(level);
         json_open(j, NULL, '{');
         json_text(j, "kind", bly_kind_name(s.kind));
         json_integer(j, "hashes", s.hashes);

@@ -13,12 +13,11 @@ bool destination_open(destination *d, const char *path, const destination_option
     *d = (destination){.name = standard_output ? "standard output" : path,
                        .on_server = remote_is_address(path),
                        .path = path,
-                       .options = *options,
-                       .lock = {.fd = -1}};
+                       .options = *options};
     if (standard_output && options->json)
-        (void)message_error("--json and -o - both write to standard output; give only one");
+        return message_fail("--json and -o - both write to standard output; give only one");
     if (!d->on_server)
-        return !(standard_output && options->json);
+        return true;
     const bool good = remote_parse(&d->remote, path);
     d->name = d->remote.at.name;
     return good;

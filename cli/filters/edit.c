@@ -68,12 +68,10 @@ static void add_keys(edit *e, size_t n) {
     e->unsure += added.unsure;
     if (e->status == BLY_OK || commits(e))
         return;
-    char sent[NUMBER_TEXT], unknown[NUMBER_TEXT];
     (void)handle_failed(&e->list);
     (void)message_error("%s: %s keys were added; it is unknown whether the next %s were added. "
                         "Adding them again does no harm",
-                        e->list.name, number_grouped(e->sent, sent),
-                        number_grouped(added.unknown, unknown));
+                        e->list.name, NUMBER_GROUPED(e->sent), NUMBER_GROUPED(added.unknown));
 }
 
 /* Adds all waiting keys. false: see e->status; reported, unless the list commits. */
@@ -130,21 +128,18 @@ static bool take_argument(const char *argument, const line_rule *rule, bly_list_
         bly_list_read(reader, rule->type, rule->flags, text.data, text.size, &key);
     if (status == BLY_OK && !key.blank && each(ctx, 0, text, &key))
         return true;
-    if (status == BLY_EINVAL)
-        line_complain(bly_list_reader_reason(reader), NULL, 0, text, false);
-    else if (status == BLY_OK && key.blank)
-        (void)message_error("--key must not be blank");
-    else
-        (void)message_error("out of memory");
+    if (status == BLY_OK && key.blank)
+        return message_fail("--key must not be blank");
+    if (status != BLY_EINVAL)
+        return message_fail("out of memory");
+    line_complain(bly_list_reader_reason(reader), NULL, 0, text, false);
     return false;
 }
 
 static bool read_argument(const char *argument, const line_rule *rule, list_line *each, void *ctx) {
     bly_list_reader *reader;
-    if (bly_list_reader_create(&reader) != BLY_OK) {
-        (void)message_error("out of memory");
-        return false;
-    }
+    if (bly_list_reader_create(&reader) != BLY_OK)
+        return message_fail("out of memory");
     const bool good = take_argument(argument, rule, reader, each, ctx);
     bly_list_reader_destroy(reader);
     return good;
@@ -165,14 +160,13 @@ static bool read_lines(edit *e, cli_operands files) {
 
 /* Reports what a failed read means for the list. */
 static void report_unfinished(const edit *e) {
-    char sent[NUMBER_TEXT];
     const bool reported = e->malformed > 0 && !e->values->skip;
     if (commits(e) && !reported)
         (void)message_error("%s: was not changed", e->list.name);
     else if (!commits(e) && e->sent > 0)
         (void)message_error(
             "%s: %s keys were added before the error; adding them again does no harm", e->list.name,
-            number_grouped(e->sent, sent));
+            NUMBER_GROUPED(e->sent));
 }
 
 /* ---- the end --------------------------------------------------------------------------------- */
@@ -292,15 +286,12 @@ static int change(edit *e, cli_operands files) {
 static bool name_agrees(const edit_command *command, const edit_values *v, const char *name) {
     const uint32_t can = handle_capabilities(name);
     if (!(can & command->needs))
-        (void)message_error("keys cannot be removed from a filter on a server without the Bloomery "
-                            "module; on a server with it, use the command BLY.DEL");
-    else if (v->copies && !(can & HANDLE_COPIES))
-        (void)message_error(
-            "a filter on a server without the Bloomery module stores each key once; "
-            "leave out --copies");
-    else
-        return true;
-    return false;
+        return message_fail("keys cannot be removed from a filter on a server without the "
+                            "Bloomery module; on a server with it, use the command BLY.DEL");
+    if (v->copies && !(can & HANDLE_COPIES))
+        return message_fail("a filter on a server without the Bloomery module stores each key "
+                            "once; leave out --copies");
+    return true;
 }
 
 int edit_run(const edit_command *command, const edit_values *v, cli_operands operands) {

@@ -81,8 +81,7 @@ bool edit_other_forms(edit_forms *f, bly_bytes line, bly_bytes key,
 void edit_warn_of_levels(const char *path, bly_list_type type, const bly_list_levels *known,
                          const bly_list_levels *levels, const bly_filter_info *s);
 
-/* ---- the flow ---------------------------------------------------------------------------------
- */
+/* ---- the flow -------------------------------------------------------------------------------- */
 
 typedef struct edit edit;
 

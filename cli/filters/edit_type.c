@@ -14,24 +14,18 @@
 
 static bool refuse_type(const edit_list *list, bly_list_type type) {
     if (list->own == BLY_LIST_OTHER)
-        (void)message_error("%s: was created by bloomery dedup or count with --field or "
+        return message_fail("%s: was created by bloomery dedup or count with --field or "
                             "--ignore-case; only the command that created it can change it",
                             list->path);
-    else if (type == BLY_LIST_NONE)
-        (void)message_error("%s: has keys of several types, or too many keys to recognise their "
+    if (type == BLY_LIST_NONE)
+        return message_fail("%s: has keys of several types, or too many keys to recognise their "
                             "type; give the type of these lines with --type",
                             list->path);
-    else if (bly_list_is_typed(list->own) || bly_list_is_lines(list->own))
-        (void)message_error(
-            "%s: is a list of type %s, and keys of type %s would not be found in it; "
-            "leave out --type, or name another list",
-            list->path, line_type_words(list->own), line_type_words(type));
-    else
-        (void)message_error(
-            "%s: was created by bloomery %s, and keys of type %s would not be found "
-            "in it; leave out --type, or name another list",
-            list->path, line_type_words(list->own), line_type_words(type));
-    return false;
+    const bool list_type = bly_list_is_typed(list->own) || bly_list_is_lines(list->own);
+    return message_fail("%s: %s %s, and keys of type %s would not be found in it; leave out "
+                        "--type, or name another list",
+                        list->path, list_type ? "is a list of type" : "was created by bloomery",
+                        line_type_words(list->own), line_type_words(type));
 }
 
 /* A list without a recorded type and without marks may have keys of any type, added by another
@@ -54,14 +48,13 @@ bool edit_settle_type(const edit_list *list, bly_list_type requested, edit_type 
     if (own != BLY_LIST_NONE && own != type && !unrecorded && !open)
         return refuse_type(list, type);
     if (!out->mark && type != BLY_LIST_LINE)
-        message_warn("%s: has keys whose type is not recorded, so the type of the new keys is "
-                     "not recorded either; look them up with bloomery check --type %s",
+        message_warn("%s: has keys whose type is not recorded, so the type of the new keys is not "
+                     "recorded either; look them up with bloomery check --type %s",
                      list->path, line_type_words(type));
     return true;
 }
 
-/* ---- lists that do not record how keys are made from lines ------------------------------------
- */
+/* ---- lists that do not record how keys are made from lines ----------------------------------- */
 
 edit_forms edit_forms_of(const edit_list *list, const edit_type *as, bool set, bool exact) {
     const bool urls = as->unrecorded && set;
@@ -81,11 +74,11 @@ static void warn_of_return(edit_forms *f) {
                      "new list ignores it",
                      f->path);
     else
-        message_warn("%s: does not record whether a carriage return at the end of a line is "
-                     "part of its key. If this is an old state of bloomery count, it is; but "
-                     "this command ignores it. Use lines that end in a newline alone, or "
-                     "build a new list",
-                     f->path);
+        message_warn(
+            "%s: does not record whether a carriage return at the end of a line is part of its "
+            "key. If this is an old state of bloomery count, it is; but this command ignores it. "
+            "Use lines that end in a newline alone, or build a new list",
+            f->path);
 }
 
 bool edit_other_forms(edit_forms *f, bly_bytes line, bly_bytes key,
@@ -110,7 +103,6 @@ bool edit_other_forms(edit_forms *f, bly_bytes line, bly_bytes key,
 
 void edit_warn_of_levels(const char *path, bly_list_type type, const bly_list_levels *known,
                          const bly_list_levels *levels, const bly_filter_info *s) {
-    char rate[NUMBER_TEXT];
     bly_list_levels all = *known;
     for (unsigned level = 0; level < BLY_LIST_LEVELS; level++)
         if (bly_list_levels_contain(levels, level))
@@ -120,5 +112,5 @@ void edit_warn_of_levels(const char *path, bly_list_type type, const bly_list_le
     if (now > before && now * s->current_fpr > HEALTH_MARGIN * before * s->requested_fpr)
         message_warn("%s: a line now needs up to %u lookups instead of %u, so the false-positive "
                      "rate per line is up to %s; build the list again",
-                     path, now, before, number_percent(now * s->current_fpr, rate));
+                     path, now, before, NUMBER_PERCENT(now * s->current_fpr));
 }

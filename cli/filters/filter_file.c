@@ -2,7 +2,6 @@
 #include "filters/filter_file.h"
 
 #include "cli.h"
-#include "filters/kind_words.h"
 #include "filters/server_filter.h"
 #include "io/fingerprint_file.h"
 #include "io/interrupt.h"
@@ -10,6 +9,7 @@
 #include "io/output.h"
 #include "text/message.h"
 
+#include <bloomery/host/chunks.h>
 #include <bloomery/host/describe.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -18,13 +18,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { HEADER_BYTES = 64, KIND_AT = 5, BODY_SUM_AT = 56 };
-static const char magic[] = "BLY1"; /* docs/format.md, section 1 */
+/* docs/format.md, section 1 */
+enum { KIND_AT = 5, BODY_SUM_AT = 56 };
+static const char magic[] = "BLY1";
 
 /* ---- why a file was refused ------------------------------------------------------------------ */
 
 typedef struct beginning {
-    uint8_t bytes[HEADER_BYTES];
+    uint8_t bytes[2 * BLY_FILE_HEADER]; /* also the header of the base of an overlay */
     size_t have;
     uint64_t length;   /* of the whole file */
     bool regular;      /* false: the other fields are not set */
@@ -54,7 +55,7 @@ static bool body_sum_matches(const uint8_t *file, size_t size) {
     bly_hasher xxh64;
     uint8_t sum[20]; /* the most significant byte first */
     bool same = bly_hasher_init(&xxh64, BLY_HASH_XXH64, 0) == BLY_OK &&
-                bly_hash_digest(&xxh64, file + HEADER_BYTES, size - HEADER_BYTES, sum) == 8;
+                bly_hash_digest(&xxh64, file + BLY_FILE_HEADER, size - BLY_FILE_HEADER, sum) == 8;
     for (int i = 0; same && i < 8; i++)
         same = file[BODY_SUM_AT + i] == sum[7 - i];
     return same;
@@ -91,14 +92,14 @@ static int report_damaged(const char *path, const beginning *b) {
                              path);
     if (memcmp(b->bytes, magic, b->have < 4 ? b->have : 4) != 0)
         return message_error("%s: is not a Bloomery filter", path);
-    if (b->have < HEADER_BYTES)
+    if (b->have < BLY_FILE_HEADER)
         return message_error("%s: is cut short: %llu bytes, less than a header; copy it again",
                              path, length);
     if (!b->header_valid)
-        return message_error("%s: is damaged (invalid header); copy it again from its source, or "
-                             "build it again",
-                             path);
-    const unsigned long long wanted = b->info.body_bytes + HEADER_BYTES;
+        return message_error(
+            "%s: is damaged (invalid header); copy it again from its source, or build it again",
+            path);
+    const unsigned long long wanted = b->info.body_bytes + BLY_FILE_HEADER;
     if (length < wanted)
         return message_error("%s: is cut short: it has %llu of %llu bytes; copy it again", path,
                              length, wanted);
@@ -109,9 +110,8 @@ static int report_damaged(const char *path, const beginning *b) {
         return message_error("%s: is not a valid filter: its checksum is right, but its contents "
                              "contradict each other; build it again",
                              path);
-    return message_error("%s: is damaged (wrong checksum); copy it again from its source, or "
-                         "build it again",
-                         path);
+    return message_error(
+        "%s: is damaged (wrong checksum); copy it again from its source, or build it again", path);
 }
 
 static int report_hasher(const char *path, const beginning *b, const bly_hasher *key) {
@@ -119,9 +119,9 @@ static int report_hasher(const char *path, const beginning *b, const bly_hasher 
         return message_error(
             "%s: uses a hash function that this version does not know; use a newer bloomery", path);
     if (bly_hash_is_custom(b->info.hash))
-        return message_error("%s: uses a custom hash function, so only the program that created it "
-                             "can use it",
-                             path);
+        return message_error(
+            "%s: uses a custom hash function, so only the program that created it can use it",
+            path);
     if (!bly_hash_available(b->info.hash))
         return message_error("%s: needs %s, which this build of bloomery lacks", path,
                              bly_hash_name(b->info.hash));
@@ -135,34 +135,26 @@ static int report_key(const char *path, const beginning *b, const bly_hasher *ke
     if (!b->header_valid)
         return message_status(path, BLY_EKEY);
     if (key)
-        return message_error(
-            "%s: needs the secret key with the id %016llx, but the id of the key in "
-            "--key-file is %016llx; pass the right key file",
-            path, id, (unsigned long long)key->seed);
+        return message_error("%s: needs the secret key with the id %016llx, but the id of the key "
+                             "in --key-file is %016llx; pass the right key file",
+                             path, id, (unsigned long long)key->seed);
     return message_error("%s: is keyed; pass key %016llx with --key-file", path, id);
 }
 
-/* For a filter that was refused as unsupported: its kind, or that of its base, if the kind was
- * removed from Bloomery; else NULL. */
-static const bly_removed_kind *removed_kind(const char *path) {
-    uint8_t bytes[2 * HEADER_BYTES] = {0};
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    if (fd < 0)
-        return NULL;
-    const ssize_t n = read(fd, bytes, sizeof bytes);
-    (void)close(fd);
-    if (n < HEADER_BYTES)
-        return NULL;
-    const bool over = bytes[KIND_AT] == BLY_OVERLAY;
-    return bly_kind_removed(bytes[over ? HEADER_BYTES + KIND_AT : KIND_AT]);
+int open_refuse_removed(const char *name, const uint8_t *bytes, size_t size) {
+    const size_t at = size >= BLY_FILE_HEADER && bytes[KIND_AT] == BLY_OVERLAY
+                          ? BLY_FILE_HEADER + KIND_AT
+                          : KIND_AT;
+    const bly_removed_kind *gone = at < size ? bly_kind_removed(bytes[at]) : NULL;
+    if (!gone)
+        return message_status(name, BLY_EUNSUPPORTED);
+    return message_error("%s: kind %s is no longer supported; use %s instead", name, gone->name,
+                         gone->replacement);
 }
 
 int open_refuse_unsupported(const char *path) {
-    const bly_removed_kind *gone = removed_kind(path);
-    if (!gone)
-        return message_status(path, BLY_EUNSUPPORTED);
-    return message_error("%s: kind %s is no longer supported; use %s instead", path, gone->name,
-                         gone->replacement);
+    const beginning b = read_beginning(path);
+    return open_refuse_removed(path, b.bytes, b.have);
 }
 
 static int refused(const char *path, bly_status status, const bly_hasher *key) {
@@ -190,9 +182,9 @@ static int refused(const char *path, bly_status status, const bly_hasher *key) {
         return report_hasher(path, &b, key);
     if (status == BLY_EKEY)
         return report_key(path, &b, key);
-    return message_error("%s: contains a kind of filter that this version does not know; use a "
-                         "newer bloomery",
-                         path);
+    return message_error(
+        "%s: contains a kind of filter that this version does not know; use a newer bloomery",
+        path);
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */
@@ -255,8 +247,7 @@ bool open_may_save(const char *path, bool force) {
         return output_may_replace(path, force);
     if (force || !isatty(STDOUT_FILENO))
         return true;
-    (void)message_error("not writing a filter to a terminal; use -f to force");
-    return false;
+    return message_fail("not writing a filter to a terminal; use -f to force");
 }
 
 static bly_status put(void *ctx, const void *data, size_t size) {

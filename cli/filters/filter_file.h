@@ -14,6 +14,13 @@ typedef struct opened {
     bly_filter *loaded;
 } opened;
 
+/* bly_filter_get_info. */
+static inline bly_filter_info filter_info(const bly_filter *f) {
+    bly_filter_info info = {.struct_size = sizeof info};
+    bly_filter_get_info(f, &info);
+    return info;
+}
+
 /* Reads the file of --key-file into *space, and points *out to it; *out is NULL if path is NULL. */
 bool open_key(const char *path, bly_hasher *space, const bly_hasher **out);
 
@@ -29,6 +36,8 @@ bly_filter *open_load(const char *path, const bly_hasher *key, uint32_t flags);
 /* Reports that the file was refused with BLY_EUNSUPPORTED, and which kind replaces its own if that
  * was removed. Returns CLI_ERROR. */
 int open_refuse_unsupported(const char *path);
+/* The same for a filter of which these are the first bytes. */
+int open_refuse_removed(const char *name, const uint8_t *bytes, size_t size);
 
 /* Reads only the header. */
 bly_status open_header(const char *path, bly_file_info *out);

@@ -4,8 +4,6 @@
 #include "cli.h"
 #include "text/message.h"
 
-#include <string.h>
-
 static const handle_ops *ops_for(const char *name) {
     return remote_is_address(name) ? &handle_server_ops : &handle_file_ops;
 }
@@ -19,21 +17,19 @@ static bool options_apply(const filter_handle *h) {
     const handle_options *o = &h->options;
     const bool file = h->ops == &handle_file_ops;
     if (file && o->gozero)
-        (void)message_error(
+        return message_fail(
             "%s: is a file; --gozero is only for filters on servers: redis://HOST/KEY", h->name);
-    else if (file && o->allow_replica)
-        (void)message_error(
+    if (file && o->allow_replica)
+        return message_fail(
             "%s: is a file; --allow-replica is only for filters on servers: redis://HOST/KEY",
             h->name);
-    else if (!file && o->max_growth)
-        (void)message_error("--memory limits how much a filter may grow, but a filter on a server "
-                            "does not grow; leave out --memory");
-    else if (o->gozero && o->key)
-        (void)message_error("--gozero and --key-file cannot be combined: go-zero filters are not "
-                            "keyed");
-    else
-        return true;
-    return false;
+    if (!file && o->max_growth)
+        return message_fail("--memory limits how much a filter may grow, but a filter on a "
+                            "server does not grow; leave out --memory");
+    if (o->gozero && o->key)
+        return message_fail(
+            "--gozero and --key-file cannot be combined: go-zero filters are not keyed");
+    return true;
 }
 
 /* ---- opening --------------------------------------------------------------------------------- */
@@ -73,7 +69,7 @@ bly_status handle_add(filter_handle *h, const bly_bytes *keys, size_t n, handle_
 }
 
 bool handle_commit(filter_handle *h) {
-    return h->ops->commit(h);
+    return !h->ops->commit || h->ops->commit(h);
 }
 
 const bly_filter *handle_filter(const filter_handle *h) {
@@ -81,7 +77,7 @@ const bly_filter *handle_filter(const filter_handle *h) {
 }
 
 bly_filter *handle_changeable(const filter_handle *h) {
-    return h->changed;
+    return h->options.access == HANDLE_CHANGED ? h->file.loaded : NULL;
 }
 
 bly_list_source handle_list(filter_handle *h) {

@@ -26,16 +26,15 @@ typedef enum handle_access {
 
 /* Capabilities of a handle. */
 enum {
-    HANDLE_COMMITS = 1u << 0,   /* handle_commit makes all changes visible to others at once;
-                                   without this flag, each batch is visible immediately */
-    HANDLE_VERIFIES = 1u << 1,  /* it has checksums, so HANDLE_VERIFIED has an effect */
-    HANDLE_MAY_FAIL = 1u << 2,  /* a lookup may get no answer: BLY_UNKNOWN */
-    HANDLE_ADDS = 1u << 3,      /* keys can be added */
-    HANDLE_REMOVES = 1u << 4,   /* keys can be removed */
-    HANDLE_COPIES = 1u << 5,    /* a key is stored as often as it was added */
-    HANDLE_LOOKS_UP = 1u << 6,  /* single keys can be looked up */
-    HANDLE_DESCRIBES = 1u << 7, /* it has a header with its parameters; go-zero filters have none */
-    HANDLE_IN_MEMORY = 1u << 8  /* handle_filter is not NULL */
+    HANDLE_COMMITS = 1u << 0,  /* handle_commit makes all changes visible to others at once;
+                                  without this flag, each batch is visible immediately */
+    HANDLE_VERIFIES = 1u << 1, /* it has checksums, so HANDLE_VERIFIED has an effect */
+    HANDLE_MAY_FAIL = 1u << 2, /* a lookup may get no answer: BLY_UNKNOWN */
+    HANDLE_ADDS = 1u << 3,     /* keys can be added */
+    HANDLE_REMOVES = 1u << 4,  /* keys can be removed */
+    HANDLE_COPIES = 1u << 5,   /* a key is stored as often as it was added */
+    HANDLE_LOOKS_UP = 1u << 6, /* single keys can be looked up */
+    HANDLE_DESCRIBES = 1u << 7 /* it has a header with its parameters; go-zero filters have none */
 };
 
 /* Zero means the default. */
@@ -61,7 +60,6 @@ typedef struct filter_handle {
     /* For handle*.c alone: */
     const handle_ops *ops;
     opened file;
-    bly_filter *changed;
     lock lock;
     remote remote;
 } filter_handle;
@@ -134,8 +132,7 @@ typedef struct handle_facts {
  * stay unknown. */
 bly_status handle_get_facts(filter_handle *h, handle_facts *out, bool bits);
 
-/* ---- the two implementations, for handle.c ----------------------------------------------------
- */
+/* ---- the two implementations, for handle.c --------------------------------------------------- */
 
 struct handle_ops {
     uint32_t capabilities;
@@ -144,7 +141,7 @@ struct handle_ops {
     void (*failed)(const filter_handle *h);
     bly_status (*contains)(filter_handle *h, const bly_bytes *keys, size_t n, uint8_t *answers);
     bly_status (*add)(filter_handle *h, const bly_bytes *keys, size_t n, handle_added *out);
-    bool (*commit)(filter_handle *h);
+    bool (*commit)(filter_handle *h); /* NULL: there is nothing to commit */
     bly_list_source (*list)(filter_handle *h);
     bly_status (*facts)(filter_handle *h, handle_facts *out, bool bits);
 };

@@ -20,20 +20,20 @@ static bly_redis_filter_options options_of(const filter_handle *h) {
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
-static bly_status open_reporting(filter_handle *h, const bly_redis_filter_options *options) {
-    return h->options.gozero ? remote_open_gozero(&h->remote, h->options.gozero, options)
-                             : remote_open(&h->remote, h->options.key, options);
-}
-
-static bly_status open_silently(filter_handle *h, const bly_redis_filter_options *options) {
+static bly_status open_filter(filter_handle *h, bool report) {
+    const bly_redis_filter_options options = options_of(h);
     const bly_redis_url *url = &h->remote.at.url;
-    if (h->options.gozero)
-        return bly_redis_filter_gozero(url, h->options.gozero, options, NULL, &h->remote.filter);
-    return bly_redis_filter_open(url, h->options.key, options, NULL, &h->remote.filter);
+    const uint64_t gozero = h->options.gozero;
+    bly_redis_reason why = {""};
+    const bly_status status =
+        gozero ? bly_redis_filter_gozero(url, gozero, &options, &why, &h->remote.filter)
+               : bly_redis_filter_open(url, h->options.key, &options, &why, &h->remote.filter);
+    return status == BLY_OK || !report
+               ? status
+               : remote_open_failed(&h->remote, h->options.key, gozero, status, &why);
 }
 
 static bly_status server_open(filter_handle *h, bool report) {
-    const bly_redis_filter_options options = options_of(h);
     if (!h->remote.at.name) {
         const bool parsed = remote_parse(&h->remote, h->name);
         if (h->remote.at.name)
@@ -43,7 +43,7 @@ static bly_status server_open(filter_handle *h, bool report) {
         if (!parsed)
             return BLY_EINVAL;
     }
-    const bly_status status = report ? open_reporting(h, &options) : open_silently(h, &options);
+    const bly_status status = open_filter(h, report);
     if (status == BLY_OK)
         h->capabilities = h->ops->capabilities & ~(h->options.gozero ? HANDLE_DESCRIBES : 0U);
     return status;
@@ -81,17 +81,10 @@ static bly_status server_add(filter_handle *h, const bly_bytes *keys, size_t n, 
     return status;
 }
 
-static bool server_commit(filter_handle *h) {
-    (void)h;
-    return true;
-}
-
 /* ---- facts ----------------------------------------------------------------------------------- */
 
 static bly_status list_contains(void *ctx, const bly_bytes *keys, size_t n, uint8_t *found) {
-    filter_handle *h = ctx;
-    const bly_list_source list = remote_list(&h->remote);
-    return h->status = list.contains(list.ctx, keys, n, found);
+    return handle_contains(ctx, keys, n, found);
 }
 
 static bly_status list_rate(void *ctx, double *rate) {
@@ -169,7 +162,6 @@ const handle_ops handle_server_ops = {
     .failed = server_failed,
     .contains = server_contains,
     .add = server_add,
-    .commit = server_commit,
     .list = server_list,
     .facts = server_facts,
 };

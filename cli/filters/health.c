@@ -35,21 +35,18 @@ health health_of(const bly_filter_info *s) {
 
 char *health_text(const bly_filter_info *s, char out[HEALTH_TEXT]) {
     static const char *const words[] = {"", "too full: ", "too many false positives: "};
-    char keys[NUMBER_TEXT], capacity[NUMBER_TEXT], now[NUMBER_TEXT], requested[NUMBER_TEXT];
     const char *word = words[health_of(s)];
-    (void)number_grouped(s->capacity, capacity);
-    (void)number_percent(s->current_fpr, now);
-    (void)number_percent(s->requested_fpr, requested);
     if (isfinite(s->estimated_keys) && s->estimated_keys < 0x1p63)
         (void)snprintf(out, HEALTH_TEXT,
                        "%sabout %s keys (capacity: %s); false-positive rate per lookup is now %s "
                        "(requested: %s)",
-                       word, number_grouped((uint64_t)llround(s->estimated_keys), keys), capacity,
-                       now, requested);
+                       word, NUMBER_GROUPED((uint64_t)llround(s->estimated_keys)),
+                       NUMBER_GROUPED(s->capacity), NUMBER_PERCENT(s->current_fpr),
+                       NUMBER_PERCENT(s->requested_fpr));
     else
         (void)snprintf(out, HEALTH_TEXT,
                        "%severy bit is set (capacity: %s keys), so every lookup matches", word,
-                       capacity);
+                       NUMBER_GROUPED(s->capacity));
     return out;
 }
 
@@ -62,19 +59,19 @@ bool health_warn(const char *path, const bly_filter_info *s) {
 }
 
 bool health_worth_writing(const char *path, const bly_filter_info *s, const char *advice) {
-    char now[NUMBER_TEXT];
     if (!(s->current_fpr > 0.5))
         return true;
-    (void)message_error(
+    return message_fail(
         "%s: was not written, because its false-positive rate per lookup would be %s; %s", path,
-        number_percent(s->current_fpr, now), advice);
-    return false;
+        NUMBER_PERCENT(s->current_fpr), advice);
 }
 
 /* ---- per lookup and per line ----------------------------------------------------------------- */
 
-rates_lookups rates_lookups_of(const bly_list_info *facts) {
-    return (rates_lookups){facts->lookups, facts->requested_lookups};
+rates_lookups rates_lookups_of(const bly_filter *list) {
+    bly_list_info info = {.struct_size = sizeof info};
+    bly_list_examine(list, &info);
+    return (rates_lookups){info.lookups, info.requested_lookups};
 }
 
 /* Rounds away the last digits, which the division may have changed. */
@@ -97,25 +94,22 @@ bool rates_are_widened(const bly_filter_info *s, rates_lookups lookups) {
 }
 
 char *rates_widened_text(const bly_filter_info *s, rates_lookups lookups, char out[RATES_TEXT]) {
-    char now[NUMBER_TEXT], requested[NUMBER_TEXT];
     (void)snprintf(out, RATES_TEXT,
                    "a line now needs up to %u lookups instead of %u, so the false-positive rate "
                    "per line is %s (requested: %s)",
                    lookups.now, lookups.requested,
-                   number_percent(rates_per_line(s->current_fpr, lookups.now), now),
-                   number_percent(rates_requested(s->requested_fpr, lookups.requested), requested));
+                   NUMBER_PERCENT(rates_per_line(s->current_fpr, lookups.now)),
+                   NUMBER_PERCENT(rates_requested(s->requested_fpr, lookups.requested)));
     return out;
 }
 
 char *rates_text(double per_lookup, rates_lookups lookups, char out[RATES_TEXT]) {
-    char line[NUMBER_TEXT], lookup[NUMBER_TEXT];
-    (void)number_one_in(per_lookup, lookup);
-    if (lookups.requested == 0) {
+    const char *lookup = NUMBER_ONE_IN(per_lookup);
+    const char *line =
+        lookups.requested ? NUMBER_ONE_IN(rates_requested(per_lookup, lookups.requested)) : NULL;
+    if (!line)
         (void)snprintf(out, RATES_TEXT, "%s lookups", lookup);
-        return out;
-    }
-    (void)number_one_in(rates_requested(per_lookup, lookups.requested), line);
-    if (lookups.now == 1)
+    else if (lookups.now == 1)
         (void)snprintf(out, RATES_TEXT, "%s lines (one lookup per line)", line);
     else
         (void)snprintf(out, RATES_TEXT, "%s lines, %s lookups (up to %u per line)", line, lookup,
@@ -136,10 +130,7 @@ void rates_json(json *j, const char *name, double per_lookup, unsigned lookups) 
 }
 
 void rates_json_requested(json *j, double per_lookup, rates_lookups lookups) {
-    if (lookups.now)
-        json_integer(j, "lookups_per_line", lookups.now);
-    else
-        json_null(j, "lookups_per_line");
+    json_integer_or_null(j, "lookups_per_line", lookups.now, lookups.now);
     put(j, "lookup", "requested", per_lookup);
     if (lookups.requested)
         put(j, "line", "requested", rates_requested(per_lookup, lookups.requested));

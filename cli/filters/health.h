@@ -58,7 +58,7 @@ bool health_worth_writing(const char *path, const bly_filter_info *s, const char
 typedef struct rates_lookups {
     unsigned now, requested;
 } rates_lookups;
-rates_lookups rates_lookups_of(const bly_list_info *facts);
+rates_lookups rates_lookups_of(const bly_filter *list);
 
 /* The requested rate per line, from the requested rate per lookup; and the expected or current rate
  * per line, from that per lookup. lookups > 0. */

@@ -9,30 +9,26 @@ double line_window_part(double rate, uint32_t generations) {
     return -expm1(log1p(-rate) / (generations + 1.0));
 }
 
-/* The rate of a window whose generations have this rate. */
-static double whole_rate(double rate, uint32_t generations) {
-    return -expm1(log1p(-rate) * (generations + 1.0));
-}
-
-uint64_t line_window_capacity(const line_window *w) {
+static uint64_t capacity_of(const line_window *w) {
     if (w->lines)
         return w->lines + LINE_WINDOW_SPARE;
     return (w->keys ? w->keys : default_keys) * LINE_WINDOW_GENERATIONS;
 }
 
 bly_spec line_window_spec(const line_window *w) {
-    bly_spec spec = bly_spec_for(BLY_WINDOW, line_window_capacity(w), w->rate);
+    bly_spec spec = bly_spec_for(BLY_WINDOW, capacity_of(w), w->rate);
     if (w->span) {
         spec.window.span = w->span;
         spec.window.generations = LINE_WINDOW_GENERATIONS;
-        spec.fpr = whole_rate(w->rate, LINE_WINDOW_GENERATIONS);
+        /* The rate of a window whose generations have the rate w->rate. */
+        spec.fpr = -expm1(log1p(-w->rate) * (LINE_WINDOW_GENERATIONS + 1.0));
     }
     return spec;
 }
 
 uint64_t line_window_bytes(const line_window *w) {
-    static const uint64_t sample = 1
-                                   << 20; /* larger sizes are proportional to the number of keys */
+    /* Larger sizes are proportional to the number of keys. */
+    static const uint64_t sample = 1 << 20;
     line_window small = *w;
     if (small.keys == 0)
         small.keys = default_keys;

@@ -29,8 +29,6 @@ typedef struct line_window {
     double rate;    /* requested false-positive rate */
 } line_window;
 
-/* The capacity of the filter. */
-uint64_t line_window_capacity(const line_window *w);
 bly_spec line_window_spec(const line_window *w);
 
 /* The approximate size in bytes; 0: it cannot be created. */

@@ -12,7 +12,6 @@
 
 #include <bloomery/redis/bitmap.h>
 #include <stdio.h>
-#include <string.h>
 
 /* The key of the part of a line that is looked up. */
 static bly_status part_key(query *q, const live_list *list, bly_bytes line, bly_list_key *out) {
@@ -36,14 +35,17 @@ static bly_status part_key(query *q, const live_list *list, bly_bytes line, bly_
     return status;
 }
 
-/* The key of the i-th line of a batch. Resets the results for that line. */
-static bly_status read_key(query *q, const live_list *list, size_t i, bly_bytes line,
-                           bly_list_key *out) {
+/* Resets the results for the i-th line of a batch, and reads its key. false: there is none, or,
+ * with *result, it failed. */
+static bool read_key(query *q, const live_list *list, size_t i, bly_bytes line, bly_list_key *out,
+                     live_result *result) {
     const bly_status status = part_key(q, list, line, out);
     q->answers->malformed[i] = status == BLY_EINVAL;
     q->answers->match[i] = 0;
     q->answers->assumed[i] = 0;
-    return status;
+    if (status == BLY_ENOMEM)
+        *result = LIVE_FAILED;
+    return status == BLY_OK && !out->blank;
 }
 
 /* Adds the result of one lookup to the results of its line. */
@@ -81,10 +83,8 @@ static bool widen(query *q, const live_list *list, bly_bytes line, const bly_lis
             continue;
         const bly_status status = bly_url_canonical(buffers[level], (bly_url_level)level,
                                                     key->bytes.data, key->bytes.size, &other);
-        if (status == BLY_ENOMEM) {
-            (void)message_error("out of memory");
-            return false;
-        }
+        if (status == BLY_ENOMEM)
+            return message_fail("out of memory");
         if (status == BLY_OK)
             entries->keys[entries->count++] = other;
     }
@@ -92,13 +92,11 @@ static bool widen(query *q, const live_list *list, bly_bytes line, const bly_lis
 }
 
 static live_result look_up_lines(query *q, live_list *list, const bly_bytes *lines, size_t n) {
+    live_result result = LIVE_ANSWERED;
     uint16_t count = 0;
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n && result == LIVE_ANSWERED; i++) {
         bly_list_key key;
-        const bly_status status = read_key(q, list, i, lines[i], &key);
-        if (status == BLY_ENOMEM)
-            return LIVE_FAILED;
-        if (status != BLY_OK || key.blank)
+        if (!read_key(q, list, i, lines[i], &key, &result))
             continue;
         q->owner[count] = (uint16_t)i;
         q->keys[count++] = key.bytes;
@@ -107,7 +105,8 @@ static live_result look_up_lines(query *q, live_list *list, const bly_bytes *lin
             q->keys[count++] = key.bytes;
         }
     }
-    const live_result result = live_list_contains(list, q->keys, count, q->found);
+    if (result == LIVE_ANSWERED)
+        result = live_list_contains(list, q->keys, count, q->found);
     for (size_t i = 0; result == LIVE_ANSWERED && i < count; i++)
         add_answer(q, q->owner[i], q->found[i]);
     return result;
@@ -140,10 +139,8 @@ static bool gather(query *q, const live_list *list, size_t line) {
         bly_hash_keys(bly_filter_hasher(filter), entries->keys, entries->count,
                       q->hashes + q->count);
     for (size_t t = 0; t < entries->count; t++) {
-        if (!filter && !byte_strings_put(&q->texts, entries->keys[t])) {
-            (void)message_error("out of memory");
-            return false;
-        }
+        if (!filter && !byte_strings_put(&q->texts, entries->keys[t]))
+            return message_fail("out of memory");
         q->owner[q->count++] = (uint16_t)line;
     }
     return true;
@@ -153,10 +150,7 @@ static live_result look_up_typed(query *q, live_list *list, const bly_bytes *lin
     live_result result = LIVE_ANSWERED;
     for (size_t i = 0; i < n && result == LIVE_ANSWERED; i++) {
         bly_list_key key;
-        const bly_status status = read_key(q, list, i, lines[i], &key);
-        if (status == BLY_ENOMEM)
-            return LIVE_FAILED;
-        if (status != BLY_OK || key.blank)
+        if (!read_key(q, list, i, lines[i], &key, &result))
             continue;
         if (!widen(q, list, lines[i], &key))
             return LIVE_FAILED;

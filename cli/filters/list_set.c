@@ -27,8 +27,7 @@ bool list_set_open(list_set *s, cli_operands names) {
     s->lists = calloc(names.count, sizeof *s->lists);
     if (s->lists && bly_list_reader_create(&s->query.reader) == BLY_OK)
         return open_lists(s, names);
-    (void)message_error("out of memory");
-    return false;
+    return message_fail("out of memory");
 }
 
 void list_set_close(list_set *s) {

@@ -51,26 +51,18 @@ static bly_list_type effective_type(const live_list *l, bly_list_type own) {
 /* false: lines cannot be looked up; reported. */
 static bool type_is_usable(const live_list *l, bly_list_type own) {
     const char *name = l->handle.name;
-    if (l->type == BLY_LIST_NONE) {
-        (void)message_error("%s: has keys of several types, or is too full to recognise the type; "
-                            "choose one with --type",
+    if (l->type == BLY_LIST_NONE)
+        return message_fail("%s: has keys of several types, or is too full to recognise the "
+                            "type; choose one with --type",
                             name);
-        return false;
-    }
-    if (l->type == BLY_LIST_OTHER) {
-        (void)message_error("%s: was created by bloomery dedup or count with --field or "
-                            "--ignore-case, so its keys are fields or lines in lower case; use "
-                            "--type line if your lines have the same form",
-                            name);
-        return false;
-    }
-    if (l->type != own && bly_list_is_typed(own))
-        message_warn("%s: was built with --type %s; with --type %s, its lines may not be found",
-                     name, line_type_words(own), line_type_words(l->type));
-    else if (l->type != own && own != BLY_LIST_NONE && !bly_list_is_lines(own))
-        message_warn("%s: was created by bloomery %s; with --type %s, its lines may not be "
-                     "found",
-                     name,
+    if (l->type == BLY_LIST_OTHER)
+        return message_fail(
+            "%s: was created by bloomery dedup or count with --field or --ignore-case, so its keys "
+            "are fields or lines in lower case; use --type line if your lines have the same form",
+            name);
+    if (l->type != own && own != BLY_LIST_NONE && !bly_list_is_lines(own))
+        message_warn("%s: was %s %s; with --type %s, its lines may not be found", name,
+                     bly_list_is_typed(own) ? "built with --type" : "created by bloomery",
                      own == BLY_LIST_OTHER ? "dedup or count with --field or --ignore-case"
                                            : line_type_words(own),
                      line_type_words(l->type));
@@ -244,10 +236,10 @@ static bool supports_lookups(const live_list *l) {
     if (l->handle.capabilities & HANDLE_LOOKS_UP)
         return true;
     const bly_kind kind = bly_filter_geometry(handle_filter(&l->handle)).kind;
-    (void)message_error("%s: is %s %s filter, which only counts different lines; use bloomery info "
-                        "to see the number, or bloomery distinct --state to continue counting",
-                        l->handle.name, kinds_article(kind), bly_kind_name(kind));
-    return false;
+    return message_fail(
+        "%s: is %s %s filter, which only counts different lines; use bloomery info to see the "
+        "number, or bloomery distinct --state to continue counting",
+        l->handle.name, kinds_article(kind), bly_kind_name(kind));
 }
 
 /* While the list is unavailable, its type is unknown. */

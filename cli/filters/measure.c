@@ -2,6 +2,7 @@
  * has counted. */
 #include "filters/measure.h"
 
+#include "cli.h"
 #include "filters/health.h"
 #include "text/message.h"
 #include "text/progress.h"
@@ -32,9 +33,7 @@ static bool generator_open(generator *g) {
         status = bly_random_key(g->state.random);
     if (status == BLY_OK)
         status = bly_hasher_init(&g->hasher, BLY_HASH_XXH3_128, seed[0] ^ seed[1]);
-    if (status != BLY_OK)
-        (void)message_status("random numbers", status);
-    return status == BLY_OK;
+    return status == BLY_OK || message_status("random numbers", status) == CLI_OK;
 }
 
 static bly_hash next(generator *g) {

@@ -4,7 +4,6 @@
 
 #include <bloomery/redis/bitmap.h>
 #include <stdio.h>
-#include <string.h>
 
 enum { COMMANDS = 2, FIELDS = 16, PLAIN = 12, RULES = PLAIN + FIELDS * 6 * 6, BATCH = 64 };
 

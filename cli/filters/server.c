@@ -12,7 +12,8 @@
 
 /* ---- addresses ------------------------------------------------------------------------------- */
 
-char *server_name(const char *address) {
+/* "redis://HOST/KEY" for "redis://USER:PASSWORD@HOST/KEY". NULL: out of memory. */
+static char *name_of(const char *address) {
     const char *mark = strstr(address, "://");
     const char *begin = mark ? mark + 3 : address;
     const size_t login = strcspn(begin, "/?");
@@ -28,36 +29,31 @@ char *server_name(const char *address) {
 bool server_parse(server_key *t, const char *address) {
     const char *why = NULL;
     *t = (server_key){0};
-    if (!bly_redis_available()) {
-        (void)message_error(
-            "this build of bloomery has no support for servers, because hiredis was "
-            "not found; build it with hiredis");
-        return false;
-    }
-    t->name = server_name(address);
+    if (!bly_redis_available())
+        return message_fail("this build of bloomery has no support for servers, because hiredis "
+                            "was not found; build it with hiredis");
+    t->name = name_of(address);
     const bly_status status =
         t->name ? bly_redis_url_parse(address, &why, &t->url) : (bly_status)BLY_ENOMEM;
     if (status == BLY_EINVAL)
-        (void)message_error("%s: %s", t->name, why);
-    else if (status != BLY_OK)
-        (void)message_error("out of memory");
-    else if (!t->url.key.data)
-        (void)message_error("%s: has no key; %s", t->name,
-                            t->url.socket
-                                ? "write unix:///PATH?key=KEY"
-                                : "write redis://HOST:PORT/KEY or redis://HOST:PORT/DATABASE/KEY");
-    if (status == BLY_OK && !t->url.password)
+        return message_fail("%s: %s", t->name, why);
+    if (status != BLY_OK)
+        return message_fail("out of memory");
+    if (!t->url.key.data)
+        return message_fail("%s: has no key; %s", t->name,
+                            t->url.socket ? "write unix:///PATH?key=KEY"
+                                          : "write redis://HOST:PORT/KEY or "
+                                            "redis://HOST:PORT/DATABASE/KEY");
+    if (!t->url.password)
         t->url.password = getenv("REDISCLI_AUTH");
-    return status == BLY_OK && t->url.key.data;
+    return true;
 }
 
 bool server_connect(server_key *t) {
     const bly_redis_options options = {.struct_size = sizeof options, .follow_moved = true};
     bly_redis_reason why;
     const bly_status status = bly_redis_open(&t->url, &options, &why, &t->server);
-    if (status != BLY_OK)
-        (void)message_error("%s: %s", t->name, why.text);
-    return status == BLY_OK;
+    return status == BLY_OK || message_fail("%s: %s", t->name, why.text);
 }
 
 void server_close(server_key *t) {

@@ -13,9 +13,6 @@ typedef struct server_key {
     bly_redis *server;
 } server_key;
 
-/* "redis://HOST/KEY" for "redis://USER:PASSWORD@HOST/KEY". Free it; NULL: out of memory. */
-char *server_name(const char *address);
-
 /* Parses the address, which must name a key. If it has no password, that in REDISCLI_AUTH is used.
  * Close *t in any case. */
 bool server_parse(server_key *t, const char *address);

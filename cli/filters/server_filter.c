@@ -9,12 +9,9 @@
 #include "filters/kind_words.h"
 #include "io/interrupt.h"
 #include "text/message.h"
-#include "text/numbers.h"
 #include "text/progress.h"
 
 #include <bloomery/redis/filter.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- addresses ------------------------------------------------------------------------------- */
@@ -123,32 +120,25 @@ static int report_error(const remote *r, bly_status status, const char *why) {
     return message_error("%s: %s%s", r->at.name, text, replica ? ", or use --allow-replica" : "");
 }
 
-static bly_status refused(const remote *r, bly_status status, const bly_redis_reason *why,
-                          bool gozero) {
+bly_status remote_open_failed(const remote *r, const bly_hasher *key, bool gozero,
+                              bly_status status, const bly_redis_reason *why) {
     const bool no_filter = status == BLY_ECORRUPT || status == BLY_EREFUSED;
     if (no_filter && report_content(r, gozero))
         return BLY_ECORRUPT;
-    if (status != BLY_OK)
+    if (status != BLY_EKEY)
         (void)report_error(r, status, why->text);
+    else
+        (void)message_error(key ? "%s: was created with a different secret key than the one in "
+                                  "--key-file; pass the right key file"
+                                : "%s: is keyed; pass its key with --key-file",
+                            r->at.name);
     return status;
 }
 
 bly_status remote_open(remote *r, const bly_hasher *key, const bly_redis_filter_options *options) {
     bly_redis_reason why = {""};
     const bly_status status = bly_redis_filter_open(&r->at.url, key, options, &why, &r->filter);
-    if (status == BLY_EKEY)
-        (void)message_error(
-            key ? "%s: was created with a different secret key than the one in --key-file; "
-                  "pass the right key file"
-                : "%s: is keyed; pass its key with --key-file",
-            r->at.name);
-    return status == BLY_EKEY ? status : refused(r, status, &why, false);
-}
-
-bly_status remote_open_gozero(remote *r, uint64_t bits, const bly_redis_filter_options *options) {
-    bly_redis_reason why = {""};
-    const bly_status status = bly_redis_filter_gozero(&r->at.url, bits, options, &why, &r->filter);
-    return refused(r, status, &why, true);
+    return status == BLY_OK ? status : remote_open_failed(r, key, false, status, &why);
 }
 
 int remote_failed(const remote *r, bly_status status) {
@@ -193,16 +183,13 @@ int remote_refuse_kind(const char *name, bly_kind kind) {
 
 bool remote_spec(uint64_t shards, uint64_t expire, bly_bitmap_spec *out) {
     if (shards > BLY_BITMAP_MAX_SHARDS)
-        (void)message_error("--shards cannot be more than %d", BLY_BITMAP_MAX_SHARDS);
-    else if (expire > UINT64_MAX / 1000)
-        (void)message_error("--expire is too long; leave it out");
-    else {
-        *out = (bly_bitmap_spec){.struct_size = sizeof(bly_bitmap_spec),
-                                 .shards = (uint32_t)shards,
-                                 .expire_ms = 1000 * expire};
-        return true;
-    }
-    return false;
+        return message_fail("--shards cannot be more than %d", BLY_BITMAP_MAX_SHARDS);
+    if (expire > UINT64_MAX / 1000)
+        return message_fail("--expire is too long; leave it out");
+    *out = (bly_bitmap_spec){.struct_size = sizeof(bly_bitmap_spec),
+                             .shards = (uint32_t)shards,
+                             .expire_ms = 1000 * expire};
+    return true;
 }
 
 bool remote_may_send(remote *r, bool replace, const char *option) {
@@ -211,25 +198,22 @@ bool remote_may_send(remote *r, bool replace, const char *option) {
         return false;
     switch (found) {
     case REMOTE_FILTER:
-        if (!replace)
-            (void)message_error("%s: already exists; use %s to replace it", r->at.name, option);
-        return replace;
+        return replace ||
+               message_fail("%s: already exists; use %s to replace it", r->at.name, option);
     case REMOTE_MODULE:
-        (void)message_error("%s: is a filter of a Redis module and will not be replaced; delete it "
-                            "first (DEL), or use another key",
+        return message_fail("%s: is a filter of a Redis module and will not be replaced; delete "
+                            "it first (DEL), or use another key",
                             r->at.name);
-        return false;
     case REMOTE_STRING:
     case REMOTE_OTHER:
-        (void)message_error("%s: is not a filter, so it is not replaced; use another key",
+        return message_fail("%s: is not a filter, so it is not replaced; use another key",
                             r->at.name);
-        return false;
     default:
         return true;
     }
 }
 
-static bool show(void *ctx, uint64_t done, uint64_t total) {
+bool remote_show(void *ctx, uint64_t done, uint64_t total) {
     progress_show_bytes(ctx, done, total);
     return !interrupt_seen();
 }
@@ -242,8 +226,8 @@ bool remote_send(remote *r, const bly_filter *from, const bly_bitmap_spec *spec,
     if (interrupt_seen())
         return false;
     progress_begin(&shown, false);
-    const bly_status status = bly_redis_filter_push(from, &r->at.url, spec, replace, NULL, show,
-                                                    &shown, &why, &r->filter);
+    const bly_status status = bly_redis_filter_push(from, &r->at.url, spec, replace, NULL,
+                                                    remote_show, &shown, &why, &r->filter);
     progress_end(&shown);
     if (status == BLY_EEXISTS)
         (void)message_error("%s: already exists; use %s to replace it", r->at.name, option);

@@ -31,8 +31,10 @@ void remote_close(remote *r);
 /* Opens an existing filter. `key` is only for a keyed filter; it may be NULL. If the key on the
  * server contains something else, reports what it is: BLY_ECORRUPT. */
 bly_status remote_open(remote *r, const bly_hasher *key, const bly_redis_filter_options *options);
-/* Opens a go-zero filter of this many bits. */
-bly_status remote_open_gozero(remote *r, uint64_t bits, const bly_redis_filter_options *options);
+/* Reports why the library did not open it; for remote_open, and where the report is optional. Only
+ * a go-zero filter is opened with `gozero`. Returns the status for the caller. */
+bly_status remote_open_failed(const remote *r, const bly_hasher *key, bool gozero,
+                              bly_status status, const bly_redis_reason *why);
 
 /* Reports why a call on r->filter failed. Returns CLI_ERROR. */
 int remote_failed(const remote *r, bly_status status);
@@ -41,8 +43,7 @@ int remote_failed(const remote *r, bly_status status);
  * no marks. */
 bly_list_source remote_list(remote *r);
 
-/* ---- sending ----------------------------------------------------------------------------------
- */
+/* ---- sending --------------------------------------------------------------------------------- */
 
 /* Whether a server without the module supports this kind. */
 bool remote_supports_kind(bly_kind kind);
@@ -60,6 +61,9 @@ bool remote_spec(uint64_t shards, uint64_t expire, bly_bitmap_spec *out);
  * After a signal, returns false and reports nothing. */
 bool remote_send(remote *r, const bly_filter *from, const bly_bitmap_spec *spec, bool replace,
                  const char *option);
+
+/* For a transfer by the library: shows the progress `ctx`. false: after a signal. */
+bool remote_show(void *ctx, uint64_t done, uint64_t total);
 
 /* What a key on a server contains. */
 typedef enum remote_content {

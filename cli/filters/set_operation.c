@@ -41,10 +41,9 @@ typedef struct inputs {
 /* "B: differs from A in its WHAT (THIS, not THAT); ..." */
 static bool differs(const inputs *p, const char *path, const char *what, const char *is,
                     const char *was) {
-    (void)message_error("%s: differs from %s in its %s (%s, not %s); only filters built with the "
+    return message_fail("%s: differs from %s in its %s (%s, not %s); only filters built with the "
                         "same options can be %s",
                         path, p->paths[0], what, is, was, p->op->done);
-    return false;
 }
 
 static const char *hash_name(const bly_file_info *info) {
@@ -89,12 +88,11 @@ static bool same_lines(inputs *p, const char *path, const bly_file_info *info) {
         p->old = path;
     if (!p->state || !p->old || p->op->operation == BLY_OP_OVERLAP)
         return true;
-    (void)message_error(
+    return message_fail(
         "%s: does not record how its keys were made from lines, but %s does. A line that ends in a "
         "carriage return may have a different key in each, and would not be found in the result. "
         "Build %s again from its lines, or combine it only with files that do not record it either",
         p->old, p->state, p->old);
-    return false;
 }
 
 /* Compares everything except the size, which folding can change, and the shape of kinds that grow.
@@ -138,7 +136,7 @@ static bool common_shape(const inputs *p, bly_geometry *out) {
 }
 
 static int refuse_sizes(const inputs *p, const char *path, const bly_file_info *b) {
-    char is[KINDS_SIZE], was[KINDS_SIZE], small[KINDS_SIZE], rate[NUMBER_TEXT];
+    char is[KINDS_SIZE], was[KINDS_SIZE], small[KINDS_SIZE];
     bly_geometry g;
     (void)kinds_size(&b->geometry, is);
     (void)kinds_size(&p->first.geometry, was);
@@ -156,7 +154,7 @@ static int refuse_sizes(const inputs *p, const char *path, const bly_file_info *
             path, p->paths[0], is, was, small);
     return message_error("%s: differs from %s in its size (%s, not %s); use --fold to fold them to "
                          "%s, with a false-positive rate per lookup of at least %s",
-                         path, p->paths[0], is, was, small, number_percent(fpr, rate));
+                         path, p->paths[0], is, was, small, NUMBER_PERCENT(fpr));
 }
 
 /* Reports the library's reason why filters of this kind cannot be combined. */
@@ -174,14 +172,6 @@ static bool refuse_kind(const inputs *p) {
     return false;
 }
 
-static bool refuse_fingerprints(const inputs *p, const char *path) {
-    (void)message_error("%s: is a fingerprint file of dedup --exact or --confirm. These cannot "
-                        "be %s, because each has its own random seed; run bloomery dedup once on "
-                        "all the lines instead",
-                        path, p->op->done);
-    return false;
-}
-
 /* Reads every header, and compares it with the first. */
 static bool read_headers(inputs *p, const set_operation *op, bool fold, cli_operands files) {
     const char *odd = NULL;
@@ -190,7 +180,10 @@ static bool read_headers(inputs *p, const set_operation *op, bool fold, cli_oper
     for (size_t i = 0; i < p->count; i++) {
         bly_file_info info = {.struct_size = sizeof info};
         if (pages_recognise(p->paths[i]))
-            return refuse_fingerprints(p, p->paths[i]);
+            return message_fail("%s: is a fingerprint file of dedup --exact or --confirm. These "
+                                "cannot be %s, because each has its own random seed; run "
+                                "bloomery dedup once on all the lines instead",
+                                p->paths[i], op->done);
         if (open_header(p->paths[i], &info) != BLY_OK)
             return false;
         if (i == 0)
@@ -319,25 +312,21 @@ static bly_status correct_marks(inputs *p, bly_filter *f, const bly_list_info *o
 
 /* If the number of keys is within the capacity, copies of the same key are the reason. */
 static int refuse_full(const inputs *p, size_t i, const bly_filter *into, uint64_t more) {
-    char keys[NUMBER_TEXT], room[NUMBER_TEXT];
     const uint64_t all = bly_filter_count(into) + more, most = bly_filter_max_keys(into);
-    (void)number_grouped(all, keys);
+    const char *keys = NUMBER_GROUPED(all);
     if (all > most)
         return message_error(
-            "%s: its keys do not fit into the result: the files have %s keys "
-            "together, and there is space for %s; build each with -n for the keys of "
-            "all",
-            p->paths[i], keys, number_grouped(most, room));
+            "%s: its keys do not fit into the result: the files have %s keys together, and there "
+            "is space for %s; build each with -n for the keys of all",
+            p->paths[i], keys, NUMBER_GROUPED(most));
     if (!kinds_limit_copies(p->first.geometry.kind))
         return message_error(
-            "%s: its keys do not fit into the result; build one list from the keys "
-            "of all files",
+            "%s: its keys do not fit into the result; build one list from the keys of all files",
             p->paths[i]);
-    return message_error("%s: its keys do not fit into the result, although the files have only "
-                         "%s keys together. A key that is in several files is stored several "
-                         "times, and there is space for at most eight copies of a key, or for "
-                         "fewer if many keys have several; build one list from the keys of all "
-                         "files",
+    return message_error("%s: its keys do not fit into the result, although the files have only %s "
+                         "keys together. A key that is in several files is stored several times, "
+                         "and there is space for at most eight copies of a key, or for fewer if "
+                         "many keys have several; build one list from the keys of all files",
                          p->paths[i], keys);
 }
 
@@ -351,21 +340,19 @@ static int refuse_mismatch(const inputs *p, size_t i, bly_status status, const c
 
 /* Subtracting ignores keys that it does not find. */
 static void warn_of_absent(const inputs *p, size_t i, uint64_t keys, uint64_t removed) {
-    char some[NUMBER_TEXT], all[NUMBER_TEXT];
     if (p->op->operation == BLY_OP_SUBTRACT && removed < keys)
-        message_warn("%s: %s of its %s keys are not in %s. Others may only be false positives "
-                     "there, and then a different key was removed; subtract only lists whose keys "
-                     "are all in the first",
-                     p->paths[i], number_grouped(keys - removed, some), number_grouped(keys, all),
-                     p->paths[0]);
+        message_warn(
+            "%s: %s of its %s keys are not in %s. Others may only be false positives there, and "
+            "then a different key was removed; subtract only lists whose keys are all in the first",
+            p->paths[i], NUMBER_GROUPED(keys - removed), NUMBER_GROUPED(keys), p->paths[0]);
 }
 
 static bool refuse_options(const inputs *p, const char *path) {
-    (void)message_error("%s: was created with a different --field, --delimiter, --url or "
-                        "--ignore-case than %s, so a line has a different key in each. Only "
-                        "states created with the same options can be %s; create one of them again",
-                        path, p->paths[0], p->op->done);
-    return false;
+    return message_fail(
+        "%s: was created with a different --field, --delimiter, --url or --ignore-case than %s, so "
+        "a line has a different key in each. Only states created with the same options can be %s; "
+        "create one of them again",
+        path, p->paths[0], p->op->done);
 }
 
 static bool combine_file(inputs *p, size_t i, bly_filter *into) {
@@ -427,7 +414,7 @@ static uint64_t different_keys(const bly_filter_info *s) {
 
 static void report(const inputs *p, const char *name, bool as_json, const bly_filter_info *s,
                    uint64_t marks) {
-    char keys[NUMBER_TEXT], now[NUMBER_TEXT], requested[NUMBER_TEXT], marked[64] = "";
+    char marked[64] = "";
     const size_t files = p->op->operation == BLY_OP_SUBTRACT ? p->count - 1 : p->count;
     const uint64_t own = different_keys(s) > marks ? different_keys(s) - marks : 0;
     if (marks)
@@ -436,14 +423,14 @@ static void report(const inputs *p, const char *name, bool as_json, const bly_fi
     if (as_json)
         report_json(p, name, s, marks);
     else
-        message_note(
-            "%s: %zu filter%s %s, %s%s key%s%s%s; %s %s (requested: %s)", name, files,
-            files == 1 ? "" : "s", p->op->done, kinds_can(s->kind, BLY_CAN_REMOVE) ? "" : "about ",
-            number_grouped(own, keys), own == 1 ? "" : "s", marked,
-            s->approximate ? " (approximate: a few of them may not be in all files)" : "",
-            kinds_can(s->kind, BLY_CARDINALITY_ONLY) ? "standard error"
-                                                     : "false-positive rate per lookup",
-            number_percent(s->current_fpr, now), number_percent(s->requested_fpr, requested));
+        message_note("%s: %zu filter%s %s, %s%s key%s%s%s; %s %s (requested: %s)", name, files,
+                     files == 1 ? "" : "s", p->op->done,
+                     kinds_can(s->kind, BLY_CAN_REMOVE) ? "" : "about ", NUMBER_GROUPED(own),
+                     own == 1 ? "" : "s", marked,
+                     s->approximate ? " (approximate: a few of them may not be in all files)" : "",
+                     kinds_can(s->kind, BLY_CARDINALITY_ONLY) ? "standard error"
+                                                              : "false-positive rate per lookup",
+                     NUMBER_PERCENT(s->current_fpr), NUMBER_PERCENT(s->requested_fpr));
     (void)health_warn(name, s);
 }
 
@@ -479,8 +466,7 @@ int set_operation_run(const set_operation *op, const set_options *v, cli_operand
 
 bool set_output_save(const bly_filter *f, destination *to, const char *advice,
                      bly_filter_info *info) {
-    BLY_INIT(*info);
-    bly_filter_get_info(f, info);
+    *info = filter_info(f);
     return health_worth_writing(to->name, info, advice) && destination_save(to, f);
 }
 

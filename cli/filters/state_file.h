@@ -1,4 +1,5 @@
-/* state_file.h - a filter that is saved in the file of --state from one run to the next.
+/* state_file.h - the states of dedup, distinct and count: a filter that is saved in the file of
+ * --state from one run to the next, and the rule by which its keys are made.
  *
  * The file is locked: a second run with the same state is refused.
  */
@@ -30,5 +31,23 @@ void state_file_close(state_file *s);
 
 /* Whether there is a state at `path`. An empty file, as made by mktemp, is not one yet. */
 bool state_file_begun(const char *path);
+
+/* ---- the rule --------------------------------------------------------------------------------
+ * A state records the rule by which its keys were made from lines, and all runs must use the same
+ * rule. */
+
+typedef enum state_rule {
+    STATE_RULE_REFUSED, /* its keys were made by another rule; reported */
+    STATE_RULE_FITS,    /* the state records the rule of this run, or may record it */
+    STATE_RULE_OLD      /* it records no rule, so the old rule is used: a carriage return at the
+                          end of a line is part of the key */
+} state_rule;
+
+/* `recorded` is the rule of the state at `path`, `requested` that of this run. An `empty` state has
+ * no keys, so it fits every rule. */
+state_rule state_rule_of(const char *path, bly_key_rule recorded, bly_key_rule requested,
+                         bool empty);
+/* The same for a state file; a new state, and one that fits, then record the requested rule. */
+state_rule state_file_settle_rule(state_file *s, bly_key_rule requested, bool empty);
 
 #endif

@@ -26,8 +26,7 @@ static bool set_chunk_size(transfer *t) {
     t->chunk_size = t->v->chunk ? (size_t)t->v->chunk : CHUNK;
     if (t->chunk_size >= MIN_CHUNK && t->chunk_size <= MAX_CHUNK)
         return true;
-    (void)message_error("--chunk-size must be from 1K to 64M");
-    return false;
+    return message_fail("--chunk-size must be from 1K to 64M");
 }
 
 static void report_json(const transfer *t, bool sent, double seconds) {
@@ -42,27 +41,28 @@ static void report_json(const transfer *t, bool sent, double seconds) {
     json_integer(&j, "bytes", t->total);
     if (t->shards)
         json_integer(&j, "shards", t->shards);
-    else if (sent)
-        json_integer(&j, "resumed_at", t->resumed);
-    if (!t->shards)
+    else {
+        if (sent)
+            json_integer(&j, "resumed_at", t->resumed);
         json_integer(&j, "chunks", t->chunks);
-    if (!t->shards && !sent)
-        json_integer(&j, "tries", t->tries);
+        if (!sent)
+            json_integer(&j, "tries", t->tries);
+    }
     json_real(&j, "seconds", seconds);
     json_end(&j);
 }
 
 static void report(const transfer *t, bool sent) {
     const double seconds = progress_clock() - t->start;
-    char bytes[NUMBER_TEXT], time[NUMBER_TEXT], strings[48] = "";
-    (void)number_bytes(t->total - t->resumed, bytes);
+    char strings[48] = "";
     if (sent && t->shards > 1)
         (void)snprintf(strings, sizeof strings, ", in %u strings", (unsigned)t->shards);
     if (t->v->json)
         report_json(t, sent, seconds);
     else
-        message_note("%s: %s %s in %s%s", sent ? t->remote.at.name : t->path, bytes,
-                     sent ? "sent" : "fetched", number_time(seconds, time), strings);
+        message_note("%s: %s %s in %s%s", sent ? t->remote.at.name : t->path,
+                     NUMBER_BYTES(t->total - t->resumed), sent ? "sent" : "fetched",
+                     NUMBER_TIME(seconds), strings);
 }
 
 /* ---- push ------------------------------------------------------------------------------------ */
@@ -71,23 +71,20 @@ static void report(const transfer *t, bool sent) {
 static bool plain_can_store(const transfer *t) {
     const bly_kind kind = bly_filter_geometry(t->filter).kind;
     if (!remote_supports_kind(kind))
-        (void)remote_refuse_kind(t->path, kind);
-    else if (!bly_filter_hasher(t->filter))
-        (void)message_error("%s: is keyed; pass its secret key with --key-file (only the id of the "
-                            "key is sent)",
-                            t->path);
-    else if (t->v->resume)
-        (void)message_error("%s: an interrupted push can only be continued on a server with the "
+        return remote_refuse_kind(t->path, kind) == CLI_OK;
+    if (!bly_filter_hasher(t->filter))
+        return message_fail(
+            "%s: is keyed; pass its secret key with --key-file (only the id of the key is sent)",
+            t->path);
+    if (t->v->resume)
+        return message_fail("%s: an interrupted push can only be continued on a server with the "
                             "Bloomery module; leave out --resume",
                             t->remote.at.name);
-    else if (t->v->chunk)
-        (void)message_error(
-            "%s: --chunk-size is only for servers with the Bloomery module; leave it "
-            "out",
+    if (t->v->chunk)
+        return message_fail(
+            "%s: --chunk-size is only for servers with the Bloomery module; leave it out",
             t->remote.at.name);
-    else
-        return true;
-    return false;
+    return true;
 }
 
 const char *transfer_type_noun(bly_list_type type) {
@@ -99,21 +96,19 @@ static void note_type(const transfer *t) {
     bly_list_levels levels;
     const bly_list_type type = bly_list_recognise(t->filter, &levels);
     if (!bly_list_is_lines(type) && type != BLY_LIST_NONE && !t->v->as_is)
-        message_note("%s: is a %s %s; bloomery check and add recognise this, but other "
-                     "clients must look up keys in canonical form",
+        message_note("%s: is a %s %s; bloomery check and add recognise this, but other clients "
+                     "must look up keys in canonical form",
                      t->remote.at.name, transfer_type_noun(type), line_type_words(type));
 }
 
 static bool push_plain(transfer *t, bool no_module) {
-    bly_bitmap_spec spec;
-    if (!remote_spec(t->v->shards, t->v->expire, &spec) || !plain_can_store(t) ||
-        !remote_may_send(&t->remote, t->v->replace, "--replace"))
+    if (!plain_can_store(t) || !remote_may_send(&t->remote, t->v->replace, "--replace"))
         return false;
     if (no_module)
-        message_note("%s: the server has no Bloomery module, so the filter is stored in Redis "
-                     "strings",
-                     t->remote.at.name);
-    if (!remote_send(&t->remote, t->filter, &spec, t->v->replace, "--replace"))
+        message_note(
+            "%s: the server has no Bloomery module, so the filter is stored in Redis strings",
+            t->remote.at.name);
+    if (!remote_send(&t->remote, t->filter, &t->spec, t->v->replace, "--replace"))
         return false;
     note_type(t);
     t->shards = bly_redis_filter_bitmap(t->remote.filter)->shards;
@@ -148,8 +143,7 @@ static bool push_file(transfer *t) {
 
 int transfer_push(const transfer_options *v, const char *path, const char *address) {
     transfer t = {.v = v, .path = path, .start = progress_clock()};
-    bly_bitmap_spec spec;
-    if (!set_chunk_size(&t) || !remote_spec(v->shards, v->expire, &spec))
+    if (!set_chunk_size(&t) || !remote_spec(v->shards, v->expire, &t.spec))
         return CLI_ERROR;
     const bool good = remote_parse(&t.remote, address) && push_file(&t);
     if (good)
@@ -160,26 +154,20 @@ int transfer_push(const transfer_options *v, const char *path, const char *addre
 
 /* ---- pull ------------------------------------------------------------------------------------ */
 
-static bool show(void *ctx, uint64_t done, uint64_t total) {
-    progress_show_bytes(ctx, done, total);
-    return !interrupt_seen();
-}
-
 /* Needs no secret key, even for a keyed filter. */
 static bool pull_plain(transfer *t) {
     const bly_redis_filter_options how = {.struct_size = sizeof how, .without_key = true};
     bly_filter *f = NULL;
-    if (t->v->chunk) {
-        (void)message_error("%s: --chunk-size is only for filters of the Bloomery module; leave it "
-                            "out",
-                            t->remote.at.name);
-        return false;
-    }
+    if (t->v->chunk)
+        return message_fail(
+            "%s: --chunk-size is only for filters of the Bloomery module; leave it out",
+            t->remote.at.name);
     if (remote_open(&t->remote, NULL, &how) != BLY_OK)
         return false;
     interrupt_watch();
     progress_begin(&t->progress, false);
-    const bly_status status = bly_redis_filter_pull(t->remote.filter, show, &t->progress, &f);
+    const bly_status status =
+        bly_redis_filter_pull(t->remote.filter, remote_show, &t->progress, &f);
     progress_end(&t->progress);
     if (status != BLY_OK && !interrupt_seen())
         (void)remote_failed(&t->remote, status);
@@ -216,10 +204,9 @@ int transfer_pull(const transfer_options *v, const char *address, const char *pa
 /* ---- drop ------------------------------------------------------------------------------------ */
 
 static void report_dropped(const transfer_options *v, const remote *r, const bly_bitmap *was) {
-    char bytes[NUMBER_TEXT];
     const uint64_t size = bly_bitmap_bytes(was);
     if (!v->json) {
-        message_note("%s: deleted (%s in %u Redis string%s)", r->at.name, number_bytes(size, bytes),
+        message_note("%s: deleted (%s in %u Redis string%s)", r->at.name, NUMBER_BYTES(size),
                      (unsigned)was->shards, was->shards == 1 ? "" : "s");
         return;
     }

@@ -28,6 +28,7 @@ typedef struct transfer {
     const char *path;
     remote remote;
     const bly_filter *filter; /* to be sent */
+    bly_bitmap_spec spec;     /* for a server without the module */
     remote_content content;   /* the type of the value to be fetched */
     uint32_t shards;          /* number of strings; 0: a filter of the module */
     size_t chunk_size;

@@ -8,7 +8,7 @@
  */
 #include "filters/transfer.h"
 
-#include "filters/kind_words.h"
+#include "filters/filter_file.h"
 #include "io/interrupt.h"
 #include "io/list_lines.h"
 #include "io/output.h"
@@ -16,18 +16,18 @@
 #include "text/numbers.h"
 
 #include <bloomery/host/chunks.h>
-#include <bloomery/host/describe.h>
 #include <bloomery/host/lists.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_TRIES = 5, KIND_AT = 5 /* offset in a header: docs/format.md */ };
+enum { MAX_TRIES = 5 };
 
 /* ---- sending --------------------------------------------------------------------------------- */
 
 typedef struct sending {
     transfer *t;
+    server_key *at;
     bool no_module; /* the server has no module */
     bly_chunks *image;
     uint8_t *chunk;
@@ -36,10 +36,10 @@ typedef struct sending {
 static bly_redis_reply *load(sending *s, uint64_t offset, size_t size, const char *lost) {
     char total[SERVER_NUMBER], at[SERVER_NUMBER];
     const bly_bytes args[] = {
-        server_word("BLY.LOAD"),   s->t->remote.at.url.key, server_number(s->t->total, total),
-        server_number(offset, at), {s->chunk, size},        server_word("REPLACE"),
+        server_word("BLY.LOAD"),   s->at->url.key,   server_number(s->t->total, total),
+        server_number(offset, at), {s->chunk, size}, server_word("REPLACE"),
     };
-    return server_command(&s->t->remote.at, args, s->t->v->replace ? 6 : 5, lost);
+    return server_command(s->at, args, s->t->v->replace ? 6 : 5, lost);
 }
 
 /* Sets t->resumed. Sends a chunk at an impossible offset: the server's error then names the offset
@@ -62,7 +62,7 @@ static bool find_start(sending *s) {
     bly_redis_reply_free(answer);
     if (s->t->resumed == 0 && !s->no_module)
         message_note("%s: found no interrupted push to continue; sending from the beginning",
-                     s->t->remote.at.name);
+                     s->at->name);
     return true;
 }
 
@@ -73,18 +73,18 @@ static bool check_answer(const sending *s, const bly_redis_reply *answer) {
         return true;
     if (s->no_module)
         return false;
-    (void)server_refused(&s->t->remote.at, answer);
+    (void)server_refused(s->at, answer);
     if (s->t->resumed > 0 && server_is_error(answer) && s->t->done == s->t->total)
-        message_note("the chunks that the server already has may be of another file; push "
-                     "again without --resume");
+        message_note("the chunks that the server already has may be of another file; push again "
+                     "without --resume");
     return false;
 }
 
 static bool send_chunk(sending *s) {
-    char lost[160], sent[NUMBER_TEXT];
+    char lost[160];
     const size_t size = bly_chunks_read(s->image, s->t->done, s->chunk, s->t->chunk_size);
     (void)snprintf(lost, sizeof lost, "; %s bytes have arrived; use --resume to continue",
-                   number_grouped(s->t->done, sent));
+                   NUMBER_GROUPED(s->t->done));
     bly_redis_reply *answer = load(s, s->t->done, size, s->t->done ? lost : "");
     if (!answer)
         return false;
@@ -97,7 +97,6 @@ static bool send_chunk(sending *s) {
 }
 
 static bool send_all(sending *s) {
-    char sent[NUMBER_TEXT];
     bool good = find_start(s) && !s->no_module;
     s->t->done = s->t->resumed;
     progress_begin(&s->t->progress, false);
@@ -110,7 +109,7 @@ static bool send_all(sending *s) {
     if (good && s->t->done < s->t->total)
         message_note("%s: interrupted; the server keeps the first %s bytes, and --resume continues "
                      "from there",
-                     s->t->remote.at.name, number_grouped(s->t->done, sent));
+                     s->at->name, NUMBER_GROUPED(s->t->done));
     return good && s->t->done == s->t->total;
 }
 
@@ -142,21 +141,18 @@ static bool module_can_store(sending *s) {
     if (s->no_module)
         return true;
     if (needs_plain)
-        (void)message_error("%s: --shards and --expire are only for filters in Redis strings; add "
-                            "--plain, or leave them out",
-                            s->t->remote.at.name);
-    else
-        (void)message_error(
-            "%s: is a %s %s, but the Bloomery module compares bytes, so it would not "
-            "find other spellings of a key, addresses in a listed block, or "
-            "subdomains; use --plain to look up keys with bloomery check, or --as-is "
-            "if all clients look up keys in canonical form",
-            s->t->path, transfer_type_noun(type), line_type_words(type));
-    return false;
+        return message_fail("%s: --shards and --expire are only for filters in Redis strings; "
+                            "add --plain, or leave them out",
+                            s->at->name);
+    return message_fail(
+        "%s: is a %s %s, but the Bloomery module compares bytes, so it would not find other "
+        "spellings of a key, addresses in a listed block, or subdomains; use --plain to look up "
+        "keys with bloomery check, or --as-is if all clients look up keys in canonical form",
+        s->t->path, transfer_type_noun(type), line_type_words(type));
 }
 
 module_result module_push(transfer *t) {
-    sending s = {.t = t, .chunk = malloc(t->chunk_size)};
+    sending s = {.t = t, .at = &t->remote.at, .chunk = malloc(t->chunk_size)};
     bool good = s.chunk && bly_chunks_open(t->filter, NULL, &s.image) == BLY_OK;
     if (!good)
         (void)message_error("out of memory");
@@ -174,6 +170,7 @@ module_result module_push(transfer *t) {
 
 typedef struct fetching {
     transfer *t;
+    server_key *at;
     output out;
     int64_t stamp;
 } fetching;
@@ -182,13 +179,13 @@ typedef enum fetch_result { FETCH_FAILED, FETCH_CHANGED, FETCH_OK } fetch_result
 
 /* Reports why nothing can be fetched from a server without the module. */
 static int report_no_module(const fetching *f) {
-    const char *name = f->t->remote.at.name;
+    const char *name = f->at->name;
     if (f->t->content == REMOTE_NOTHING)
         return message_error("%s: there is no such key", name);
     if (f->t->content == REMOTE_STRING)
-        return message_error("%s: is a Redis string, but not a Bloomery filter (go-zero filters "
-                             "cannot be pulled)",
-                             name);
+        return message_error(
+            "%s: is a Redis string, but not a Bloomery filter (go-zero filters cannot be pulled)",
+            name);
     if (f->t->content == REMOTE_OTHER)
         return message_error("%s: is not a filter; use another key", name);
     return message_error(
@@ -203,14 +200,14 @@ static const bly_redis_reply *data_of(const fetching *f, const bly_redis_reply *
     stamp = bly_redis_reply_at(answer, 1);
     data = bly_redis_reply_at(answer, 2);
     if (bly_redis_reply_type(answer) == BLY_REDIS_NIL)
-        (void)message_error("%s: there is no such key", f->t->remote.at.name);
+        (void)message_error("%s: there is no such key", f->at->name);
     else if (server_error_has(answer, "unknown command"))
         (void)report_no_module(f);
     else if (!data || bly_redis_reply_type(total) != BLY_REDIS_INTEGER ||
              bly_redis_reply_type(stamp) != BLY_REDIS_INTEGER ||
              bly_redis_reply_type(data) != BLY_REDIS_TEXT ||
              bly_redis_reply_text(data).size > f->t->chunk_size)
-        (void)server_refused(&f->t->remote.at, answer);
+        (void)server_refused(f->at, answer);
     else
         return data;
     return NULL;
@@ -224,17 +221,12 @@ static bool check_first_chunk(fetching *f, const bly_redis_reply *answer, bly_by
     const bly_status status = bly_file_parse_info(data.data, data.size, &info);
     if (status == BLY_OK && f->t->total == BLY_FILE_HEADER + info.body_bytes)
         return true;
-    const bly_removed_kind *gone = NULL;
     if (status == BLY_EUNSUPPORTED)
-        gone = bly_kind_removed(((const uint8_t *)data.data)[KIND_AT]);
-    if (gone)
-        (void)message_error("%s: kind %s is no longer supported; use %s instead",
-                            f->t->remote.at.name, gone->name, gone->replacement);
+        (void)open_refuse_removed(f->at->name, data.data, data.size);
     else if (status == BLY_OK || status == BLY_ECORRUPT)
-        (void)message_error("%s: the server sent something that is not a filter",
-                            f->t->remote.at.name);
+        (void)message_error("%s: the server sent something that is not a filter", f->at->name);
     else
-        (void)message_status(f->t->remote.at.name, status);
+        (void)message_status(f->at->name, status);
     return false;
 }
 
@@ -248,8 +240,7 @@ static fetch_result handle_chunk(fetching *f, const bly_redis_reply *answer) {
     if (bly_redis_reply_integer(bly_redis_reply_at(answer, 1)) != f->stamp)
         return FETCH_CHANGED;
     if (data.size == 0 || data.size > f->t->total - f->t->done) {
-        (void)message_error("%s: the server sent %llu bytes too %s; try again",
-                            f->t->remote.at.name,
+        (void)message_error("%s: the server sent %llu bytes too %s; try again", f->at->name,
                             (unsigned long long)(data.size ? data.size - (f->t->total - f->t->done)
                                                            : f->t->total - f->t->done),
                             data.size ? "many" : "few");
@@ -264,12 +255,12 @@ static fetch_result fetch_chunk(fetching *f) {
     char at[SERVER_NUMBER], count[SERVER_NUMBER];
     const bly_bytes args[] = {
         server_word("BLY.DUMP"),
-        f->t->remote.at.url.key,
+        f->at->url.key,
         server_number(f->t->done, at),
         server_word("COUNT"),
         server_number(f->t->chunk_size, count),
     };
-    bly_redis_reply *answer = server_command(&f->t->remote.at, args, 5, "");
+    bly_redis_reply *answer = server_command(f->at, args, 5, "");
     if (!answer)
         return FETCH_FAILED;
     const fetch_result result = handle_chunk(f, answer);
@@ -301,7 +292,7 @@ static bool fetch_all(fetching *f) {
     if (result == FETCH_CHANGED && !interrupt_seen())
         (void)message_error("%s: the filter changed during each of %d attempts; stop adding keys "
                             "while it is fetched, or pull it from a replica that gets no updates",
-                            f->t->remote.at.name, MAX_TRIES);
+                            f->at->name, MAX_TRIES);
     return result == FETCH_OK;
 }
 
@@ -319,14 +310,13 @@ static bool verify(fetching *f) {
         status = bly_filter_load(path, &o, &loaded);
     bly_map_close(map);
     bly_filter_destroy(loaded);
-    if (status != BLY_OK)
-        (void)message_error("%s: the fetched filter is invalid (%s); nothing was written",
-                            f->t->remote.at.name, bly_strerror(status));
-    return status == BLY_OK;
+    return status == BLY_OK ||
+           message_fail("%s: the fetched filter is invalid (%s); nothing was written", f->at->name,
+                        bly_strerror(status));
 }
 
 bool module_pull(transfer *t) {
-    fetching f = {.t = t};
+    fetching f = {.t = t, .at = &t->remote.at};
     if (!output_open(&f.out, t->path, t->v->replace))
         return false;
     const bool good = fetch_all(&f) && verify(&f) && output_commit(&f.out);

@@ -133,13 +133,8 @@ static void choose_shown(plan_answer *p) {
             show_line(p, i);
     }
     sort_shown(p);
-}
-
-bool plan_is_shown(const plan_answer *p, size_t line) {
     for (size_t i = 0; i < p->shown_count; i++)
-        if (p->shown[i] == line)
-            return true;
-    return false;
+        p->lines[p->shown[i]].shown = true;
 }
 
 void plan_fill_lines(plan_answer *p) {
@@ -197,8 +192,8 @@ bly_status plan_on_server(plan_answer *p, bly_kind kind, uint64_t shards, const 
     if (status == BLY_OK)
         status = bly_bitmap_plan(&spec, &p->bitmap);
     if (status == BLY_ETOOBIG)
-        *why = shards ? "the filter cannot be split into that number of strings: each has at "
-                        "least one block, and at most 512 MiB; leave out --shards"
+        *why = shards ? "the filter cannot be split into that number of strings: each has at least "
+                        "one block, and at most 512 MiB; leave out --shards"
                       : "the filter would need more than 4096 strings of 512 MiB; split the keys "
                         "among several filters, or allow a higher rate";
     return status;

@@ -5,7 +5,6 @@
 
 #include <bloomery/filter.h>
 #include <bloomery/redis/filter.h>
-#include <stdio.h>
 
 enum {
     PLAN_KINDS = 32,
@@ -16,6 +15,7 @@ typedef struct plan_line {
     bly_kind kind;
     bly_status status; /* not BLY_OK: the kind does not fit, and `advice` is empty */
     bly_advice advice;
+    bool shown; /* also without --all */
 } plan_line;
 
 typedef struct plan_answer {
@@ -40,16 +40,13 @@ bly_status plan_kind(const plan_answer *p, bly_kind kind, bly_advice *out);
 /* Fills in `lines` and `shown` for p->needs and p->choice. */
 void plan_fill_lines(plan_answer *p);
 
-/* Whether the line with this index is among the shown ones. */
-bool plan_is_shown(const plan_answer *p, size_t line);
-
 /* For a plain server: chooses among the kinds that it can store, and divides the filter into
  * `shards` strings (0: as few as possible). On failure *why is the message, or NULL. */
 bly_status plan_on_server(plan_answer *p, bly_kind kind, uint64_t shards, const char **why);
 
-/* With `all`, prints every kind, not only the shown ones. */
-void plan_print(const plan_answer *p, bool all, FILE *to);
-void plan_json(const plan_answer *p, FILE *to);
+/* Both print on standard output; with `all` every kind, not only the shown ones. */
+void plan_print(const plan_answer *p, bool all);
+void plan_json(const plan_answer *p);
 
 /* Prints why there is no plan, and what to do. Returns CLI_ERROR. */
 int plan_refuse(const bly_needs *needs, bly_kind kind, bly_hash_id hash, bly_status status);

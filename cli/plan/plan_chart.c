@@ -55,13 +55,6 @@ double chart_height(const chart *c, double rate) {
     return (log10(rate) - c->low) / (c->high - c->low);
 }
 
-bool chart_is_low(const chart *c, const chart_curve *curve) {
-    for (size_t at = 0; at < c->points; at++)
-        if (chart_height(c, curve->rates[at]) >= 0)
-            return false;
-    return true;
-}
-
 size_t chart_end(const chart *c, const chart_curve *curve) {
     size_t end = c->points - 1;
     while (end > 0 && isnan(curve->rates[end]))

@@ -40,9 +40,6 @@ void chart_make(chart *c, const plan_answer *p, chart_medium medium);
 /* The position of a rate on the vertical axis: 0 at the bottom, 1 at the top, negative below. */
 double chart_height(const chart *c, double rate);
 
-/* Whether a curve is below the axis everywhere. It is then drawn at the bottom. */
-bool chart_is_low(const chart *c, const chart_curve *curve);
-
 /* The last point of a curve: where no more keys fit into the filter, or c->points - 1. */
 size_t chart_end(const chart *c, const chart_curve *curve);
 

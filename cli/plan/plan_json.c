@@ -4,6 +4,7 @@
 #include "text/json.h"
 
 #include <bloomery/redis/bitmap.h>
+#include <math.h>
 
 static void advice_json(json *j, const bly_advice *a) {
     json_integer(j, "keys", a->needs.keys);
@@ -15,11 +16,10 @@ static void advice_json(json *j, const bly_advice *a) {
     json_integer(j, "hash_bits", a->needs.hash_bits);
     json_real(j, "rate", a->fpr);
     json_real(j, "requested_rate", a->needs.fpr);
-    if (plan_max_keys(a) < 2 * a->needs.keys) {
-        json_null(j, "rate_at_twice_the_keys");
+    const bool full = plan_max_keys(a) < 2 * a->needs.keys;
+    json_real(j, "rate_at_twice_the_keys", full ? NAN : plan_rate_at(a, 2 * a->needs.keys));
+    if (full)
         json_integer(j, "max_keys", plan_max_keys(a));
-    } else
-        json_real(j, "rate_at_twice_the_keys", plan_rate_at(a, 2 * a->needs.keys));
     if (kinds_grow(a->kind))
         json_integer(j, "first_keys", a->needs.first_keys);
     if (a->kind == BLY_COUNTING) {
@@ -42,9 +42,9 @@ static void needs_json(json *j, const plan_answer *p) {
         {BLY_NEED_SECRET, "hostile-keys"}, {BLY_NEED_SPACE, "smallest"},
     };
     json_open(j, "requested", '{');
-    needs->keys ? json_integer(j, "keys", needs->keys) : json_null(j, "keys");
-    needs->fpr > 0 ? json_real(j, "rate", needs->fpr) : json_null(j, "rate");
-    needs->bytes ? json_integer(j, "memory", needs->bytes) : json_null(j, "memory");
+    json_integer_or_null(j, "keys", needs->keys, needs->keys);
+    json_real(j, "rate", needs->fpr > 0 ? needs->fpr : NAN);
+    json_integer_or_null(j, "memory", needs->bytes, needs->bytes);
     if (p->seconds)
         json_integer(j, "window_seconds", p->seconds);
     json_open(j, "needs", '[');
@@ -55,8 +55,8 @@ static void needs_json(json *j, const plan_answer *p) {
     json_close(j, '}');
 }
 
-void plan_json(const plan_answer *p, FILE *to) {
-    json j = json_begin(to);
+void plan_json(const plan_answer *p) {
+    json j = json_begin(stdout);
     needs_json(&j, p);
     json_text(&j, "kind", bly_kind_name(p->choice.kind));
     json_text(&j, "reason", p->choice.reason);
@@ -75,7 +75,7 @@ void plan_json(const plan_answer *p, FILE *to) {
         json_open(&j, NULL, '{');
         json_text(&j, "kind", bly_kind_name(line->kind));
         json_bool(&j, "fits", line->status == BLY_OK);
-        json_bool(&j, "shown", plan_is_shown(p, i));
+        json_bool(&j, "shown", line->shown);
         json_bool(&j, "chosen", line->kind == p->choice.kind);
         json_text(&j, "reason",
                   line->status == BLY_OK ? line->advice.reason : plan_why_not(p, line));

@@ -39,7 +39,6 @@ static int unsupported(const bly_needs *needs, bly_kind kind) {
 /* n keys under a hash of E bits collide at a rate of n / 2^E, which must not be above a tenth of
  * the requested rate. */
 static int weak_hash(const bly_needs *needs, bly_hash_id hash) {
-    char keys[NUMBER_TEXT], percent[NUMBER_TEXT], most[NUMBER_TEXT];
     const char *name = bly_hash_name(hash);
     if (needs->keys == 0 || needs->fpr == 0)
         return message_error("%s has only %u bits, too few for this filter; choose another --hash",
@@ -47,16 +46,15 @@ static int weak_hash(const bly_needs *needs, bly_hash_id hash) {
     double bound = floor(ldexp(needs->fpr / 10, (int)needs->hash_bits));
     return message_error("%s has only %u bits, too few for %s keys at a false-positive rate of %s "
                          "(it allows %s keys); choose another --hash, such as xxh3",
-                         name, needs->hash_bits, number_grouped(needs->keys, keys),
-                         number_percent(needs->fpr, percent),
-                         number_grouped(bound < 0x1p63 ? (uint64_t)bound : UINT64_MAX, most));
+                         name, needs->hash_bits, NUMBER_GROUPED(needs->keys),
+                         NUMBER_PERCENT(needs->fpr),
+                         NUMBER_GROUPED(bound < 0x1p63 ? (uint64_t)bound : UINT64_MAX));
 }
 
 /* Names the minimum for the keys at the requested rate, or at 50% if no rate was requested. */
 static int too_small(const bly_needs *needs, bly_kind kind) {
     bly_needs free = *needs;
     bly_advice a = {.struct_size = sizeof a};
-    char size[NUMBER_TEXT], keys[NUMBER_TEXT], percent[NUMBER_TEXT], least[NUMBER_TEXT];
     free.bytes = 0;
     free.flags |= BLY_NEED_SPACE;
     if (free.keys == 0)
@@ -70,9 +68,9 @@ static int too_small(const bly_needs *needs, bly_kind kind) {
         return message_error("%s", bly_strerror(status));
     return message_error(
         "%s of memory is too little; the minimum for %s %s%s at a rate of %s is %s (%s)",
-        number_bytes(needs->bytes, size), number_grouped(free.keys, keys),
-        free.keys == 1 ? "key" : "keys", any_rate ? " even" : "", number_percent(free.fpr, percent),
-        number_bytes(a.bytes, least), bly_kind_name(a.kind));
+        NUMBER_BYTES(needs->bytes), NUMBER_GROUPED(free.keys), free.keys == 1 ? "key" : "keys",
+        any_rate ? " even" : "", NUMBER_PERCENT(free.fpr), NUMBER_BYTES(a.bytes),
+        bly_kind_name(a.kind));
 }
 
 int plan_refuse(const bly_needs *needs, bly_kind kind, bly_hash_id hash, bly_status status) {
@@ -85,13 +83,12 @@ int plan_refuse(const bly_needs *needs, bly_kind kind, bly_hash_id hash, bly_sta
         return too_small(needs, kind);
     case BLY_ERATE:
         if (kind != BLY_KIND_NONE && needs->fpr >= 0x1p-40)
-            return message_error(
-                "a false-positive rate of %g is too low for %s; leave out --kind to see "
-                "which kinds can reach it",
-                needs->fpr, bly_kind_name(kind));
-        return message_error("a false-positive rate of %g is too low: the lowest is 2^-40, about "
-                             "9.1e-13",
-                             needs->fpr);
+            return message_error("a false-positive rate of %g is too low for %s; leave out --kind "
+                                 "to see which kinds can reach it",
+                                 needs->fpr, bly_kind_name(kind));
+        return message_error(
+            "a false-positive rate of %g is too low: the lowest is 2^-40, about 9.1e-13",
+            needs->fpr);
     case BLY_ETOOBIG:
         return message_error(
             "the filter would need more than 32 TiB (2^48 bits), which is the maximum; split the "
@@ -109,9 +106,8 @@ int plan_check_server(uint32_t flags, bly_kind kind, uint64_t shards) {
     if (flags &
         (BLY_NEED_REMOVE | BLY_NEED_GROW | BLY_NEED_STATIC | BLY_NEED_WINDOW | BLY_NEED_COUNTS))
         return message_error(
-            "--plain cannot be combined with --deletes, --grows, --static, --window "
-            "or --counts, which need the Bloomery module; leave out --plain or the "
-            "others");
+            "--plain cannot be combined with --deletes, --grows, --static, --window or --counts, "
+            "which need the Bloomery module; leave out --plain or the others");
     if (kind && !remote_supports_kind(kind))
         return remote_refuse_kind("--plain", kind);
     return remote_spec(shards, 0, &spec) ? CLI_OK : CLI_ERROR;

@@ -8,6 +8,7 @@
 
 #include <bloomery/redis/bitmap.h>
 #include <ctype.h>
+#include <stdarg.h>
 #include <string.h>
 
 static unsigned width(void) {
@@ -15,21 +16,27 @@ static unsigned width(void) {
     return columns < 100 ? columns : 100;
 }
 
-static void paragraph(FILE *to, const char *text) {
-    (void)fputc('\n', to);
-    text_wrap(to, text_all(text), 0, 0, width());
+static void remark(const char *format, ...) PRINTF_LIKE(1, 2);
+
+static void remark(const char *format, ...) {
+    char text[512];
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    (void)putchar('\n');
+    text_wrap(stdout, text_all(text), 0, 0, width());
 }
 
-static void headline(const plan_answer *p, FILE *to) {
+static void headline(const plan_answer *p) {
     const bly_advice *a = &p->choice;
-    char size[NUMBER_TEXT], keys[NUMBER_TEXT], percent[NUMBER_TEXT], one_in[NUMBER_TEXT];
-    char span[NUMBER_TEXT], within[NUMBER_TEXT + 8] = "";
+    char within[NUMBER_TEXT + 8] = "";
     if (p->seconds)
-        (void)snprintf(within, sizeof within, " within %s", number_span(p->seconds, span));
-    (void)fprintf(to, "%s%s%s: %s for %s %s%s, FPR %s (%s)\n", message_style_on(1, STYLE_BOLD),
-                  bly_kind_name(a->kind), message_style_off(1), number_bytes(a->bytes, size),
-                  number_grouped(a->needs.keys, keys), a->needs.keys == 1 ? "key" : "keys", within,
-                  number_percent(a->fpr, percent), number_one_in(a->fpr, one_in));
+        (void)snprintf(within, sizeof within, " within %s", NUMBER_SPAN(p->seconds));
+    (void)printf("%s%s%s: %s for %s %s%s, FPR %s (%s)\n", message_style_on(1, STYLE_BOLD),
+                 bly_kind_name(a->kind), message_style_off(1), NUMBER_BYTES(a->bytes),
+                 NUMBER_GROUPED(a->needs.keys), a->needs.keys == 1 ? "key" : "keys", within,
+                 NUMBER_PERCENT(a->fpr), NUMBER_ONE_IN(a->fpr));
 }
 
 /* ---- the table ------------------------------------------------------------------------------- */
@@ -41,10 +48,9 @@ typedef struct widths {
 
 static widths measure(const plan_answer *p) {
     widths w = {4, p->needs.keys == 0 ? 7 : 0};
-    char text[NUMBER_TEXT];
     for (size_t i = 0; i < p->count; i++) {
         const int name = (int)strlen(bly_kind_name(p->lines[i].kind));
-        const int keys = (int)strlen(number_grouped(p->lines[i].advice.needs.keys, text)) + 2;
+        const int keys = (int)strlen(NUMBER_GROUPED(p->lines[i].advice.needs.keys)) + 2;
         w.name = name > w.name ? name : w.name;
         w.keys = w.keys && keys > w.keys ? keys : w.keys;
     }
@@ -52,189 +58,159 @@ static widths measure(const plan_answer *p) {
 }
 
 /* Prints what the kind is good for or, for the chosen kind, why it is recommended. */
-static void put_reason(const plan_answer *p, const plan_line *line, FILE *to) {
+static void put_reason(const plan_answer *p, const plan_line *line) {
     const char *text = line->kind == p->choice.kind ? p->choice.reason : line->advice.reason;
     char sentence[512];
     (void)snprintf(sentence, sizeof sentence, "%c%s.", toupper((unsigned char)*text), text + 1);
-    text_wrap(to, text_all(sentence), 0, 4, width());
+    text_wrap(stdout, text_all(sentence), 0, 4, width());
 }
 
-static void put_line(const plan_answer *p, const plan_line *line, widths w, FILE *to) {
+static void put_line(const plan_answer *p, const plan_line *line, widths w) {
     const bly_advice *a = &line->advice;
-    char keys[NUMBER_TEXT], size[NUMBER_TEXT], percent[NUMBER_TEXT];
     const bool chosen = line->kind == p->choice.kind;
-    (void)number_grouped(a->needs.keys, keys);
-    (void)fprintf(to, "%s%s %-*s%*s%11s%10.2f%7u%11s%s\n",
-                  chosen ? message_style_on(1, STYLE_BOLD) : "", chosen ? "*" : " ", w.name,
-                  bly_kind_name(line->kind), w.keys, w.keys ? keys : "",
-                  number_bytes(a->bytes, size), a->bits_per_key, a->cache_lines,
-                  number_percent(a->fpr, percent), chosen ? message_style_off(1) : "");
-    put_reason(p, line, to);
+    (void)printf("%s%s %-*s%*s%11s%10.2f%7u%11s%s\n", chosen ? message_style_on(1, STYLE_BOLD) : "",
+                 chosen ? "*" : " ", w.name, bly_kind_name(line->kind), w.keys,
+                 w.keys ? NUMBER_GROUPED(a->needs.keys) : "", NUMBER_BYTES(a->bytes),
+                 a->bits_per_key, a->cache_lines, NUMBER_PERCENT(a->fpr),
+                 chosen ? message_style_off(1) : "");
+    put_reason(p, line);
 }
 
-static void table(const plan_answer *p, bool all, FILE *to) {
+static void table(const plan_answer *p, bool all) {
     const widths w = measure(p);
-    (void)fprintf(to, "\n  %-*s%*s%11s%10s%7s%11s\n", w.name, "kind", w.keys, w.keys ? "keys" : "",
-                  "size", "bits/key", "lines", "FPR");
+    (void)printf("\n  %-*s%*s%11s%10s%7s%11s\n", w.name, "kind", w.keys, w.keys ? "keys" : "",
+                 "size", "bits/key", "lines", "FPR");
     for (size_t i = 0; i < p->shown_count; i++)
-        put_line(p, &p->lines[p->shown[i]], w, to);
+        put_line(p, &p->lines[p->shown[i]], w);
     if (!all && p->shown_count < p->count)
-        (void)fprintf(to, "%zu more kind%s: --all\n", p->count - p->shown_count,
-                      p->count - p->shown_count == 1 ? "" : "s");
+        (void)printf("%zu more kind%s: --all\n", p->count - p->shown_count,
+                     p->count - p->shown_count == 1 ? "" : "s");
     for (size_t i = 0; all && i < p->count; i++)
-        if (p->lines[i].status == BLY_OK && !plan_is_shown(p, i))
-            put_line(p, &p->lines[i], w, to);
+        if (p->lines[i].status == BLY_OK && !p->lines[i].shown)
+            put_line(p, &p->lines[i], w);
     for (size_t i = 0; all && i < p->count; i++)
         if (p->lines[i].status != BLY_OK)
-            (void)fprintf(to, "%s  %-*s   %s%s\n", message_style_on(1, STYLE_DIM), w.name,
-                          bly_kind_name(p->lines[i].kind), plan_why_not(p, &p->lines[i]),
-                          message_style_off(1));
+            (void)printf("%s  %-*s   %s%s\n", message_style_on(1, STYLE_DIM), w.name,
+                         bly_kind_name(p->lines[i].kind), plan_why_not(p, &p->lines[i]),
+                         message_style_off(1));
 }
 
 /* ---- remarks --------------------------------------------------------------------------------- */
 
-static void remark_on_choice(const plan_answer *p, FILE *to) {
-    char text[128];
+static void remark_on_choice(const plan_answer *p) {
     if (!p->own_kind || p->suggested == BLY_KIND_NONE || p->suggested == p->choice.kind)
         return;
-    (void)snprintf(text, sizeof text, "Without --kind, the planner recommends %s.",
-                   bly_kind_name(p->suggested));
-    paragraph(to, text);
+    remark("Without --kind, the planner recommends %s.", bly_kind_name(p->suggested));
 }
 
 /* A filter that grew by levels needs more memory than one created for all keys. */
-static void remark_on_levels(const bly_advice *a, FILE *to) {
-    char text[512], keys[NUMBER_TEXT];
+static void remark_on_levels(const bly_advice *a) {
     if (!kinds_have_levels(a->kind) || a->needs.first_keys >= a->needs.keys)
         return;
-    (void)snprintf(text, sizeof text,
-                   "The figures are those after growing to %u levels from a first level for %s "
-                   "keys. A better first guess (--first) saves memory.",
-                   a->geometry.hashes, number_grouped(a->needs.first_keys, keys));
-    paragraph(to, text);
+    remark("The figures are those after growing to %u levels from a first level for %s keys. A "
+           "better first guess (--first) saves memory.",
+           a->geometry.hashes, NUMBER_GROUPED(a->needs.first_keys));
 }
 
 /* A filter that can double needs memory for that in advance. */
-static void remark_on_doubling(const bly_advice *a, FILE *to) {
-    char text[512], keys[NUMBER_TEXT], grown[NUMBER_TEXT + 64] = "", room[128];
+static void remark_on_doubling(const bly_advice *a) {
+    char grown[NUMBER_TEXT + 64] = "";
     if (a->kind != BLY_GROWABLE_CUCKOO)
         return;
     const unsigned more = a->geometry.hashes - a->geometry.detail;
     if (a->needs.first_keys < a->needs.keys)
         (void)snprintf(grown, sizeof grown,
                        "The figures are those after growing from a capacity of %s keys. ",
-                       number_grouped(a->needs.first_keys, keys));
+                       NUMBER_GROUPED(a->needs.first_keys));
     if (more)
-        (void)snprintf(
-            room, sizeof room,
-            "The filter can double %u more time%s; each of these costs one bit per key until then.",
-            more, more == 1 ? "" : "s");
+        remark("%sThe filter can double %u more time%s; each of these costs one bit per key until "
+               "then.",
+               grown, more, more == 1 ? "" : "s");
     else
-        (void)snprintf(room, sizeof room, "The filter cannot double again.");
-    (void)snprintf(text, sizeof text, "%s%s", grown, room);
-    paragraph(to, text);
+        remark("%sThe filter cannot double again.", grown);
 }
 
 /* Counters of a fixed width get stuck if a key is added often, or by chance. */
-static void remark_on_counters(const bly_advice *a, FILE *to) {
+static void remark_on_counters(const bly_advice *a) {
     static const double negligible = 1e-18;
-    char text[512], share[NUMBER_TEXT];
     if (a->kind != BLY_COUNTING)
         return;
     const unsigned bits = a->geometry.detail, max = (1U << bits) - 1;
     const double chance = bly_plan_counter_overflow(&a->geometry, (double)a->needs.keys);
-    (void)number_one_in(chance, share);
-    (void)snprintf(
-        text, sizeof text,
-        "A counter of %u bits that has reached %u is stuck: it never decreases again. If every key "
-        "is added once, %s %s stuck. If a key is added %u times, all its counters are.",
-        bits, max, chance < negligible ? "no counter is" : share,
-        chance < negligible ? "ever" : "counters is", max);
-    paragraph(to, text);
+    remark("A counter of %u bits that has reached %u is stuck: it never decreases again. If every "
+           "key is added once, %s %s stuck. If a key is added %u times, all its counters are.",
+           bits, max, chance < negligible ? "no counter is" : NUMBER_ONE_IN(chance),
+           chance < negligible ? "ever" : "counters is", max);
 }
 
 /* For a window by time, dedup plans more memory (filters/line_window.h). */
-static void remark_on_time(const plan_answer *p, FILE *to) {
+static void remark_on_time(const plan_answer *p) {
     const bly_advice *a = &p->choice;
-    char text[512], size[NUMBER_TEXT], span[NUMBER_TEXT], keys[NUMBER_TEXT], rate[NUMBER_TEXT];
     const line_window window = {
         .keys = a->needs.keys, .rate = a->needs.fpr, .span = 1000 * p->seconds};
     const uint64_t bytes = p->seconds ? line_window_bytes(&window) : 0;
     if (bytes == 0)
         return;
-    (void)snprintf(
-        text, sizeof text,
+    remark(
         "The plan assumes that keys come evenly. bloomery dedup --window %s needs about %s for %s "
         "lines at %s: lines may come all at once, so each generation has room for all of them.",
-        number_span(p->seconds, span), number_bytes(bytes, size),
-        number_grouped(a->needs.keys, keys), number_percent(a->needs.fpr, rate));
-    paragraph(to, text);
+        NUMBER_SPAN(p->seconds), NUMBER_BYTES(bytes), NUMBER_GROUPED(a->needs.keys),
+        NUMBER_PERCENT(a->needs.fpr));
 }
 
 /* What happens if more keys are added than planned. */
-static void remark_on_more(const bly_advice *a, FILE *to) {
-    char text[512], keys[NUMBER_TEXT], percent[NUMBER_TEXT];
+static void remark_on_more(const bly_advice *a) {
     const char *name = bly_kind_name(a->kind);
     const uint64_t twice = 2 * a->needs.keys, max = plan_max_keys(a);
-    (void)number_percent(plan_rate_at(a, twice), percent);
-    (void)number_grouped(max, keys);
+    const char *percent = NUMBER_PERCENT(plan_rate_at(a, twice));
     if (kinds_can(a->kind, BLY_CAN_BUILD))
-        (void)snprintf(text, sizeof text,
-                       "Once the filter is built, no key can be added. To add keys, build it again "
-                       "from all of them.");
+        remark("Once the filter is built, no key can be added. To add keys, build it again from "
+               "all of them.");
     else if (kinds_can(a->kind, BLY_FORGETS))
-        (void)snprintf(text, sizeof text,
-                       "The FPR is that of a full window. With --window TIME and twice as many "
-                       "keys as planned within that time, it is %s.",
-                       percent);
+        remark("The FPR is that of a full window. With --window TIME and twice as many keys as "
+               "planned within that time, it is %s.",
+               percent);
     else if (max < twice)
-        (void)snprintf(
-            text, sizeof text,
+        remark(
             "%s keys certainly fit. Soon after that the filter is full, and refuses further keys.",
-            keys);
+            NUMBER_GROUPED(max));
     else
-        (void)snprintf(text, sizeof text,
-                       "With twice as many keys as planned, the FPR of %s is %s.", name, percent);
-    paragraph(to, text);
+        remark("With twice as many keys as planned, the FPR of %s is %s.", name, percent);
 }
 
 /* How the filter is stored on a server. */
-static void remark_on_strings(const plan_answer *p, FILE *to) {
-    char text[512], one[NUMBER_TEXT], all[NUMBER_TEXT];
+static void remark_on_strings(const plan_answer *p) {
     const bly_bitmap *b = &p->bitmap;
     if (!p->on_server)
         return;
-    (void)number_bytes(bly_bitmap_bytes(b), all);
+    const char *all = NUMBER_BYTES(bly_bitmap_bytes(b));
     if (b->shards == 1)
-        (void)snprintf(text, sizeof text,
-                       "On a server the filter is one string of %s. It needs no module.", all);
+        remark("On a server the filter is one string of %s. It needs no module.", all);
     else
-        (void)snprintf(text, sizeof text,
-                       "On a server the filter is %u strings of %s each, %s in all. It needs no "
-                       "module. In a cluster the strings are spread evenly over %u slots.",
-                       (unsigned)b->shards, number_bytes(bly_bitmap_shard_bytes(b, 0), one), all,
-                       (unsigned)b->shards);
-    paragraph(to, text);
+        remark("On a server the filter is %u strings of %s each, %s in all. It needs no module. In "
+               "a cluster the strings are spread evenly over %u slots.",
+               (unsigned)b->shards, NUMBER_BYTES(bly_bitmap_shard_bytes(b, 0)), all,
+               (unsigned)b->shards);
 }
 
-static void remarks(const plan_answer *p, FILE *to) {
+static void remarks(const plan_answer *p) {
     const bly_advice *a = &p->choice;
-    paragraph(to, "Lines: how many cache lines a lookup of a member reads. FPR: the expected "
-                  "false-positive rate per lookup, when all keys have been added.");
-    remark_on_choice(p, to);
-    remark_on_levels(a, to);
-    remark_on_doubling(a, to);
-    remark_on_counters(a, to);
-    remark_on_time(p, to);
-    remark_on_more(a, to);
-    remark_on_strings(p, to);
+    remark("Lines: how many cache lines a lookup of a member reads. FPR: the expected "
+           "false-positive rate per lookup, when all keys have been added.");
+    remark_on_choice(p);
+    remark_on_levels(a);
+    remark_on_doubling(a);
+    remark_on_counters(a);
+    remark_on_time(p);
+    remark_on_more(a);
+    remark_on_strings(p);
     if (a->keyed)
-        paragraph(to, "Untrusted keys must be hashed with siphash and a secret key. Otherwise an "
-                      "attacker can find keys that are false positives.");
+        remark("Untrusted keys must be hashed with siphash and a secret key. Otherwise an attacker "
+               "can find keys that are false positives.");
 }
 
-void plan_print(const plan_answer *p, bool all, FILE *to) {
-    headline(p, to);
-    table(p, all, to);
-    remarks(p, to);
+void plan_print(const plan_answer *p, bool all) {
+    headline(p);
+    table(p, all);
+    remarks(p);
 }

@@ -11,6 +11,7 @@
 #include "plan/plan_svg.h"
 
 #include "io/output.h"
+#include "plan/plan_chart.h"
 #include "text/message.h"
 #include "text/numbers.h"
 
@@ -41,11 +42,6 @@ typedef struct drawing {
     int width, height;
     double label_tops[PLAN_SHOWN];
 } drawing;
-
-chart_medium svg_medium(void) {
-    static const double apart = 6; /* a thick line, a thin line, and a gap */
-    return (chart_medium){CHART_POINTS, PLOT_WIDTH / apart, PLOT_HEIGHT / apart};
-}
 
 static void put(drawing *d, const char *format, ...) PRINTF_LIKE(2, 3);
 
@@ -120,13 +116,13 @@ static char *difference(const chart *c, const bly_advice *a, char out[NUMBER_TEX
 }
 
 static int picture_width(const chart *c) {
-    char text[CHART_NAMES], note[NUMBER_TEXT];
+    char text[CHART_NAMES];
     int names = 0;
     for (size_t i = 0; i < c->count; i++)
         for (size_t k = 0; k < c->curves[i].kind_count; k++) {
             const bly_advice *a = c->curves[i].kinds[k];
             (void)snprintf(text, sizeof text, "%s %s", bly_kind_name(a->kind),
-                           difference(c, a, note));
+                           difference(c, a, NUMBER_ROOM));
             names = text_width(text) > names ? text_width(text) : names;
         }
     return NAMES + names + EDGE;
@@ -135,32 +131,30 @@ static int picture_width(const chart *c) {
 /* For screen readers. */
 static void put_description(drawing *d) {
     const chart *c = d->c;
-    char keys[NUMBER_TEXT], names[CHART_NAMES], one[NUMBER_TEXT], two[NUMBER_TEXT];
+    char names[CHART_NAMES];
     put(d, "<title id=\"title\">False-positive rate by number of keys</title>\n");
     put(d, "<desc id=\"desc\">Expected rates with %s keys, and with twice as many:",
-        number_grouped(c->capacity, keys));
+        NUMBER_GROUPED(c->capacity));
     for (size_t i = 0; i < c->count; i++) {
         const bly_advice *a = c->curves[i].kinds[0];
         const bool full = plan_max_keys(a) < 2 * c->capacity;
-        (void)number_percent(plan_rate_at(a, c->capacity), one);
-        (void)number_percent(plan_rate_at(a, 2 * c->capacity), two);
-        put(d, "%s %s %s, %s", i ? ";" : "", chart_names(&c->curves[i], names), one,
-            full ? "full" : two);
+        put(d, "%s %s %s, %s", i ? ";" : "", chart_names(&c->curves[i], names),
+            NUMBER_PERCENT(plan_rate_at(a, c->capacity)),
+            full ? "full" : NUMBER_PERCENT(plan_rate_at(a, 2 * c->capacity)));
     }
     put(d, ".</desc>\n");
 }
 
 static void put_title(drawing *d) {
     const bly_advice *a = d->c->curves[0].kinds[0];
-    char keys[NUMBER_TEXT], percent[NUMBER_TEXT], size[NUMBER_TEXT];
     put(d, "<text class=\"title\" x=\"%d\" y=\"30\">False-positive rate by number of keys</text>\n",
         EDGE);
     put(d,
-        "<text class=\"note\" x=\"%d\" y=\"51\">%s%s for %s keys at %s: %s, %.1f bits per key"
-        "</text>\n",
+        "<text class=\"note\" x=\"%d\" y=\"51\">%s%s for %s keys at %s: %s, %.1f bits per "
+        "key</text>\n",
         EDGE, d->c->plan->own_kind ? "" : "recommended: ", bly_kind_name(a->kind),
-        number_grouped(a->needs.keys, keys), number_percent(a->needs.fpr, percent),
-        number_bytes(a->bytes, size), a->bits_per_key);
+        NUMBER_GROUPED(a->needs.keys), NUMBER_PERCENT(a->needs.fpr), NUMBER_BYTES(a->bytes),
+        a->bits_per_key);
 }
 
 /* ---- axes ------------------------------------------------------------------------------------ */
@@ -196,41 +190,39 @@ static void put_style(drawing *d) {
 static void put_axes(drawing *d) {
     const chart *c = d->c;
     const int every = (c->high - c->low) / 10 + 1;
-    char text[NUMBER_TEXT];
     for (int power = c->high; power >= c->low; power -= every) {
         double y = y_of(c, pow(10, power));
         put(d, "<path class=\"grid\" d=\"M%d %.1fH%d\"/>\n", LEFT, y, RIGHT);
         put(d, "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%s</text>\n", LEFT - 9, y + 4.5,
-            number_percent(pow(10, power), text));
+            NUMBER_PERCENT(pow(10, power)));
     }
     for (uint64_t keys = 0; keys <= c->last; keys += c->step) {
         double x = x_of(c, (double)keys);
         put(d, "<path class=\"grid\" d=\"M%.1f %dV%d\"/>\n", x, TOP, BOTTOM);
         put(d, "<path class=\"axis\" d=\"M%.1f %dv5\"/>\n", x, BOTTOM);
         put(d, "<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">%s</text>\n", x, BOTTOM + 20,
-            chart_tick(keys, text));
+            chart_tick(keys, NUMBER_ROOM));
     }
     put(d, "<path class=\"axis\" d=\"M%d %dV%dH%d\"/>\n", LEFT, TOP, BOTTOM, RIGHT);
     put(d, "<text class=\"note\" x=\"%d\" y=\"%d\" text-anchor=\"middle\">keys added</text>\n",
         LEFT + PLOT_WIDTH / 2, BOTTOM + 44);
     put(d,
-        "<text class=\"note\" transform=\"translate(%d %d) rotate(-90)\" text-anchor=\"middle\">"
-        "expected false-positive rate per lookup</text>\n",
+        "<text class=\"note\" transform=\"translate(%d %d) rotate(-90)\" "
+        "text-anchor=\"middle\">expected false-positive rate per lookup</text>\n",
         EDGE, TOP + PLOT_HEIGHT / 2);
 }
 
 static void put_guides(drawing *d) {
     const chart *c = d->c;
-    char text[NUMBER_TEXT];
     double y = y_of(c, c->requested), x = x_of(c, (double)c->capacity);
     put(d, "<path class=\"guide\" d=\"M%d %.1fH%d\"/>\n", LEFT, y, RIGHT);
     put(d, "<path class=\"guide\" d=\"M%.1f %dV%d\"/>\n", x, TOP - 4, BOTTOM);
     put(d, "<text class=\"note\" x=\"%d\" y=\"%.1f\">%s: %s</text>\n", LEFT + 8, y - 7,
-        c->plan->needs.fpr > 0 ? "requested" : "expected", number_percent(c->requested, text));
+        c->plan->needs.fpr > 0 ? "requested" : "expected", NUMBER_PERCENT(c->requested));
     put(d,
         "<text class=\"note\" x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">planned for %s "
         "keys</text>\n",
-        x, TOP - 10, chart_tick(c->capacity, text));
+        x, TOP - 10, chart_tick(c->capacity, NUMBER_ROOM));
 }
 
 /* Explains the dot at the end of a curve, if there is one. Returns the height of the picture. */
@@ -314,7 +306,6 @@ static void put_label(drawing *d, size_t number) {
     const chart_curve *curve = &c->curves[number];
     const double y = d->label_tops[number] + label_height(c, number) / 2.0;
     double line = d->label_tops[number] + LABEL_GAP / 2.0 + LABEL_LINE / 2.0 + 4.5;
-    char note[NUMBER_TEXT];
     put(d, "<g class=\"c%zu\">\n", number);
     if (chart_end(c, curve) + 1 == c->points)
         put(d, "<path class=\"curve\" stroke-opacity=\".5\" d=\"M%d %.2fL%d %.2f\"/>\n", RIGHT,
@@ -328,11 +319,14 @@ static void put_label(drawing *d, size_t number) {
             "<text x=\"%d\" y=\"%.2f\"><tspan%s>%s</tspan> <tspan "
             "class=\"note\">%s</tspan></text>\n",
             NAMES, line, number || k ? "" : " class=\"best\"", bly_kind_name(curve->kinds[k]->kind),
-            difference(c, curve->kinds[k], note));
+            difference(c, curve->kinds[k], NUMBER_ROOM));
 }
 
-bool svg_write(const chart *c, const char *path, bool force) {
-    drawing d = {.c = c, .good = true, .width = picture_width(c)};
+bool svg_write(const plan_answer *p, const char *path, bool force) {
+    static const double apart = 6; /* a thick line, a thin line, and a gap */
+    chart c;
+    chart_make(&c, p, (chart_medium){CHART_POINTS, PLOT_WIDTH / apart, PLOT_HEIGHT / apart});
+    drawing d = {.c = &c, .good = true, .width = picture_width(&c)};
     if (!output_open(&d.out, path, force))
         return false;
     place_labels(&d);
@@ -347,9 +341,9 @@ bool svg_write(const chart *c, const char *path, bool force) {
     put_axes(&d);
     put_guides(&d);
     (void)put_footnote(&d, false);
-    for (size_t i = c->count; i-- > 0;)
+    for (size_t i = c.count; i-- > 0;)
         put_curve(&d, i);
-    for (size_t i = 0; i < c->count; i++)
+    for (size_t i = 0; i < c.count; i++)
         put_label(&d, i);
     put(&d, "</svg>\n");
     d.good = d.good && output_commit(&d.out);

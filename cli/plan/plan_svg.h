@@ -2,12 +2,10 @@
 #ifndef BLOOMERY_CLI_PLAN_SVG_H
 #define BLOOMERY_CLI_PLAN_SVG_H
 
-#include "plan/plan_chart.h"
-
-chart_medium svg_medium(void); /* for chart_make */
+#include "plan/plan_answer.h"
 
 /* The file at `path` ("-": standard output) appears only when it is complete; an existing file is
  * refused unless `force`. false: reported. */
-bool svg_write(const chart *c, const char *path, bool force);
+bool svg_write(const plan_answer *p, const char *path, bool force);
 
 #endif

@@ -7,6 +7,7 @@
  */
 #include "plan/plot.h"
 
+#include "plan/plan_chart.h"
 #include "text/help_text.h"
 #include "text/message.h"
 #include "text/numbers.h"
@@ -32,17 +33,10 @@ typedef struct picture {
     unsigned char curves[ROWS][MAX_WIDTH]; /* a bit for each curve */
 } picture;
 
-plot_style plot_style_here(void) {
-    return (plot_style){message_columns(1), message_utf8()};
-}
-
-static unsigned width_of(plot_style style) {
-    unsigned width = style.columns > MARGIN + 1 ? style.columns - MARGIN - 1 : 0;
+static unsigned width_here(void) {
+    const unsigned columns = message_columns(1);
+    const unsigned width = columns > MARGIN + 1 ? columns - MARGIN - 1 : 0;
     return width < MIN_WIDTH ? MIN_WIDTH : width > MAX_WIDTH ? MAX_WIDTH : width;
-}
-
-chart_medium plot_medium(plot_style style) {
-    return (chart_medium){width_of(style) * (style.unicode ? 2 : 1), width_of(style), ROWS};
 }
 
 /* ---- curves ---------------------------------------------------------------------------------- */
@@ -63,11 +57,19 @@ static int dot_of(const picture *p, double rate) {
     return height < 0 ? last + 1 : last - (int)lround(fmin(height, 1) * last);
 }
 
+/* Whether a curve is below the axis everywhere. It is then drawn at the bottom. */
+static bool is_low(const chart *c, const chart_curve *curve) {
+    for (size_t at = 0; at < c->points; at++)
+        if (chart_height(c, curve->rates[at]) >= 0)
+            return false;
+    return true;
+}
+
 /* Connects neighbouring points by a vertical line, so that a steep curve has no gaps. */
 static void draw_curve(picture *p, size_t number) {
     const chart_curve *curve = &p->c->curves[number];
     const int last = (int)(ROWS * p->up) - 1;
-    const size_t low_end = chart_is_low(p->c, curve) ? chart_end(p->c, curve) + 1 : 0;
+    const size_t low_end = is_low(p->c, curve) ? chart_end(p->c, curve) + 1 : 0;
     int before = last + 1;
     for (unsigned x = 0; x < p->c->points; x++) {
         int y = x < low_end ? last : dot_of(p, curve->rates[x]);
@@ -96,9 +98,9 @@ static unsigned column_of(const picture *p, uint64_t keys) {
 
 /* ---- characters ------------------------------------------------------------------------------ */
 
-static void put_braille(unsigned char dots, FILE *to) {
+static void put_braille(unsigned char dots) {
     /* U+2800 + dots */
-    (void)fprintf(to, "\xE2%c%c", 0xA0 + (dots >> 6), 0x80 + (dots & 0x3F));
+    (void)printf("\xE2%c%c", 0xA0 + (dots >> 6), 0x80 + (dots & 0x3F));
 }
 
 static const char *mark_of(bool unicode, size_t curve) {
@@ -113,9 +115,9 @@ static message_style style_of(int curve) {
     return curve < 0 ? STYLE_DIM : styles[curve];
 }
 
-static void put_guide(const picture *p, bool flat, bool upright, FILE *to) {
+static void put_guide(const picture *p, bool flat, bool upright) {
     static const char *const fine[] = {" ", "┈", "┊", "┼"}, *const plain[] = {" ", "-", ":", "+"};
-    (void)fputs((p->unicode ? fine : plain)[flat + 2 * upright], to);
+    (void)fputs((p->unicode ? fine : plain)[flat + 2 * upright], stdout);
 }
 
 /* The column after which the row is blank. */
@@ -127,23 +129,23 @@ static unsigned end_of(const picture *p, unsigned row) {
     return end;
 }
 
-static void put_row(const picture *p, unsigned row, FILE *to) {
+static void put_row(const picture *p, unsigned row) {
     message_style now = STYLE_PLAIN;
     for (unsigned x = 0; x < end_of(p, row); x++) {
         const bool flat = (int)row == p->requested, upright = x == p->capacity;
         const int curve = curve_at(p, row, x);
         const message_style want = curve >= 0 || flat || upright ? style_of(curve) : STYLE_PLAIN;
         if (want != now)
-            (void)fprintf(to, "%s%s", message_style_off(1), message_style_on(1, want));
+            (void)printf("%s%s", message_style_off(1), message_style_on(1, want));
         now = want;
         if (curve < 0)
-            put_guide(p, flat, upright, to);
+            put_guide(p, flat, upright);
         else if (curve == 0 && p->unicode)
-            put_braille(p->dots[row][x], to);
+            put_braille(p->dots[row][x]);
         else
-            (void)fputs(mark_of(p->unicode, (size_t)curve), to);
+            (void)fputs(mark_of(p->unicode, (size_t)curve), stdout);
     }
-    (void)fprintf(to, "%s\n", message_style_off(1));
+    (void)printf("%s\n", message_style_off(1));
 }
 
 /* ---- axes and words -------------------------------------------------------------------------- */
@@ -157,17 +159,17 @@ static void label_of(const picture *p, unsigned row, char out[NUMBER_TEXT]) {
             (void)number_percent(pow(10, power), out);
 }
 
-static void put_axis(const picture *p, FILE *to) {
+static void put_axis(const picture *p) {
     bool tick[MAX_WIDTH] = {false};
     for (uint64_t keys = 0; keys <= p->c->last; keys += p->c->step)
         tick[column_of(p, keys)] = true;
-    (void)fprintf(to, "%*s%s", MARGIN - 1, "", p->unicode ? "└" : "+");
+    (void)printf("%*s%s", MARGIN - 1, "", p->unicode ? "└" : "+");
     for (unsigned x = 0; x < p->width; x++)
-        (void)fputs(p->unicode ? tick[x] ? "┴" : "─" : tick[x] ? "+" : "-", to);
-    (void)fputc('\n', to);
+        (void)fputs(p->unicode ? tick[x] ? "┴" : "─" : tick[x] ? "+" : "-", stdout);
+    (void)putchar('\n');
 }
 
-static void put_ticks(const picture *p, FILE *to) {
+static void put_ticks(const picture *p) {
     char line[MAX_WIDTH], text[NUMBER_TEXT];
     size_t used = 0;
     for (uint64_t keys = 0; keys <= p->c->last; keys += p->c->step) {
@@ -181,60 +183,61 @@ static void put_ticks(const picture *p, FILE *to) {
         memcpy(line + from, text, length);
         used = from + length;
     }
-    (void)fprintf(to, "%*s%.*s\n", MARGIN, "", (int)used, line);
+    (void)printf("%*s%.*s\n", MARGIN, "", (int)used, line);
 }
 
-static void put_title(const picture *p, FILE *to) {
-    char text[192], rate[NUMBER_TEXT], keys[NUMBER_TEXT];
-    (void)snprintf(text, sizeof text,
-                   "Expected false-positive rate per lookup, by keys added. Dashed: %s %s "
-                   "for %s %s.",
-                   number_percent(p->c->requested, rate),
-                   p->c->plan->needs.fpr > 0 ? "requested" : "expected",
-                   number_grouped(p->c->capacity, keys), p->c->capacity == 1 ? "key" : "keys");
-    (void)fputc('\n', to);
-    text_wrap(to, text_all(text), 0, 0, MARGIN + p->width);
-    (void)fputc('\n', to);
+static void put_title(const picture *p) {
+    char text[192];
+    (void)snprintf(
+        text, sizeof text,
+        "Expected false-positive rate per lookup, by keys added. Dashed: %s %s for %s %s.",
+        NUMBER_PERCENT(p->c->requested), p->c->plan->needs.fpr > 0 ? "requested" : "expected",
+        NUMBER_GROUPED(p->c->capacity), p->c->capacity == 1 ? "key" : "keys");
+    (void)putchar('\n');
+    text_wrap(stdout, text_all(text), 0, 0, MARGIN + p->width);
+    (void)putchar('\n');
 }
 
 /* The marks and names of the curves, as many in a line as fit. */
-static void put_legend(const picture *p, FILE *to) {
+static void put_legend(const picture *p) {
     char names[CHART_NAMES];
     size_t used = MARGIN;
-    (void)fprintf(to, "\n%*s", MARGIN, "");
+    (void)printf("\n%*s", MARGIN, "");
     for (size_t i = 0; i < p->c->count; i++) {
         const size_t mark = i == 0 && p->unicode ? 2 : 1;
         const size_t length = mark + 1 + strlen(chart_names(&p->c->curves[i], names));
         const bool first = used == MARGIN, breaks = !first && used + 3 + length > MARGIN + p->width;
         if (breaks)
-            (void)fprintf(to, "\n%*s", MARGIN, "");
+            (void)printf("\n%*s", MARGIN, "");
         used = breaks ? MARGIN + length : used + (first ? 0 : 3) + length;
-        (void)fprintf(to, "%s%s%s%s %s", first || breaks ? "" : "   ",
-                      message_style_on(1, style_of((int)i)), mark_of(p->unicode, i),
-                      message_style_off(1), names);
+        (void)printf("%s%s%s%s %s", first || breaks ? "" : "   ",
+                     message_style_on(1, style_of((int)i)), mark_of(p->unicode, i),
+                     message_style_off(1), names);
     }
-    (void)fputc('\n', to);
+    (void)putchar('\n');
 }
 
-void plot_print(const chart *c, plot_style style, FILE *to) {
-    picture p = {.c = c, .unicode = style.unicode, .width = width_of(style)};
+void plot_print(const plan_answer *answer) {
+    chart c;
     char label[NUMBER_TEXT];
+    picture p = {.c = &c, .unicode = message_utf8(), .width = width_here()};
     p.across = p.unicode ? 2 : 1;
     p.up = p.unicode ? 4 : 1;
-    p.requested = dot_of(&p, c->requested) / (int)p.up;
-    p.capacity = column_of(&p, c->capacity);
-    for (size_t i = 0; i < c->count; i++)
+    chart_make(&c, answer, (chart_medium){p.width * p.across, p.width, ROWS});
+    p.requested = dot_of(&p, c.requested) / (int)p.up;
+    p.capacity = column_of(&p, c.capacity);
+    for (size_t i = 0; i < c.count; i++)
         draw_curve(&p, i);
-    put_title(&p, to);
+    put_title(&p);
     for (unsigned row = 0; row < ROWS; row++) {
         label_of(&p, row, label);
-        (void)fprintf(to, "%*s %s", MARGIN - 2, label,
-                      p.unicode ? *label ? "┤" : "│"
-                      : *label  ? "+"
-                                : "|");
-        put_row(&p, row, to);
+        (void)printf("%*s %s", MARGIN - 2, label,
+                     p.unicode ? *label ? "┤" : "│"
+                     : *label  ? "+"
+                               : "|");
+        put_row(&p, row);
     }
-    put_axis(&p, to);
-    put_ticks(&p, to);
-    put_legend(&p, to);
+    put_axis(&p);
+    put_ticks(&p);
+    put_legend(&p);
 }

@@ -98,7 +98,10 @@ void json_bytes(json *j, const char *name, bly_bytes value) {
 }
 
 void json_text(json *j, const char *name, const char *value) {
-    json_bytes(j, name, (bly_bytes){value, strlen(value)});
+    if (value)
+        json_bytes(j, name, (bly_bytes){value, strlen(value)});
+    else
+        json_null(j, name);
 }
 
 void json_texts(json *j, const char *name, char *const *values, size_t n) {
@@ -147,6 +150,13 @@ void json_bool(json *j, const char *name, bool value) {
 void json_null(json *j, const char *name) {
     name_of(j, name);
     (void)fputs("null", j->to);
+}
+
+void json_integer_or_null(json *j, const char *name, bool known, uint64_t value) {
+    if (known)
+        json_integer(j, name, value);
+    else
+        json_null(j, name);
 }
 
 void json_open(json *j, const char *name, char bracket) {

@@ -20,11 +20,12 @@ json json_begin(FILE *to); /* "{" */
 void json_end(json *j);    /* "}" and a newline */
 
 /* `name` is NULL inside an array. Strings in arrays are written by json_texts only. */
-void json_text(json *j, const char *name, const char *value);
+void json_text(json *j, const char *name, const char *value); /* NULL: null */
 void json_bytes(json *j, const char *name, bly_bytes value);
 /* An array of strings. If one of them is not UTF-8, an array of all in base64 follows. */
 void json_texts(json *j, const char *name, char *const *values, size_t n);
 void json_integer(json *j, const char *name, uint64_t value);
+void json_integer_or_null(json *j, const char *name, bool known, uint64_t value);
 void json_real(json *j, const char *name, double value); /* shortest exact; null unless finite */
 void json_bool(json *j, const char *name, bool value);
 void json_null(json *j, const char *name);

@@ -25,4 +25,13 @@ char *number_short(double value, char out[NUMBER_TEXT]);     /* 950, 12.3k, 4.5M
 char *number_span(uint64_t seconds, char out[NUMBER_TEXT]);  /* 90s, 15m, 24h, 7d */
 char *number_time(double seconds, char out[NUMBER_TEXT]);    /* 0.42 s, 3:05, 1:02:03 */
 
+/* The same without a variable for the buffer: the text exists until the end of the block. */
+#define NUMBER_ROOM           ((char[NUMBER_TEXT]){0})
+#define NUMBER_GROUPED(value) number_grouped((value), NUMBER_ROOM)
+#define NUMBER_BYTES(value)   number_bytes((value), NUMBER_ROOM)
+#define NUMBER_PERCENT(rate)  number_percent((rate), NUMBER_ROOM)
+#define NUMBER_ONE_IN(rate)   number_one_in((rate), NUMBER_ROOM)
+#define NUMBER_SPAN(seconds)  number_span((seconds), NUMBER_ROOM)
+#define NUMBER_TIME(seconds)  number_time((seconds), NUMBER_ROOM)
+
 #endif

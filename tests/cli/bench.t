@@ -114,6 +114,9 @@ $ bloomery bench --kinds sbbf,pigeon
 $ bloomery bench --kinds ''
 ! bloomery bench: --kinds: unknown kind ''; use bloomery plan -n 1000 --all to list the kinds
 ? 2
+$ bloomery bench --kinds $(yes sbbf | head -33 | paste -sd ,)
+! bloomery bench: --kinds: at most 32 kinds can be given
+? 2
 $ bloomery bench --key-bytes 7
 ! bloomery bench: --key-bytes must be from 8 to 4096
 ? 2
