@@ -180,9 +180,9 @@ static void warn(const finding *f) {
         "%s: above its requested rate: measured %s %s, requested %s. %s", f->path,
         NUMBER_PERCENT(f->m.rate), unit(f), NUMBER_PERCENT(requested(f)),
         measure_blames_hash(&f->m, by_bits)
-            ? "Its bits do not explain that, so its hash function is the cause; build it with a "
-              "different --hash"
-            : "Its keys happen to set too many bits; build it larger, or with a different --seed");
+            ? "The share of set bits does not explain this, so the hash function is the likely "
+              "cause; build it with a different --hash"
+            : "By chance its keys set too many bits; build it larger, or with a different --seed");
 }
 
 /* ---- examining a file ------------------------------------------------------------------------ */

@@ -111,6 +111,11 @@ static bool fail_to_make(const tally_request *r, bly_status status) {
     if (status == BLY_EFULL && r->memory)
         return message_fail("--memory %s is too small to store any counts; give a larger one",
                             NUMBER_BYTES(r->memory));
+    if (status == BLY_ENOMEM || status == BLY_ETOOBIG || status == BLY_EWEAKHASH)
+        return message_fail("cannot count %s different keys: %s; give a smaller -n",
+                            NUMBER_GROUPED(keys_expected(r)),
+                            status == BLY_ENOMEM ? "out of memory"
+                                                 : "the table would be too large");
     return message_fail("cannot create the table of counts: %s", bly_strerror(status));
 }
 
@@ -223,7 +228,7 @@ static bool open_query(tally *t, const tally_request *r) {
     t->keeps_return = bly_filter_key_rule(t->filter) == BLY_KEYS_UNRECORDED;
     if (t->type == BLY_LIST_NONE)
         return message_fail("%s: cannot be queried: it has keys of several types, or too many "
-                            "keys to recognise their type",
+                            "keys to recognise their type; query a list whose keys have one type",
                             r->state);
     const bly_status status = bly_list_reader_create(&t->reader);
     return status == BLY_OK || message_status(r->state, status) == CLI_OK;

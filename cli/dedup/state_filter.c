@@ -57,16 +57,17 @@ bool filter_state_load(filter_state *s) {
         return false;
     if (!state_file_begun(path))
         return true;
-    const bly_status status = bly_filter_load(path, NULL, &s->filter);
-    s->loaded = status == BLY_OK;
-    if (s->loaded)
-        return kind_fits(s);
-    if (status == BLY_ECORRUPT && pages_recognise(path))
+    if (pages_recognise(path))
         return message_fail("%s: contains fingerprints; use it with --exact or --confirm", path);
-    if (status != BLY_EUNSUPPORTED)
-        return message_ok(path, status);
-    (void)open_refuse_unsupported(path);
-    return false;
+    s->filter = open_load(path, NULL, BLY_OPEN_WITHOUT_KEY);
+    s->loaded = s->filter != NULL;
+    if (!s->loaded)
+        return false;
+    if (!bly_filter_hasher(s->filter))
+        return message_fail("%s: needs a secret key or a custom hash function, which dedup does "
+                            "not support; name another file",
+                            path);
+    return kind_fits(s);
 }
 
 bool filter_state_fits_seed(const filter_state *s) {
@@ -78,9 +79,9 @@ bool filter_state_fits_seed(const filter_state *s) {
 }
 
 bool filter_state_refuse_rate(const filter_state *s, double rate) {
-    return message_fail("%s: was created for a false-positive rate of %g, not %g; leave out -p, or "
+    return message_fail("%s: was created for a false-positive rate of %s, not %s; leave out -p, or "
                         "name another file",
-                        s->base.name, rate, s->base.request.rate);
+                        s->base.name, NUMBER_PERCENT(rate), NUMBER_PERCENT(s->base.request.rate));
 }
 
 bool filter_state_refuse_keys(const filter_state *s, uint64_t keys) {
@@ -110,6 +111,9 @@ static bool fits_request(const filter_state *s) {
     const bly_filter_info info = info_of(s);
     if (r->rate != 0 && !r->memory && r->rate != info.requested_fpr)
         return filter_state_refuse_rate(s, info.requested_fpr);
+    if (r->keys && info.kind == BLY_SCALABLE)
+        return message_fail("%s: grows as needed; leave out -n, or name another file",
+                            s->base.name);
     if (r->keys && r->keys != info.capacity)
         return filter_state_refuse_keys(s, info.capacity);
     if (r->memory && info.kind == BLY_SCALABLE)

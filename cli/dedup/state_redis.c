@@ -64,9 +64,9 @@ static bool fits(const redis_state *s, const state_request *r) {
             "%s: was created for %s keys, not %s; leave out -n to use it, or use another address",
             name, number_grouped(b->capacity, is), number_grouped(r->keys, requested));
     if (r->rate != 0 && r->rate != b->fpr)
-        return message_fail("%s: was created for a false-positive rate of %g, not %g; leave out -p "
+        return message_fail("%s: was created for a false-positive rate of %s, not %s; leave out -p "
                             "to use it, or use another address",
-                            name, b->fpr, r->rate);
+                            name, NUMBER_PERCENT(b->fpr), NUMBER_PERCENT(r->rate));
     if (r->seed && r->seed != b->hasher.seed)
         return message_fail(
             "%s: was created with another seed; leave out --seed to use it, or use another address",

@@ -70,14 +70,14 @@ static void warn_of_return(edit_forms *f) {
     f->warned = true;
     if (f->set)
         message_warn("%s: does not record whether a carriage return at the end of a line is part "
-                     "of its key, so a line that ends in one is added with it and without it; a "
-                     "new list ignores it",
+                     "of the key, so such lines are added both with and without it; build a new "
+                     "list to avoid this",
                      f->path);
     else
         message_warn(
-            "%s: does not record whether a carriage return at the end of a line is part of its "
-            "key. If this is an old state of bloomery count, it is; but this command ignores it. "
-            "Use lines that end in a newline alone, or build a new list",
+            "%s: does not record whether a carriage return at the end of a line is part of the "
+            "key. In old states of bloomery count it is, but this command leaves it out. Use lines "
+            "that end in a newline alone, or build a new list",
             f->path);
 }
 

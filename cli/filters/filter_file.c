@@ -138,7 +138,8 @@ static int report_key(const char *path, const beginning *b, const bly_hasher *ke
         return message_error("%s: needs the secret key with the id %016llx, but the id of the key "
                              "in --key-file is %016llx; pass the right key file",
                              path, id, (unsigned long long)key->seed);
-    return message_error("%s: is keyed; pass key %016llx with --key-file", path, id);
+    return message_error("%s: is keyed; pass its key file (key id %016llx) with --key-file", path,
+                         id);
 }
 
 int open_refuse_removed(const char *name, const uint8_t *bytes, size_t size) {
@@ -148,13 +149,9 @@ int open_refuse_removed(const char *name, const uint8_t *bytes, size_t size) {
     const bly_removed_kind *gone = at < size ? bly_kind_removed(bytes[at]) : NULL;
     if (!gone)
         return message_status(name, BLY_EUNSUPPORTED);
-    return message_error("%s: kind %s is no longer supported; use %s instead", name, gone->name,
-                         gone->replacement);
-}
-
-int open_refuse_unsupported(const char *path) {
-    const beginning b = read_beginning(path);
-    return open_refuse_removed(path, b.bytes, b.have);
+    return message_error(
+        "%s: is a filter of kind %s, which is no longer supported; build it again as %s", name,
+        gone->name, gone->replacement);
 }
 
 static int refused(const char *path, bly_status status, const bly_hasher *key) {
@@ -170,12 +167,12 @@ static int refused(const char *path, bly_status status, const bly_hasher *key) {
                              "pull, and put it back with bloomery push --replace");
     if (status == BLY_EVERSION)
         return message_error("%s: was written by a newer version; use a newer bloomery", path);
-    if (status == BLY_EUNSUPPORTED)
-        return open_refuse_unsupported(path);
     if (status != BLY_ECORRUPT && status != BLY_EHASHER && status != BLY_EKEY &&
-        status != BLY_EKIND)
+        status != BLY_EKIND && status != BLY_EUNSUPPORTED)
         return message_status(path, status);
     const beginning b = read_beginning(path);
+    if (status == BLY_EUNSUPPORTED)
+        return open_refuse_removed(path, b.bytes, b.have);
     if (status == BLY_ECORRUPT)
         return report_damaged(path, &b);
     if (status == BLY_EHASHER)

@@ -33,10 +33,8 @@ void open_close(opened *o);
  * failed. */
 bly_filter *open_load(const char *path, const bly_hasher *key, uint32_t flags);
 
-/* Reports that the file was refused with BLY_EUNSUPPORTED, and which kind replaces its own if that
- * was removed. Returns CLI_ERROR. */
-int open_refuse_unsupported(const char *path);
-/* The same for a filter of which these are the first bytes. */
+/* Reports that a filter with these first bytes was refused with BLY_EUNSUPPORTED, and which kind
+ * replaces its own if that was removed. Returns CLI_ERROR. */
 int open_refuse_removed(const char *name, const uint8_t *bytes, size_t size);
 
 /* Reads only the header. */

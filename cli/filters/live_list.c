@@ -123,8 +123,9 @@ static bool is_temporary(bly_status status) {
 
 static void use_fallback(live_list *l) {
     if (!l->unavailable)
-        message_warn("%s: until it answers, all lines are treated as %sin the list", l->handle.name,
-                     l->options->fallback == LIVE_NO ? "not " : "");
+        message_warn(
+            "%s: until the list is available again, all lines are treated as %sin the list",
+            l->handle.name, l->options->fallback == LIVE_NO ? "not " : "");
     l->unavailable = true;
     l->retry_at = progress_clock() + retry_interval;
 }

@@ -33,7 +33,7 @@ static bool generator_open(generator *g) {
         status = bly_random_key(g->state.random);
     if (status == BLY_OK)
         status = bly_hasher_init(&g->hasher, BLY_HASH_XXH3_128, seed[0] ^ seed[1]);
-    return status == BLY_OK || message_status("random numbers", status) == CLI_OK;
+    return status == BLY_OK || message_fail("cannot choose random keys: %s", bly_strerror(status));
 }
 
 static bly_hash next(generator *g) {

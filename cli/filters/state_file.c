@@ -75,7 +75,7 @@ state_rule state_rule_of(const char *path, bly_key_rule recorded, bly_key_rule r
                             path, line_type_words(bly_list_type_of_rule(recorded)));
     else
         (void)message_error("%s: was created %s, but this run is %s, so keys would not match; use "
-                            "the same options, or name another file",
+                            "the same options, or another state",
                             path, options_of(recorded), options_of(requested));
     return STATE_RULE_REFUSED;
 }

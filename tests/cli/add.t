@@ -149,7 +149,7 @@ $ cp $DATA/../golden/v1/good/classic-full-crc64.bly full.bly; bloomery add full.
 # Keyed lists need their key.
 $ cp $DATA/../golden/v1/good/keyed-classic.bly keyed.bly; printf '000102030405060708090a0b0c0d0e0f\n' > right.key; printf '100102030405060708090a0b0c0d0e0f\n' > wrong.key; chmod 600 *.key
 $ bloomery add keyed.bly --key golden-key-3
-! bloomery add: keyed.bly: is keyed; pass key 09ab680398f0e1ae with --key-file
+! bloomery add: keyed.bly: is keyed; pass its key file (key id 09ab680398f0e1ae) with --key-file
 ? 2
 $ bloomery add --key-file wrong.key keyed.bly --key golden-key-3
 ! bloomery add: keyed.bly: needs the secret key with the id 09ab680398f0e1ae, but the id of the key in --key-file is 68977c85c458e015; pass the right key file

@@ -111,7 +111,7 @@ ads.bly,keyed.bly:ads.example
 $ bloomery check --key-file key -l keyed.bly -l drop.bly -k secret.example
 keyed.bly:secret.example
 $ bloomery check -l ads.bly -l keyed.bly -k ads.example
-! bloomery check: keyed.bly: is keyed; pass key 09ab680398f0e1ae with --key-file
+! bloomery check: keyed.bly: is keyed; pass its key file (key id 09ab680398f0e1ae) with --key-file
 ? 2
 $ bloomery check --key-file other -l ads.bly -l keyed.bly -k ads.example
 ! bloomery check: keyed.bly: needs the secret key with the id 09ab680398f0e1ae, but the id of the key in --key-file is 68977c85c458e015; pass the right key file

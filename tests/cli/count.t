@@ -145,9 +145,9 @@ $ for i in 1 2 3 4; do bloomery count --age -s days.bly empty; done; bloomery co
 0	a
 3	a
 $ bloomery count -q -i -s days.bly empty; bloomery count -s days.bly empty
-! bloomery count: days.bly: was created without --url, --field and --ignore-case, but this run is with --field or --ignore-case, so keys would not match; use the same options, or name another file
+! bloomery count: days.bly: was created without --url, --field and --ignore-case, but this run is with --field or --ignore-case, so keys would not match; use the same options, or another state
 $ bloomery count --field 1 -s days.bly empty
-! bloomery count: days.bly: was created without --url, --field and --ignore-case, but this run is with --field or --ignore-case, so keys would not match; use the same options, or name another file
+! bloomery count: days.bly: was created without --url, --field and --ignore-case, but this run is with --field or --ignore-case, so keys would not match; use the same options, or another state
 ? 2
 $ bloomery count --age -s new.bly letters; ls new.bly 2>&1
 ls: cannot access 'new.bly': No such file or directory
@@ -283,7 +283,7 @@ $ seq 2000 | bloomery count --exact -s full.bly -n 100 > /dev/null
 # A secret.
 $ echo 000102030405060708090a0b0c0d0e0f > key; chmod 600 key; bloomery count --key-file key -n 10 -s keyed.bly letters | tail -1; bloomery count --query -s keyed.bly -k a
 3	a
-! bloomery count: keyed.bly: is keyed; pass key 09ab680398f0e1ae with --key-file
+! bloomery count: keyed.bly: is keyed; pass its key file (key id 09ab680398f0e1ae) with --key-file
 ? 2
 $ bloomery count --query --key-file key -s keyed.bly -k a; bloomery count --key-file key -s two.bly letters
 3	a

@@ -136,7 +136,7 @@ $ bloomery remove --type phone ip.bly --key 030123
 ! bloomery remove: ip.bly: is a list of type ip, and keys of type phone would not be found in it; leave out --type, or name another list
 ? 2
 $ echo 000102030405060708090a0b0c0d0e0f > k; chmod 600 k; bloomery build -q --type email --kind cuckoo --key-file k -o keyed.bly <(echo a@b.example); bloomery remove keyed.bly -k a@b.example
-! bloomery remove: keyed.bly: is keyed; pass key 09ab680398f0e1ae with --key-file
+! bloomery remove: keyed.bly: is keyed; pass its key file (key id 09ab680398f0e1ae) with --key-file
 ? 2
 $ bloomery remove --key-file k keyed.bly -k '<A@B.EXAMPLE>'
 ! bloomery remove: keyed.bly: 1 removed, 0 not found; now 0 keys
@@ -225,7 +225,7 @@ $ bloomery merge -o x9.bly t3.bly t3.bly t3.bly t3.bly t3.bly t3.bly t3.bly t3.b
 ? 2
 $ bloomery build -q --type email --kind cuckoo --key-file k -n 100 -o k1.bly <(printf 'a@b.example\nc@d.example\n'); bloomery build -q --type email --kind cuckoo --key-file k -n 100 -o k2.bly <(echo a@b.example)
 $ bloomery subtract -o k3.bly k1.bly k2.bly
-! bloomery subtract: k1.bly: is keyed; pass key 09ab680398f0e1ae with --key-file
+! bloomery subtract: k1.bly: is keyed; pass its key file (key id 09ab680398f0e1ae) with --key-file
 ? 2
 $ bloomery subtract --key-file k -o k3.bly k1.bly k2.bly; bloomery info k3.bly | grep keys; bloomery check --key-file k k3.bly <(printf 'a@b.example\nC@D.example\n')
   kind       cuckoo: fingerprints in buckets; keys can be removed

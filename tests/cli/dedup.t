@@ -290,7 +290,7 @@ $ cat > on-terminal <<'END'
 > import pty, sys
 > sys.exit(pty.spawn(["bash", "-c", sys.argv[1]]) >> 8)
 > END
-$ for run in '-n 3000 -p 0.1 s3' '-d -n 3000 -p 0.1 s3' 's3' '--window 5000 s3' '--exact s3' '--confirm s3.fps s3' '-q s3' '-c s3' '-n 1000 s3'; do NO_COLOR=1 python3 on-terminal "bloomery dedup --seed 0 $run > out" | tr -d '\r' | sed -E 's/^.*\x1b\[K//; s/about [0-9.,e-]+/about N/; s/number: [^)]+/number: N/; s/now [0-9.]+%/now N%/'; done
+$ for run in '-n 3000 -p 0.1 s3' '-d -n 3000 -p 0.1 s3' 's3' '--window 5000 -p 0.1 s3' '--exact s3' '--confirm s3.fps s3' '-q s3' '-c s3' '-n 1000 s3'; do NO_COLOR=1 python3 on-terminal "bloomery dedup --seed 0 $run > out" | tr -d '\r' | sed -E 's/^.*\x1b\[K//; s/about [0-9.,e-]+/about N/; s/number: [^)]+/number: N/; s/now [0-9.]+%/now N%/'; done
 bloomery dedup: about N new lines were mistaken for repeats and dropped (estimated, not counted); to avoid this, use --exact or --confirm FILE
 bloomery dedup: about N new lines were mistaken for repeats and printed (estimated, not counted); to avoid this, use --exact or --confirm FILE
 bloomery dedup: probably no new line was mistaken for a repeat and dropped (expected number: N); to be certain, use --exact or --confirm FILE

@@ -227,7 +227,7 @@ $ bloomery bench --kinds hll
 # A secret, where strangers choose the lines.
 $ echo 000102030405060708090a0b0c0d0e0f > key; chmod 600 key; bloomery distinct --key-file key -s keyed.bly low; bloomery distinct -s keyed.bly low
 596 distinct (586 to 600 with 95% certainty) of 600 lines, in 12.0 KiB of memory
-! bloomery distinct: keyed.bly: is keyed; pass key 09ab680398f0e1ae with --key-file
+! bloomery distinct: keyed.bly: is keyed; pass its key file (key id 09ab680398f0e1ae) with --key-file
 ? 2
 $ bloomery distinct --key-file key -s keyed.bly low; bloomery distinct --key-file key --seed 3 low
 596 distinct (586 to 605 with 95% certainty) of 600 lines and earlier runs, in 12.0 KiB of memory

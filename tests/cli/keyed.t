@@ -18,7 +18,7 @@ $ grep -c "$(printf '\1\2\3\4\5\6\7')" k.bly
 
 # ---- without it, or with another ------------------------------------------------------------------
 $ bloomery check k.bly numbers
-! bloomery check: k.bly: is keyed; pass key 09ab680398f0e1ae with --key-file
+! bloomery check: k.bly: is keyed; pass its key file (key id 09ab680398f0e1ae) with --key-file
 ? 2
 $ printf '100102030405060708090a0b0c0d0e0f\n' >other; chmod 600 other
 $ bloomery check --key-file other k.bly numbers

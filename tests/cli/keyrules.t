@@ -79,16 +79,16 @@ $ printf 'x\n' | bloomery count -q --exact --state old-count.bly >/dev/null; $DA
    a  \r  \n   x  \r  \n  \n
 # What is added to one is found by dedup with and without the carriage return.
 $ printf 'k\r\nl\r\n\r\nm\n' | bloomery add old.bly; printf 'k\r\nl\r\n\r\nm\n' | bloomery dedup --state old.bly; printf 'k\nl\n\nm\n' | bloomery dedup --state old.bly
-! bloomery add: warning: old.bly: does not record whether a carriage return at the end of a line is part of its key, so a line that ends in one is added with it and without it; a new list ignores it
+! bloomery add: warning: old.bly: does not record whether a carriage return at the end of a line is part of the key, so such lines are added both with and without it; build a new list to avoid this
 ! bloomery add: old.bly: 7 of 7 keys new; now 13 keys (capacity: 65,536)
 ! bloomery dedup: warning: old.bly: a line ends in a carriage return, which is part of the key in this state; the same line without it is a different key. A new state ignores carriage returns at the end of lines
 $ printf 'n\n' | bloomery add -q old.bly; printf 'n\r\0' | bloomery add -q -0 old.bly
 # Where each copy counts there is one form.
 $ printf 'k\r\n' | bloomery add old-count.bly; printf 'k\r\n' | bloomery remove old-count.bly; printf 'k\r\n' | bloomery add -q old-count.bly 2>&1 | wc -l
 1
-! bloomery add: warning: old-count.bly: does not record whether a carriage return at the end of a line is part of its key. If this is an old state of bloomery count, it is; but this command ignores it. Use lines that end in a newline alone, or build a new list
+! bloomery add: warning: old-count.bly: does not record whether a carriage return at the end of a line is part of the key. In old states of bloomery count it is, but this command leaves it out. Use lines that end in a newline alone, or build a new list
 ! bloomery add: old-count.bly: 1 of 1 key new; now 5 keys (capacity: 1,000,000)
-! bloomery remove: warning: old-count.bly: does not record whether a carriage return at the end of a line is part of its key. If this is an old state of bloomery count, it is; but this command ignores it. Use lines that end in a newline alone, or build a new list
+! bloomery remove: warning: old-count.bly: does not record whether a carriage return at the end of a line is part of the key. In old states of bloomery count it is, but this command leaves it out. Use lines that end in a newline alone, or build a new list
 ! bloomery remove: old-count.bly: 1 removed, 0 not found; now 4 keys
 # Of count and distinct it is the same.
 $ printf 'a\n' | bloomery count -q --exact --state old.counts >/dev/null; $DATA/unrecord.py old.counts; printf 'a\r\na\r\nb\r\n' | bloomery count --state old.counts | tr '\r' '^'
@@ -246,19 +246,19 @@ $ bloomery check --type line url.bly -k A
 ? 1
 # A state is used with the options that it was made with.
 $ bloomery dedup --state url.bly url
-! bloomery dedup: url.bly: was created with --url, but this run is without --url, --field and --ignore-case, so keys would not match; use the same options, or name another file
+! bloomery dedup: url.bly: was created with --url, but this run is without --url, --field and --ignore-case, so keys would not match; use the same options, or another state
 ? 2
 $ bloomery dedup -i --state new.bly unix
-! bloomery dedup: new.bly: was created without --url, --field and --ignore-case, but this run is with --field or --ignore-case, so keys would not match; use the same options, or name another file
+! bloomery dedup: new.bly: was created without --url, --field and --ignore-case, but this run is with --field or --ignore-case, so keys would not match; use the same options, or another state
 ? 2
 $ bloomery dedup --url --confirm confirm.fps unix
-! bloomery dedup: confirm.fps: was created without --url, --field and --ignore-case, but this run is with --url, so keys would not match; use the same options, or name another file
+! bloomery dedup: confirm.fps: was created without --url, --field and --ignore-case, but this run is with --url, so keys would not match; use the same options, or another state
 ? 2
 $ bloomery dedup --url --exact --state exact.fps unix
-! bloomery dedup: exact.fps: was created without --url, --field and --ignore-case, but this run is with --url, so keys would not match; use the same options, or name another file
+! bloomery dedup: exact.fps: was created without --url, --field and --ignore-case, but this run is with --url, so keys would not match; use the same options, or another state
 ? 2
 $ bloomery distinct -i --state seen.hll unix
-! bloomery distinct: seen.hll: was created without --url, --field and --ignore-case, but this run is with --field or --ignore-case, so keys would not match; use the same options, or name another file
+! bloomery distinct: seen.hll: was created without --url, --field and --ignore-case, but this run is with --field or --ignore-case, so keys would not match; use the same options, or another state
 ? 2
 # Blank lines are keys of a state.
 $ echo x | bloomery dedup -q --state blank.bly; printf '\n \n' | bloomery add blank.bly; printf '\n \nx\n' | bloomery dedup --state blank.bly

@@ -160,7 +160,7 @@ x.deep.down.test
 ! bloomery add: warning: d.bly: a line now needs up to 2 lookups instead of 1, so the false-positive rate per line is up to 0.195%; build the list again
 ? 1
 $ echo 000102030405060708090a0b0c0d0e0f > key; chmod 600 key; bloomery build -q --key-file key --kind ribbon -o secret.bly numbers; bloomery build --over secret.bly -o s.bly
-! bloomery build: secret.bly: is keyed; pass key 09ab680398f0e1ae with --key-file
+! bloomery build: secret.bly: is keyed; pass its key file (key id 09ab680398f0e1ae) with --key-file
 ? 2
 $ bloomery build -q --key-file key --over secret.bly -o s.bly; bloomery remove --key-file key s.bly --key 7; bloomery check -c --key-file key s.bly numbers
 999

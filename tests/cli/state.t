@@ -25,7 +25,7 @@ $ bloomery info fixed.bly | grep -E 'kind|keys ' | sed 's,;.*,,'
 
 # What is asked must be what the state is.
 $ printf 'e\n' | bloomery dedup --state fixed.bly -p 0.5
-! bloomery dedup: fixed.bly: was created for a false-positive rate of 0.01, not 0.5; leave out -p, or name another file
+! bloomery dedup: fixed.bly: was created for a false-positive rate of 1%, not 50%; leave out -p, or name another file
 ? 2
 $ printf 'e\n' | bloomery dedup --state fixed.bly -n 5
 ! bloomery dedup: fixed.bly: was created for 1000 keys, not 5; leave out -n, or name another file
@@ -45,13 +45,13 @@ e
 # Damaged, truncated, not ours, a directory, no such directory: nothing is printed, nothing changed.
 $ head -c 100 seen.bly > cut.bly; printf 'x\n' | bloomery dedup --state cut.bly; wc -c < cut.bly
 100
-! bloomery dedup: cut.bly: the data is damaged or is not a Bloomery filter
+! bloomery dedup: cut.bly: is cut short: it has 100 of 5229440 bytes; copy it again
 $ cp seen.bly flip.bly; printf 'X' | dd of=flip.bly bs=1 seek=200 conv=notrunc status=none; printf 'x\n' | bloomery dedup --state flip.bly
-! bloomery dedup: flip.bly: the data is damaged or is not a Bloomery filter
+! bloomery dedup: flip.bly: is damaged (wrong checksum); copy it again from its source, or build it again
 ? 2
 $ echo text > text.bly; printf 'x\n' | bloomery dedup --state text.bly; cat text.bly
 text
-! bloomery dedup: text.bly: the data is damaged or is not a Bloomery filter
+! bloomery dedup: text.bly: is not a Bloomery filter
 $ printf 'x\n' | bloomery dedup --state .
 ! bloomery dedup: .: Is a directory
 ? 2
@@ -112,11 +112,11 @@ $ ln -s gone dangling; for how in --state '--exact --state' --confirm '-f -o'; d
 # A state is good for one way to make keys of lines.
 $ printf 'http://a.test/#x\n' | bloomery dedup --url --state rule.bly; printf 'http://a.test/#x\n' | bloomery dedup --state rule.bly
 http://a.test/#x
-! bloomery dedup: rule.bly: was created with --url, but this run is without --url, --field and --ignore-case, so keys would not match; use the same options, or name another file
+! bloomery dedup: rule.bly: was created with --url, but this run is without --url, --field and --ignore-case, so keys would not match; use the same options, or another state
 ? 2
 $ printf 'http://a.test/#x\n' | bloomery dedup --url --exact --state rule.fps; printf 'http://a.test/#x\n' | bloomery dedup -i --url --exact --state rule.fps
 http://a.test/#x
-! bloomery dedup: rule.fps: was created with --url, but this run is with --field or --ignore-case, so keys would not match; use the same options, or name another file
+! bloomery dedup: rule.fps: was created with --url, but this run is with --field or --ignore-case, so keys would not match; use the same options, or another state
 ? 2
 
 # An empty file is a state that has yet to begin.

@@ -233,7 +233,7 @@ small.bly: good; false-positive rate 1.62% per line and per lookup (requested 1%
 ! bloomery build: warning: small.bly: false-positive rate per lookup is 1.62% (requested: 1%), because its keys are unevenly distributed; give a larger -n
 $ bloomery verify --measure small.bly 2>&1 | sed -E 's/(measured( false-positive rate)?) [0-9.]+%/\1 P%/g; s/interval [^)]*/interval A to B/'
 small.bly: intact, but above its requested rate; measured false-positive rate P% per line (1,000,000 random keys, 95% interval A to B), requested 1%
-bloomery verify: warning: small.bly: above its requested rate: measured P% per line, requested 1%. Its keys happen to set too many bits; build it larger, or with a different --seed
+bloomery verify: warning: small.bly: above its requested rate: measured P% per line, requested 1%. By chance its keys set too many bits; build it larger, or with a different --seed
 $ bloomery verify --measure --json small.bly 2>/dev/null | grep -o '"verdict":"[a-z]*"'
 "verdict":"broken"
 

@@ -84,7 +84,7 @@ $ bloomery dedup --window 1h --state number.bly /dev/null
 ! bloomery dedup: number.bly: was created with --window 10, not 1h; give the same window, or name another file
 ? 2
 $ bloomery dedup --window 10 -p 1% --state number.bly /dev/null
-! bloomery dedup: number.bly: was created for a false-positive rate of 0.001, not 0.01; leave out -p, or name another file
+! bloomery dedup: number.bly: was created for a false-positive rate of 0.1%, not 1%; leave out -p, or name another file
 ? 2
 $ bloomery dedup --window 10 --seed 4 --state number.bly /dev/null
 ! bloomery dedup: number.bly: was created with another seed; leave out --seed, or name another file
@@ -101,7 +101,7 @@ $ bloomery dedup --state plain.bly /dev/null; bloomery dedup --window 10 --state
 ! bloomery dedup: plain.bly: was created without --window, and forgets nothing; leave out --window, or name another file
 ? 2
 $ bloomery dedup --ignore-case --window 10 --state number.bly /dev/null
-! bloomery dedup: number.bly: was created without --url, --field and --ignore-case, but this run is with --field or --ignore-case, so keys would not match; use the same options, or name another file
+! bloomery dedup: number.bly: was created without --url, --field and --ignore-case, but this run is with --field or --ignore-case, so keys would not match; use the same options, or another state
 ? 2
 
 # Only --count leaves it as it was.
@@ -196,51 +196,51 @@ $ bloomery dedup -q --window 10 --state number.bly <(seq 5); bloomery merge -f -
 # Every command names what replaces a kind that was removed; what is damaged is damaged first.
 $ cp $DATA/../golden/v1/removed/stable-planned-murmur3.bly seen.bly; cp $DATA/../golden/v1/removed/blocked-counting-fnv1a.bly counts.bly; cp $DATA/../golden/v1/removed/overlay-over-stable.bly over.bly
 $ bloomery info seen.bly
-! bloomery info: seen.bly: kind stable is no longer supported; use window instead
+! bloomery info: seen.bly: is a filter of kind stable, which is no longer supported; build it again as window
 ? 2
 $ bloomery info --header counts.bly
-! bloomery info: counts.bly: kind blocked-counting is no longer supported; use layered instead
+! bloomery info: counts.bly: is a filter of kind blocked-counting, which is no longer supported; build it again as layered
 ? 2
 $ bloomery info over.bly
-! bloomery info: over.bly: kind stable is no longer supported; use window instead
+! bloomery info: over.bly: is a filter of kind stable, which is no longer supported; build it again as window
 ? 2
 $ bloomery check seen.bly /dev/null
-! bloomery check: seen.bly: kind stable is no longer supported; use window instead
+! bloomery check: seen.bly: is a filter of kind stable, which is no longer supported; build it again as window
 ? 2
 $ bloomery verify seen.bly counts.bly over.bly
-! bloomery verify: seen.bly: kind stable is no longer supported; use window instead
-! bloomery verify: counts.bly: kind blocked-counting is no longer supported; use layered instead
-! bloomery verify: over.bly: kind stable is no longer supported; use window instead
+! bloomery verify: seen.bly: is a filter of kind stable, which is no longer supported; build it again as window
+! bloomery verify: counts.bly: is a filter of kind blocked-counting, which is no longer supported; build it again as layered
+! bloomery verify: over.bly: is a filter of kind stable, which is no longer supported; build it again as window
 ? 2
 $ bloomery add counts.bly --key x
-! bloomery add: counts.bly: kind blocked-counting is no longer supported; use layered instead
+! bloomery add: counts.bly: is a filter of kind blocked-counting, which is no longer supported; build it again as layered
 ? 2
 $ bloomery remove counts.bly --key x
-! bloomery remove: counts.bly: kind blocked-counting is no longer supported; use layered instead
+! bloomery remove: counts.bly: is a filter of kind blocked-counting, which is no longer supported; build it again as layered
 ? 2
 $ bloomery count --query --state counts.bly /dev/null
-! bloomery count: counts.bly: kind blocked-counting is no longer supported; use layered instead
+! bloomery count: counts.bly: is a filter of kind blocked-counting, which is no longer supported; build it again as layered
 ? 2
 $ bloomery merge -f -o x.bly seen.bly seen.bly
-! bloomery merge: seen.bly: kind stable is no longer supported; use window instead
+! bloomery merge: seen.bly: is a filter of kind stable, which is no longer supported; build it again as window
 ? 2
 $ bloomery subtract -f -o x.bly counts.bly counts.bly
-! bloomery subtract: counts.bly: kind blocked-counting is no longer supported; use layered instead
+! bloomery subtract: counts.bly: is a filter of kind blocked-counting, which is no longer supported; build it again as layered
 ? 2
 $ bloomery fold -f -o x.bly seen.bly
-! bloomery fold: seen.bly: kind stable is no longer supported; use window instead
+! bloomery fold: seen.bly: is a filter of kind stable, which is no longer supported; build it again as window
 ? 2
 $ bloomery build -f --over seen.bly -o x.bly
-! bloomery build: seen.bly: kind stable is no longer supported; use window instead
+! bloomery build: seen.bly: is a filter of kind stable, which is no longer supported; build it again as window
 ? 2
 $ bloomery dedup --state seen.bly /dev/null
-! bloomery dedup: seen.bly: kind stable is no longer supported; use window instead
+! bloomery dedup: seen.bly: is a filter of kind stable, which is no longer supported; build it again as window
 ? 2
 $ bloomery dedup --window 10 --state seen.bly /dev/null
-! bloomery dedup: seen.bly: kind stable is no longer supported; use window instead
+! bloomery dedup: seen.bly: is a filter of kind stable, which is no longer supported; build it again as window
 ? 2
 $ bloomery distinct --state seen.bly /dev/null
-! bloomery distinct: seen.bly: kind stable is no longer supported; use window instead
+! bloomery distinct: seen.bly: is a filter of kind stable, which is no longer supported; build it again as window
 ? 2
 $ bloomery bench --kinds sbbf,stable
 ! bloomery bench: --kinds: kind stable was removed; use window instead

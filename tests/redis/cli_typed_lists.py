@@ -91,7 +91,7 @@ def test_old_states_of_dedup():
     lines = push("lines")
     eq(bloomery(server, "check", "-c", lines, lines=b"c\r\nA b\r\n\ne\r\n")[0], "2\n")
     said = bloomery(server, "add", lines, lines=b"k\r\n\nl\r\n")[1]
-    eq(said.count("added with it and without it"), 1)
+    eq(said.count("added both with and without it"), 1)
     eq(bloomery(server, "dedup", "--redis", lines, lines=b"k\r\nk\n\nl\r\n")[0], "")
     urls = push("urls", "--url")
     eq(bloomery(server, "check", "-c", urls, lines=b"http://EXAMPLE.org/d\r\nc\r\ne\r\n")[0], "2\n")

@@ -118,7 +118,7 @@ def test_joining():
         same = ("-n", "5000", "-p", "0.01", "--seed", "7", "--shards", "2")
         eq(dedup(server, "seen", *same, data=b"b\nc\n")[0], [b"c"])
         refused("was created for 5,000 keys, not 6,000; leave out -n", *at, "-n", "6000")
-        refused("was created for a false-positive rate of 0.01, not 0.001; leave out -p", *at, "-p", "0.001")
+        refused("was created for a false-positive rate of 1%, not 0.1%; leave out -p", *at, "-p", "0.001")
         refused("was created with another seed; leave out --seed", *at, "--seed", "8")
         refused("has 2 shards, not 3; leave out --shards", *at, "--shards", "3")
         with server.client() as c:
