@@ -103,11 +103,13 @@ static const char *take_name(const cli_option *option, const char *text, void *f
     return number && status == BLY_OK ? NULL : "";
 }
 
+static const char too_many[] = "can be given at most 64 times";
+
 static const char *add_file(const char *text, cli_files *files) {
     if (!*text)
         return "it must be a file name";
     if (files->count == CLI_MAX_FILES)
-        return "the option can be given at most 64 times";
+        return too_many;
     files->items[files->count++] = text;
     return NULL;
 }
@@ -214,6 +216,8 @@ static bool accept(parser *p, const cli_option *option, const char *text, void *
     const char *why = take(option, text, field);
     if (why && !*why)
         return not_a_choice(option, text);
+    if (why == too_many)
+        return message_fail("--%s %s", option->name, why);
     return !why || message_fail("--%s cannot be '%s': %s", option->name, text, why);
 }
 

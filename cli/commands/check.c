@@ -10,6 +10,7 @@
 #include "filters/list_set.h"
 #include "io/output.h"
 #include "io/pipeline.h"
+#include "io/source.h"
 #include "text/json.h"
 #include "text/message.h"
 #include "text/numbers.h"
@@ -68,9 +69,9 @@ static const cli_option options[] = {
     OPTION_ALLOW_REPLICA(AT(allow_replica), "Accept a replica. Keys that it has not yet received "
                                             "from its master count as not in the list."),
     OPTION_GOZERO(AT(gozero)),
-    OPTION_FLAG(
-        "strict", 0, AT(strict),
-        "Report each line that is not of the list's type as an error, and exit with status 2."),
+    OPTION_FLAG("strict", 0, AT(strict),
+                "Report lines that are not of the list's type as errors (the first ten, and the "
+                "number of the others), and exit with status 2."),
     OPTION_FLAG("verify", 0, AT(verify),
                 "Check the whole list for damage before the first lookup. By default only its "
                 "header is checked; other damage causes wrong answers, never a crash."),
@@ -346,6 +347,11 @@ static bool options_agree(const check_options *o, cli_operands lists, cli_operan
         files.count == 0 || (files.count == 1 && strcmp(files.items[0], "-") == 0);
     if (lists.count == 0)
         return message_fail("no list given; usage: bloomery check LIST [FILE...]");
+    for (size_t i = 0; i < files.count; i++)
+        if (source_is_filter(files.items[i]))
+            return message_fail("%s: is a list, not a file of lines; to look lines up in several "
+                                "lists, give each with -l",
+                                files.items[i]);
     if (o->key && files.count > 0)
         return message_fail("--key and a FILE cannot be combined; give only one");
     if (o->key && o->follow)

@@ -14,7 +14,9 @@
 #include "text/message.h"
 #include "text/numbers.h"
 
+#include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 typedef struct values {
     uint64_t measure;
@@ -40,6 +42,7 @@ static const cli_option options[] = {
 typedef struct finding {
     const char *path;
     bly_status status; /* of opening it; the rest is set if this is BLY_OK */
+    int error;         /* errno, for BLY_EIO */
     bly_filter_info stats;
     health health;
     rates_lookups lookups;
@@ -153,7 +156,7 @@ static void print_json(const finding *f) {
     json_text(&j, "file", f->path);
     json_text(&j, "verdict", verdict(f));
     if (f->status != BLY_OK)
-        json_text(&j, "error", bly_strerror(f->status));
+        json_text(&j, "error", f->status == BLY_EIO ? strerror(f->error) : bly_strerror(f->status));
     else {
         rates_json_requested(&j, f->stats.requested_fpr, f->lookups);
         rates_json(&j, "expected", f->stats.expected_fpr, f->lookups.now);
@@ -193,6 +196,7 @@ static bool examine(const values *v, const bly_hasher *key, finding *f) {
     bool good = true;
     const uint32_t without_key = key ? 0 : BLY_OPEN_WITHOUT_KEY;
     f->status = open_read(&o, f->path, key, BLY_OPEN_VERIFY | without_key);
+    f->error = errno;
     if (f->status != BLY_OK)
         return true;
     f->stats = filter_info(o.filter);

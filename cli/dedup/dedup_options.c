@@ -184,6 +184,7 @@ state_request dedup_request(const dedup_options *o, char rule[KEY_OPTIONS_WORDS]
     r.overhead = dedup_overhead + (r.memory ? dedup_decoder_memory(r.memory) : 0);
     r.key_rule = key_options_code(&o->keys);
     r.rule = key_options_words(&o->keys, rule);
+    r.prints_at_end = o->output || o->count;
     if (!r.policy)
         r.policy = STATE_STOP;
     if (o->window && number_count(o->window, &r.window_lines)) {

@@ -2,9 +2,9 @@
  *
  *   -n                       a blocked filter for N keys at the requested rate
  *   --memory                 with a known or estimated number of keys, the layout with the lowest
- *                            rate in that memory, or in less if the rate is negligible; without
- *                            one, a split-block filter as large as allowed, whose rate depends on
- *                            the input
+ *                            rate in that memory, or with -n in less if the rate is negligible;
+ *                            without one, a split-block filter as large as allowed, whose rate
+ *                            depends on the input
  *   a file                   a growing filter. Its first level has room for the estimated number of
  *                            lines, at most dedup_max_estimate because lines may be repeats. One
  *                            level is usually enough, so it gets most of the rate (0.8)
@@ -52,17 +52,15 @@ static const double hopeless = 0.5, negligible = 1e-9;
 static const uint64_t least_filter = 1 << 20;
 
 /* The memory for the filter: what is allowed, or less if the rate is then negligible even with four
- * times the expected number of keys. A state gets all of it, because later runs may have more lines
- * than the first. */
+ * times as many keys as -n. An estimated number of lines may be wrong by far, and later runs with a
+ * state may have more lines, so then all of the memory is used. */
 static uint64_t useful_bytes(const state_request *r) {
     const uint64_t allowed = r->memory - r->overhead;
-    const uint64_t keys = r->keys ? r->keys : r->file ? 0 : r->estimate;
-    uint64_t bytes = least_filter;
     double rate;
-    if (!keys || keys > UINT64_MAX / 4)
+    if (!r->keys || r->file)
         return allowed;
-    for (; bytes < allowed; bytes *= 2) {
-        (void)best_shape(bytes, 4 * keys, &rate);
+    for (uint64_t bytes = least_filter; bytes < allowed; bytes *= 2) {
+        (void)best_shape(bytes, 4 * r->keys, &rate); /* keys is at most 2^48 */
         if (rate <= negligible)
             return bytes;
     }

@@ -41,6 +41,7 @@ typedef struct state_request {
     bly_key_rule key_rule; /* how records become keys; a state has one rule */
     const char *rule;      /* the same rule in words (key_options_words) */
     bool print_repeats;    /* repeats are printed, and new lines are not */
+    bool prints_at_end;    /* nothing is printed if the run fails (-o, --count) */
     /* With an address: */
     uint64_t shards, expire_seconds, replicas;
     unsigned policy;   /* a state_policy */

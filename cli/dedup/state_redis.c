@@ -325,11 +325,15 @@ static const char *reason(const redis_state *s) {
 
 static bool stop(const redis_state *s, const state_lines *at) {
     const bool added = !s->base.request.only_lookups;
-    char lines[NUMBER_TEXT];
+    if (s->base.request.prints_at_end)
+        return message_fail("%s: %s; %s of the lines %llu to %llu of %s got no answer, and nothing "
+                            "was printed; run dedup again, or use --on-error print",
+                            s->base.name, reason(s), NUMBER_GROUPED(s->doubtful),
+                            (unsigned long long)at->first, (unsigned long long)at->last, at->path);
     return message_fail(
         "%s: %s; %s of the lines %llu to %llu of %s got no answer and were not printed%s run dedup "
         "again from line %llu; or use --on-error print",
-        s->base.name, reason(s), number_grouped(s->doubtful, lines), (unsigned long long)at->first,
+        s->base.name, reason(s), NUMBER_GROUPED(s->doubtful), (unsigned long long)at->first,
         (unsigned long long)at->last, at->path,
         added ? ". The filter may contain them nevertheless: treat these lines as new, and" : ";",
         (unsigned long long)(added ? at->last + 1 : at->first));

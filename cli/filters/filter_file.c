@@ -205,8 +205,10 @@ bly_status open_read(opened *o, const char *path, const bly_hasher *key, uint32_
         o->filter = o->loaded;
     } else if (status == BLY_OK)
         o->filter = bly_map_filter(o->map);
+    const int error = errno;
     if (status != BLY_OK)
         (void)refused(path, status, key);
+    errno = error;
     return status;
 }
 

@@ -25,7 +25,8 @@ static inline bly_filter_info filter_info(const bly_filter *f) {
 bool open_key(const char *path, bly_hasher *space, const bly_hasher **out);
 
 /* `key` may be NULL; a filter that is not keyed is refused with a key. `flags` are
- * BLY_OPEN_WITHOUT_KEY and BLY_OPEN_VERIFY. On failure, *o is empty. */
+ * BLY_OPEN_WITHOUT_KEY and BLY_OPEN_VERIFY. On failure, *o is empty; after BLY_EIO, errno says why.
+ */
 bly_status open_read(opened *o, const char *path, const bly_hasher *key, uint32_t flags);
 void open_close(opened *o);
 

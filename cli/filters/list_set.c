@@ -65,7 +65,7 @@ bool list_set_batch(list_set *s, const bly_bytes *lines, size_t n) {
 
 bool list_set_refresh(list_set *s) {
     bool good = true;
-    for (size_t i = 0; good && s->options.follow && i < s->count; i++)
+    for (size_t i = 0; good && i < s->count; i++)
         good = live_list_refresh(&s->lists[i].list);
     return good;
 }

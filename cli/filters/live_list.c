@@ -164,6 +164,13 @@ static bool may_be_replaced(const live_list *l) {
     return l->options->follow && (status == BLY_EMISMATCH || status == BLY_EMISSING);
 }
 
+/* Whether the key was overwritten by something that is not a filter. The server's refusal does not
+ * tell. */
+static bool holds_something_else(live_list *l) {
+    const bly_status status = reopen(l, false);
+    return status != BLY_OK && !is_temporary(status);
+}
+
 /* Called after a call on the handle failed. */
 static live_result after_failure(live_list *l) {
     const bly_status status = l->handle.status;
@@ -176,7 +183,7 @@ static live_result after_failure(live_list *l) {
             return LIVE_RENEWED;
     } else
         (void)handle_failed(&l->handle);
-    if (!has_fallback(l)) {
+    if (!has_fallback(l) || (status == BLY_EREFUSED && holds_something_else(l))) {
         if (status == BLY_EMISMATCH && !l->options->follow)
             message_note("use --follow to continue with a list that replaces another");
         return LIVE_FAILED;
@@ -259,6 +266,7 @@ static bool find_type(live_list *l) {
 bool live_list_open(live_list *l, const char *name, const live_list_options *options) {
     *l = (live_list){.options = options,
                      .may_fail = handle_capabilities(name) & HANDLE_MAY_FAIL,
+                     .has_blanks = handle_capabilities(name) & HANDLE_MAY_FAIL,
                      .checked_at = progress_clock()};
     /* Before opening: if the file is replaced in between, the next check sees it. */
     if (stat(name, &l->known) != 0)
@@ -282,16 +290,21 @@ void live_list_close(live_list *l) {
 
 /* ---- lookups --------------------------------------------------------------------------------- */
 
-static live_result answer_unknown(live_list *l, size_t n, uint8_t *answers) {
-    memset(answers, BLY_UNKNOWN, n);
+/* Opens an unavailable list again, if it is time. */
+static live_result retry(live_list *l) {
     if (progress_clock() < l->retry_at)
         return LIVE_ANSWERED;
-    if (reopen(l, false) != BLY_OK) {
-        use_fallback(l);
-        return LIVE_ANSWERED;
+    bly_status status = reopen(l, false);
+    if (status != BLY_OK && !is_temporary(status))
+        status = reopen(l, true); /* reports why */
+    if (status == BLY_OK) {
+        l->unavailable = false;
+        return LIVE_RENEWED;
     }
-    l->unavailable = false;
-    return LIVE_RENEWED;
+    if (!is_temporary(status))
+        return LIVE_FAILED;
+    use_fallback(l);
+    return LIVE_ANSWERED;
 }
 
 /* A list that replaces another may have another type. */
@@ -303,9 +316,10 @@ live_result live_list_contains(live_list *l, const bly_bytes *keys, size_t n, ui
     if (n == 0)
         return LIVE_ANSWERED;
     live_result result = LIVE_ANSWERED;
-    if (l->unavailable)
-        result = answer_unknown(l, n, answers);
-    else if (handle_contains(&l->handle, keys, n, answers) != BLY_OK)
+    if (l->unavailable) {
+        memset(answers, BLY_UNKNOWN, n);
+        result = retry(l);
+    } else if (handle_contains(&l->handle, keys, n, answers) != BLY_OK)
         result = after_failure(l);
     return with_new_type(l, result);
 }
@@ -347,8 +361,6 @@ static void refresh_file(live_list *l) {
 static bool refresh_form(live_list *l) {
     bly_list_type own;
     bly_list_levels levels;
-    if (l->unavailable)
-        return true;
     if (!read_form(l, false, &own, &levels))
         return l->handle.status != BLY_EMISMATCH ||
                with_new_type(l, after_failure(l)) != LIVE_FAILED;
@@ -363,6 +375,11 @@ static bool refresh_form(live_list *l) {
 }
 
 bool live_list_refresh(live_list *l) {
+    /* Lines that the old type cannot read have no keys to look up, so retry here, too. */
+    if (l->unavailable)
+        return with_new_type(l, retry(l)) != LIVE_FAILED;
+    if (!l->options->follow)
+        return true;
     const double interval = l->may_fail ? server_interval : file_interval;
     if (progress_clock() - l->checked_at < interval)
         return true;

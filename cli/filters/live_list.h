@@ -63,10 +63,11 @@ void live_list_close(live_list *l);
 /* Whether keys may be in the list: BLY_YES, BLY_NO or, if there is no answer, BLY_UNKNOWN. */
 live_result live_list_contains(live_list *l, const bly_bytes *keys, size_t n, uint8_t *answers);
 
-/* For --follow: checks, at most a few times a second, whether the file was replaced or changed. A
- * valid new file becomes the list, otherwise the old one stays. Both are reported once. For a list
- * on a server, updates the type and the levels, or opens the list that replaced it. false:
- * reported, and the list can no longer be used. */
+/* Call it before a batch of lines is read. Opens an unavailable list again. With --follow, checks
+ * at most a few times a second whether the file was replaced or changed. A valid new file becomes
+ * the list, otherwise the old one stays. Both are reported once. For a list on a server, updates
+ * the type and the levels, or opens the list that replaced it. false: reported, and the list can no
+ * longer be used. */
 bool live_list_refresh(live_list *l);
 
 #endif

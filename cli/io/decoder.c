@@ -206,18 +206,18 @@ static const decoder bzip2 = {
 /* ---- what is not a file of lines --------------------------------------------------------------
  */
 
-static const decoder filter = {
+const decoder filter_format = {
     .name = "a Bloomery filter",
-    .not_lines = "; bloomery check accepts several lists, each after -l",
+    .not_lines = true,
     .magic = {'B', 'L', 'Y', '1', 1}, /* docs/format.md */
     .magic_size = 5,
 };
 
 static const decoder fingerprints = {
     .name = "a file of fingerprints",
-    .not_lines = "",
+    .not_lines = true,
     .magic = {'B', 'L', 'Y', 'F', 'P', 'S', '0', '1', 1, 0}, /* fingerprint_file.c */
     .magic_size = 10,
 };
 
-const decoder *const decoders[] = {&gzip, &zstd, &xz, &bzip2, &filter, &fingerprints, NULL};
+const decoder *const decoders[] = {&gzip, &zstd, &xz, &bzip2, &filter_format, &fingerprints, NULL};

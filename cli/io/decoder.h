@@ -6,11 +6,11 @@
 #include <bloomery/base.h>
 
 typedef struct decoder {
-    const char *name;      /* "gzip" */
-    const char *library;   /* the library that a build needs for it */
-    const char *not_lines; /* such a file cannot be read as lines: advice, or ""; `open` is NULL */
-    uint8_t magic[10];     /* the first bytes of such a file */
-    uint8_t span[10];      /* how much greater than magic[i] a byte may be; usually 0 */
+    const char *name;    /* "gzip" */
+    const char *library; /* the library that a build needs for it */
+    bool not_lines;      /* such a file cannot be read as lines; `open` is NULL */
+    uint8_t magic[10];   /* the first bytes of such a file */
+    uint8_t span[10];    /* how much greater than magic[i] a byte may be; usually 0 */
     size_t magic_size;
     /* NULL: not in this build. most: memory limit in bytes; 0: the usual one. Returns NULL if
      * memory is short. */
@@ -27,5 +27,7 @@ typedef struct decoder {
 
 /* Ends with NULL. */
 extern const decoder *const decoders[];
+/* One of them, which is a Bloomery filter. */
+extern const decoder filter_format;
 
 #endif

@@ -86,8 +86,7 @@ static bool recognise_format(source *s) {
     if (!s->decoder)
         return true;
     if (s->decoder->not_lines)
-        return message_fail("%s: is %s, not a file of lines%s", s->path, s->decoder->name,
-                            s->decoder->not_lines);
+        return message_fail("%s: is %s, not a file of lines", s->path, s->decoder->name);
     if (!s->decoder->open)
         return message_fail("%s: compressed with %s, and this build of bloomery lacks %s; "
                             "decompress it and pipe it in",
@@ -120,6 +119,19 @@ source *source_open(const char *path) {
         return s;
     source_close(s);
     return NULL;
+}
+
+bool source_is_filter(const char *path) {
+    uint8_t bytes[sizeof filter_format.magic];
+    struct stat st;
+    if (stat(path, &st) != 0 || !S_ISREG(st.st_mode))
+        return false;
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    const ssize_t n = fd < 0 ? 0 : read(fd, bytes, sizeof bytes);
+    if (fd >= 0)
+        (void)close(fd);
+    return n >= (ssize_t)filter_format.magic_size &&
+           begins_as(&filter_format, bytes, filter_format.magic_size);
 }
 
 /* The bytes that were read to recognise the format come first. */

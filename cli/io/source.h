@@ -10,6 +10,9 @@ typedef struct source source;
  * NULL: reported. */
 source *source_open(const char *path);
 
+/* Whether the file is a filter; nothing is reported. */
+bool source_is_filter(const char *path);
+
 /* From now on no source uses more memory than this for decompression; 0: no limit. */
 void source_limit_memory(uint64_t most);
 

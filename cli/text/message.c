@@ -124,12 +124,30 @@ char *message_escape_bytes(bly_bytes text, char *out, size_t room) {
 
 /* ---- messages -------------------------------------------------------------------------------- */
 
+/* Removes user and password from addresses of servers, also where an address was given in the place
+ * of something else. All up to the last '@' of the word is removed: a password may contain '/'. */
+static void hide_passwords(char *text) {
+    static const char *const schemes[] = {"redis://", "rediss://", "unix://"};
+    for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++)
+        for (char *at = text; (at = strstr(at, schemes[i])) != NULL;) {
+            at += strlen(schemes[i]);
+            if (*at == '/') /* the path of a socket */
+                continue;
+            char *end = at + strcspn(at, " '\"\n"), *host = end;
+            while (host > at && host[-1] != '@')
+                host--;
+            if (host > at)
+                memmove(at, host, strlen(host) + 1);
+        }
+}
+
 /* One write, so that lines of several processes are not mixed. */
 static void print_message(message_style style, const char *label, const char *format,
                           va_list args) {
     char body[MESSAGE_TEXT], shown[MESSAGE_TEXT], text[MESSAGE_TEXT + 100];
     const char *command = settings.command;
     (void)vsnprintf(body, sizeof body, format, args);
+    hide_passwords(body);
     int length =
         snprintf(text, sizeof text, "bloomery%s%s: %s%s%s%s\n", command ? " " : "",
                  command ? command : "", message_style_on(2, style), label,

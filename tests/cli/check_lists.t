@@ -235,16 +235,13 @@ $ bloomery check --json -l n1.bly -l n2.bly -l n3.bly -l n4.bly many | python3 -
 
 # ---- a list instead of lines -----------------------------------------------------------------------
 $ bloomery check ads.bly evil.bly hosts
-x.ads.example
-shared.example
-! bloomery check: evil.bly: is a Bloomery filter, not a file of lines; bloomery check accepts several lists, each after -l
-! bloomery check: 3 lines are not of type domain and so cannot match the list; use --strict to report them
+! bloomery check: evil.bly: is a list, not a file of lines; to look lines up in several lists, give each with -l
 ? 2
 $ bloomery check ads.bly < evil.bly; bloomery dedup evil.bly | wc -c; bloomery build -o new.bly evil.bly; ls new.bly
 0
-! bloomery check: standard input: is a Bloomery filter, not a file of lines; bloomery check accepts several lists, each after -l
-! bloomery dedup: evil.bly: is a Bloomery filter, not a file of lines; bloomery check accepts several lists, each after -l
-! bloomery build: evil.bly: is a Bloomery filter, not a file of lines; bloomery check accepts several lists, each after -l
+! bloomery check: standard input: is a Bloomery filter, not a file of lines
+! bloomery dedup: evil.bly: is a Bloomery filter, not a file of lines
+! bloomery build: evil.bly: is a Bloomery filter, not a file of lines
 ! ls: cannot access 'new.bly': No such file or directory
 ? 2
 $ seq 3 | bloomery dedup -q --exact --state seen.fps >/dev/null; bloomery count seen.fps

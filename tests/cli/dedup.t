@@ -418,7 +418,7 @@ $ seq 1000 | tee s1000 | bloomery dedup -c --memory 64M; bloomery dedup -c --mem
 1000 lines, 1000 unique, 0 repeated
 1000 lines, 1000 unique, 0 repeated
 ! bloomery dedup: the filter uses 50.0 MiB (split512); at 26,673,511 keys, 0.1% of all new lines are mistaken for repeats and dropped
-! bloomery dedup: the filter uses 1.00 MiB (bb2x512); at 1,001 keys, 5.43e-15% of all new lines are mistaken for repeats and dropped
+! bloomery dedup: the filter uses 50.0 MiB (bb2x512); at 1,001 keys, 5.43e-15% of all new lines are mistaken for repeats and dropped
 ! bloomery dedup: the filter uses 1.00 MiB (bb2x512); at 1,000 keys, 5.42e-15% of all new lines are mistaken for repeats and dropped
 ! bloomery dedup: the filter uses 50.0 MiB (bb2x512); at 1,001 keys, 5.43e-15% of all new lines are mistaken for repeats and dropped
 $ bloomery dedup -n

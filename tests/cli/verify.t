@@ -259,7 +259,7 @@ other.bly: good; false-positive rate 1.5e-07% per line and per lookup (requested
 ! bloomery verify: pipe.bly: is not a regular file
 ? 2
 $ bloomery verify --json missing.bly flipped.bly other.bly 2>/dev/null | cut -d, -f1-3
-{"file":"missing.bly","verdict":"unreadable","error":"reading or writing failed (see errno)"}
+{"file":"missing.bly","verdict":"unreadable","error":"No such file or directory"}
 {"file":"flipped.bly","verdict":"damaged","error":"the data is damaged or is not a Bloomery filter"}
 {"file":"other.bly","verdict":"good","lookups_per_line":1
 $ bloomery verify missing.bly list.bly 2>/dev/null
