@@ -146,6 +146,62 @@ def test_on_error():
     ok("all lines are treated as in the list" in pipe.end(0))
 
 
+def test_comes_back_as_another_type():
+    """Lines that only the new type can read are found, although the old one has no key to look up for them."""
+    server = plain()
+    for name, more in (("stays", ()), ("follows", ("--follow",))):
+        at = address(server, name)
+        bloomery(server, "build", "-q", "--type", "ip", "-n", "1000", "-o", at, lines=b"10.0.0.0/8\n")
+        with server.client() as c, Clock() as clock:
+            pipe = Pipe(server, "--json", "--on-error", "no", *more, at, **clock.environment)
+            ok(pipe.ask("10.1.2.3")["match"] and "malformed" in pipe.ask("a.example.org"))
+            c.must("DEL", name)
+            ok(pipe.ask("10.1.2.3")["assumed"])
+            bloomery(server, "build", "-q", "--type", "domain", "-n", "1000", "-o", at, lines=b"example.org\n")
+
+            def found():
+                clock.forward(1)
+                return pipe.ask("a.example.org")["match"]
+            wait_for(found, timeout=20, step=0.02, what="the list of domains")
+            pipe.end(0)
+
+
+def test_something_else_takes_its_place():
+    """That is not an absence which passes: no fallback."""
+    server = plain()
+    for fallback in ("yes", "no"):
+        at = address(server, fallback)
+        bloomery(server, "build", "-q", "-n", "1000", "-o", at, lines=b"x\n")
+        with server.client() as c, Clock() as clock:
+            pipe = Pipe(server, "--json", "--on-error", fallback, at, **clock.environment)
+            ok(pipe.ask("x")["match"])
+            c.must("DEL", fallback)
+            c.must("RPUSH", fallback, "x")
+            pipe.say("x")
+            err = pipe.end(2)
+            ok("the key is not a string" in err, err)
+            # The same when it was away first.
+            c.must("DEL", fallback)
+            bloomery(server, "build", "-q", "-n", "1000", "-o", at, lines=b"x\n")
+            pipe = Pipe(server, "--json", "--on-error", fallback, at, **clock.environment)
+            ok(pipe.ask("x")["match"])
+            c.must("DEL", fallback)
+            ok(pipe.ask("x")["assumed"])
+            c.must("RPUSH", fallback, "x")
+            clock.forward(6)
+            pipe.say("x")
+            err = pipe.end(2)
+            ok("is not a filter" in err, err)
+
+
+def test_blank_lines_while_it_is_away():
+    """A state may contain a blank line, so that is no line which is certainly absent."""
+    server, at = plain(), "redis://127.0.0.1:1/k"
+    answer = json.loads(bloomery(server, "check", "--json", "--on-error", "yes", at, lines=b"\n")[0])
+    ok(answer["match"] and answer["assumed"], str(answer))
+    bloomery(server, "check", "-v", "--on-error", "yes", at, lines=b"\n", status=1)
+
+
 def test_one_of_several_lists_is_away():
     """The others answer; which lists did not is told of each line."""
     server = plain()
