@@ -279,6 +279,7 @@ $ bloomery info list.bly | grep -e keys -e per -e health
   health     too full: every bit is set (capacity: 124 keys), so every lookup matches
 $ bloomery info --json list.bly | tr , '\n' | grep -e '"marks' -e requested; bloomery verify list.bly
 "rate_per_lookup_requested":0.001
+"rate_per_line_requested":null
 "within_requested_rate":false
 "marks":16
 list.bly: intact, but too full; false-positive rate 100% per lookup (requested 0.1%), 100% per line of up to 129 lookups
