@@ -71,6 +71,9 @@ static bool over_agrees(build_run *r, cli_operands files) {
         return message_fail(
             "--over takes its settings from the base list; leave out --kind, --smallest, -n, -p, "
             "--type, --hash, --seed, --new-key, --must-not-match, --foldable and --copies");
+    if (o->null || o->comments || o->skip_malformed)
+        return message_fail(
+            "--over reads no lines; leave out --null, --comments and --skip-malformed");
     if (output_same_file(o->output, o->over))
         return message_fail("%s: is also the base list of --over; name a different file with -o",
                             o->over);

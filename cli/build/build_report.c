@@ -1,5 +1,6 @@
 /* build_report.c - the report of `bloomery build`. */
 #include "build/build_run.h"
+#include "filters/describe.h"
 #include "filters/filter_file.h"
 #include "filters/health.h"
 #include "filters/kind_words.h"
@@ -7,7 +8,6 @@
 #include "text/message.h"
 #include "text/numbers.h"
 
-#include <bloomery/host/describe.h>
 #include <stdio.h>
 
 static void report_json(const build_run *r) {
@@ -36,11 +36,20 @@ static void report_json(const build_run *r) {
     json_end(&out);
 }
 
-void build_report_stats(const bly_filter *f) {
-    char text[2048];
-    const bly_filter_info stats = filter_info(f);
-    (void)bly_filter_info_format(&stats, text, sizeof text);
-    (void)fputs(text, stderr);
+void build_report_stats(const build_run *r, bly_filter *f) {
+    const handle_options how = {.key = r->keyed ? &r->spec.hasher : NULL};
+    filter_handle h;
+    description d;
+    if (!r->to.on_server)
+        handle_borrow(&h, r->to.name, f);
+    else if (!handle_open(&h, r->options->output, &how))
+        return;
+    if (describe(&d, &h, true)) {
+        d.out = stderr;
+        description_print(&d);
+    }
+    if (r->to.on_server)
+        handle_close(&h);
 }
 
 /* With a fixed capacity (-n) the rate may be worse than requested; see build_make.c. */
@@ -94,7 +103,7 @@ void build_report(const build_run *r) {
                      r->allow.path, (unsigned long long)r->spec.hasher.seed);
     warn_of_rate(r);
     if (r->options->stats)
-        build_report_stats(r->filter);
+        build_report_stats(r, r->filter);
     if (r->options->json)
         report_json(r);
 }

@@ -92,7 +92,7 @@ static const cli_option options[] = {
         AT(expire),
         "On a server without the module: the filter expires after TIME: 90s, 15m, 24h or 7d."),
     OPTION_FORCE_FILTER(AT(force)),
-    OPTION_STATS(AT(stats), "Print the filter's layout, size and rates on standard error."),
+    OPTION_STATS(AT(stats), "Print what `bloomery info` prints about the list, on standard error."),
     OPTION_JSON(AT(json), "Describe the new list as a JSON object on standard output."),
     {0},
 };
@@ -236,7 +236,7 @@ static bool lay_over(build_run *r) {
         build_report_list(over.filter, r->to.name, bly_filter_file_size(over.filter),
                           s.requested_fpr, over.lookups);
         if (r->options->stats)
-            build_report_stats(over.filter);
+            build_report_stats(r, over.filter);
         if (r->options->json)
             overlay_json(r, &over, &s);
     }

@@ -80,7 +80,9 @@ static const cli_option options[] = {
                  "Write the chart as SVG to FILE. If FILE is -, the chart is all that is printed."),
     OPTION_FORCE(AT(force), "Replace an existing SVG file."),
     OPTION_JSON(AT(json), "Print the plan as one JSON object."),
-    OPTION_FLAG("all", 0, AT(all), "Show every kind, and for those that do not fit the reason."),
+    OPTION_FLAG("all", 0, AT(all),
+                "Show every kind in the table, and for those that do not fit the reason. The chart "
+                "is the same as without --all."),
     {0},
 };
 
@@ -234,7 +236,7 @@ static int show(const plan_options *o, const plan_answer *p) {
     }
     plan_print(p, o->all);
     if (wants_plot(o))
-        plot_print(p);
+        plot_print(p, o->all);
     return CLI_OK;
 }
 
@@ -250,7 +252,7 @@ static int run(void *untyped, cli_operands operands) {
     if (why)
         return message_error("%s", why);
     if (status != BLY_OK)
-        return plan_refuse(&p.needs, o->kind, o->hash, status);
+        return plan_refuse(&p, o->kind, status);
     warn_of_missing_hash(&p.needs, o->hash);
     return show(o, &p);
 }
@@ -273,7 +275,8 @@ const cli_command command_plan = {
         "Rates are computed from formulas, which include blocks that fill unevenly and collisions "
         "of the hash function. A filter created as planned keeps its rate.\n"
         "\n"
-        "The chart shows what happens if more keys are added than planned. A Bloom filter of fixed "
+        "The chart shows what happens if more keys are added than planned. That of a window by "
+        "number ends at N, because no more keys are ever within it. A Bloom filter of fixed "
         "size continues to work, and its rate rises. The curve of a kind that accepts no more keys "
         "ends: for a cuckoo filter when it is full, for fuse and ribbon at the keys that they are "
         "built from.\n"

@@ -58,17 +58,42 @@ static const char *obstacle(const bly_geometry *g, uint64_t divisor) {
                                             : "which would leave a size that its kind cannot have";
 }
 
-static void report_obstacle(const char *path, const bly_geometry *g, uint64_t divisor,
-                            const char *why) {
+/* The smallest factor that --by accepts, and the false-positive rate with it; 0: none. Larger
+ * factors have higher rates. */
+static uint64_t possible_divisor(const bly_filter *f, double *rate) {
+    const bly_geometry g = bly_filter_geometry(f);
     const uint64_t max_divisor = 1000; /* larger factors are useless */
-    char size[KINDS_SIZE], instead[64] = "build it with --foldable";
-    for (uint64_t d = 2; d <= max_divisor; d++)
-        if (!obstacle(g, d)) {
-            (void)snprintf(instead, sizeof instead, "use --by %llu", (unsigned long long)d);
-            break;
-        }
+    uint64_t divisor = 2;
+    bly_filter *small;
+    while (divisor <= max_divisor && obstacle(&g, divisor))
+        divisor++;
+    if (divisor > max_divisor || bly_filter_fold(f, divisor, NULL, &small) != BLY_OK)
+        return 0;
+    *rate = filter_info(small).current_fpr;
+    bly_filter_destroy(small);
+    return *rate > HEALTH_MAX_RATE ? 0 : divisor;
+}
+
+static void report_obstacle(const char *path, const bly_filter *f, uint64_t divisor,
+                            const char *why) {
+    const bly_geometry g = bly_filter_geometry(f);
+    double rate;
+    const uint64_t other = possible_divisor(f, &rate);
+    char size[KINDS_SIZE], instead[96];
+    if (other)
+        (void)snprintf(instead, sizeof instead,
+                       "use --by %llu for a false-positive rate of %s per lookup",
+                       (unsigned long long)other, NUMBER_PERCENT(rate));
+    else if (g.size == 1)
+        (void)snprintf(instead, sizeof instead, "it has the smallest size already");
+    else if (g.options & BLY_FOLDABLE)
+        (void)snprintf(instead, sizeof instead, "any smaller size would match most keys");
+    else
+        (void)snprintf(instead, sizeof instead,
+                       "it was not built with --foldable; use bloomery build --foldable to build "
+                       "one that can");
     (void)message_error("%s: cannot be folded by a factor of %llu, %s (%s); %s", path,
-                        (unsigned long long)divisor, why, kinds_size(g, size), instead);
+                        (unsigned long long)divisor, why, kinds_size(&g, size), instead);
 }
 
 /* Returns the factor to fold by; 0: reported. */
@@ -83,7 +108,7 @@ static uint64_t choose(const values *v, const char *path, const bly_filter *f) {
     const uint64_t divisor = v->by ? v->by : 2;
     const char *why = obstacle(&g, divisor);
     if (why) {
-        report_obstacle(path, &g, divisor, why);
+        report_obstacle(path, f, divisor, why);
         return 0;
     }
     if (v->by) {

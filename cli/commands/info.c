@@ -9,8 +9,9 @@
 #include <stdio.h>
 
 typedef struct info_options {
+    const char *key_file;
     uint64_t gozero;
-    bool header, json;
+    bool header, allow_replica, json;
 } info_options;
 
 static const cli_option options[] = {
@@ -19,17 +20,27 @@ static const cli_option options[] = {
                 "number of keys, the current rate, the fill, the type and the number of marks are "
                 "then unknown, and the checksum of the bits is not verified. The type of a filter "
                 "on a server is not looked up."),
+    OPTION_KEY_FILE(offsetof(info_options, key_file),
+                    "Use the secret key in FILE, for keyed lists. Without it, the number of marks, "
+                    "the prefix lengths or numbers of labels, and the rate per line are unknown."),
+    OPTION_ALLOW_REPLICA(offsetof(info_options, allow_replica),
+                         "Accept a replica. It may lack the last keys of its master."),
     OPTION_GOZERO(offsetof(info_options, gozero)),
     OPTION_JSON(offsetof(info_options, json),
                 "Print one JSON object per file, each on its own line."),
     {0},
 };
 
-/* Needs no secret key, even for a keyed filter. */
-static bool show_filter(const info_options *o, const char *name, bool first) {
+/* `key` may be NULL, even for a keyed filter. */
+static bool show_filter(const info_options *o, const bly_hasher *key, const char *name,
+                        bool first) {
+    const bool may_be_replica = handle_capabilities(name) & HANDLE_MAY_FAIL;
     const handle_options how = {.access = o->header ? HANDLE_HEADER : HANDLE_VERIFIED,
-                                .without_key = true,
-                                .gozero = o->gozero};
+                                .key = key,
+                                .without_key = !key,
+                                .gozero = o->gozero,
+                                .allow_replica = o->allow_replica && may_be_replica,
+                                .offers_replica = true};
     filter_handle h;
     description d;
     const bool good = handle_open(&h, name, &how) && describe(&d, &h, !o->header);
@@ -59,16 +70,29 @@ static bool show_fingerprints(const info_options *o, const char *path, bool firs
     return true;
 }
 
+static bool options_agree(const info_options *o, cli_operands lists) {
+    bool any_server = false;
+    if (lists.count == 0)
+        return message_fail("no list given; for example: bloomery info LIST.bly");
+    for (size_t i = 0; i < lists.count; i++)
+        any_server = any_server || handle_capabilities(lists.items[i]) & HANDLE_MAY_FAIL;
+    if (o->allow_replica && !any_server)
+        return message_fail("--allow-replica needs a list on a server: redis://HOST/KEY");
+    return true;
+}
+
 static int run(void *values, cli_operands operands) {
     const info_options *o = values;
     int status = CLI_OK;
     bool first = true;
-    if (operands.count == 0)
-        return message_error("no list given; for example: bloomery info LIST.bly");
+    bly_hasher space;
+    const bly_hasher *key;
+    if (!options_agree(o, operands) || !open_key(o->key_file, &space, &key))
+        return CLI_ERROR;
     for (size_t i = 0; i < operands.count; i++) {
         const char *name = operands.items[i];
         const bool is_pages = !o->gozero && pages_recognise(name);
-        if (is_pages ? show_fingerprints(o, name, first) : show_filter(o, name, first))
+        if (is_pages ? show_fingerprints(o, name, first) : show_filter(o, key, name, first))
             first = false;
         else
             status = CLI_ERROR;
@@ -130,13 +154,15 @@ const cli_command command_info = {
         "the hash function, the part of a line that is compared, and how often a new line is "
         "mistaken for one seen.\n"
         "\n"
-        "A keyed filter is described without its key; its type may then be unknown. If a file is "
-        "damaged or cannot be opened, an error is printed, the other files are still described, "
-        "and the exit status is 2.\n"
+        "Without --key-file, a keyed filter is described as far as possible without its key: marks "
+        "count as keys, and in JSON what is unknown is null. If a file is damaged or cannot be "
+        "opened, an error is printed, the other files are still described, and the exit status is "
+        "2.\n"
         "\n"
         "A filter on a server without the Bloomery module is named by its address, "
-        "redis://HOST/KEY (see `bloomery push --help`). The server counts its keys, and the "
-        "current rate is computed from their number. More rows show how many strings and servers "
+        "redis://HOST/KEY (see `bloomery push --help`). The server counts its keys. Its bits are "
+        "not read, so the current rate is unknown (null in JSON). More rows show how many strings "
+        "and servers "
         "store it, when it expires, and its stamp. Every filter gets a different stamp, even if it "
         "replaces another under the same key. A filter of go-zero stores nothing but its bits, so "
         "--gozero must give their number. Its keys and its rate are then estimated from the bits "

@@ -90,6 +90,9 @@ const cli_command command_push = {
 static const cli_option pull_options[] = {
     OPTION_CHUNK_SIZE(AT(chunk), "Fetch"),
     OPTION_FORCE(AT(replace), "Replace an existing file."),
+    OPTION_ALLOW_REPLICA(AT(allow_replica),
+                         "Accept a replica. It may lack the last keys of its master. A filter of "
+                         "the module is also fetched from a replica without this option."),
     OPTION_JSON(AT(json), "Print a report as a JSON object."),
     {0},
 };
@@ -151,14 +154,19 @@ static int run_drop(void *values, cli_operands operands) {
 const cli_command command_drop = {
     .name = "drop",
     .operands = "ADDRESS...",
-    .summary = "Delete filters from a plain Redis or Valkey",
+    .summary = "Delete filters from a Redis or Valkey server",
+    .brief = "Deletes filters from a Redis or Valkey server. Each ADDRESS names one: "
+             "redis://HOST:PORT/KEY.\n"
+             "\n"
+             "Only filters that were stored there without the Bloomery module are deleted, for "
+             "example by `bloomery build` or `bloomery dedup`. If the key contains anything else, "
+             "it is not deleted. Use the server's command DEL for a filter of the module.",
     .description =
-        "Deletes filters that are stored in strings of a server without the Bloomery module. "
-        "ADDRESS is redis://HOST/KEY (see `bloomery push --help`). All strings of a filter are "
-        "deleted, in a cluster on all servers. The servers free their memory in the background.\n"
+        "All strings of a filter are deleted, in a cluster on all servers. The servers free their "
+        "memory in the background. A program that has the filter open gets an error, never the "
+        "answer that a key is absent.\n"
         "\n"
-        "Other values under the key are not deleted; use DEL or UNLINK for a filter of the module. "
-        "A program that has the filter open gets an error, never the answer that a key is absent.",
+        "The forms of an address are explained by `bloomery push --help`.",
     .examples = "# delete the state of a crawl\n"
                 "bloomery drop redis://cache.example/crawl:seen",
     .options = drop_options,

@@ -14,7 +14,6 @@
 #include <math.h>
 #include <stdarg.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { MAX_PREFIX_V4 = 32, MAX_PREFIX_V6 = 128, LEVELS_TEXT = 1024 };
 enum { BAR_CELLS = 24, CELLS_TEXT = 96, MARKS_TEXT = NUMBER_TEXT + 32, LOOKUPS_TEXT = 80 };
@@ -23,15 +22,19 @@ bool describe(description *d, filter_handle *h, bool list) {
     *d = (description){.name = h->name,
                        .can = h->capabilities,
                        .filter = handle_filter(h),
+                       .out = stdout,
                        .list = {.struct_size = sizeof d->list}};
     if (handle_get_facts(h, &d->facts, true) != BLY_OK)
         return handle_failed(h) == CLI_OK;
     if (!(h->capabilities & HANDLE_LOOKS_UP) || !(h->capabilities & HANDLE_DESCRIBES))
         return true;
-    /* Marks cannot be looked up without the filter's key. */
-    d->examined = !d->facts.key_missing && (list || d->filter);
+    const bool wanted = list || d->filter;
+    d->examined = wanted && !d->facts.key_missing;
     if (!d->examined) {
         d->list.type = bly_list_type_of_rule(d->facts.key_rule);
+        d->lacks_key = wanted && (d->list.type == BLY_LIST_NONE || bly_list_is_typed(d->list.type));
+        if (wanted && d->list.type != BLY_LIST_NONE && !bly_list_has_levels(d->list.type))
+            d->lookups = (rates_lookups){1, 1};
         return true;
     }
     const bly_list_source source = handle_list(h);
@@ -59,20 +62,20 @@ static double bits_per_key(const description *d) {
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-void describe_name(const char *name) {
+void describe_name(FILE *out, const char *name) {
     char text[MESSAGE_TEXT];
-    (void)printf("%s%s%s\n", message_style_on(STDOUT_FILENO, STYLE_BOLD),
-                 message_escape(name, text, sizeof text), message_style_off(STDOUT_FILENO));
+    (void)fprintf(out, "%s%s%s\n", message_style_on(fileno(out), STYLE_BOLD),
+                  message_escape(name, text, sizeof text), message_style_off(fileno(out)));
 }
 
-void describe_row(const char *label, const char *format, ...) {
+void describe_row(FILE *out, const char *label, const char *format, ...) {
     va_list args;
-    (void)printf("  %s%-10s%s ", message_style_on(STDOUT_FILENO, STYLE_DIM), label,
-                 message_style_off(STDOUT_FILENO));
+    (void)fprintf(out, "  %s%-10s%s ", message_style_on(fileno(out), STYLE_DIM), label,
+                  message_style_off(fileno(out)));
     va_start(args, format);
-    (void)vprintf(format, args);
+    (void)vfprintf(out, format, args);
     va_end(args);
-    (void)putchar('\n');
+    (void)fputc('\n', out);
 }
 
 char *describe_bar(double share, char out[DESCRIBE_BAR]) {
@@ -104,36 +107,36 @@ static void print_place(const description *d) {
     if (f->nodes > 1)
         (void)snprintf(on, sizeof on, ", on %u servers", (unsigned)f->nodes);
     if (f->shards > 1)
-        describe_row("strings", "%u, of %s each, %s in all%s", (unsigned)f->shards,
+        describe_row(d->out, "strings", "%u, of %s each, %s in all%s", (unsigned)f->shards,
                      NUMBER_BYTES(f->shard_bytes), bytes, on);
     else if (f->shards == 1)
-        describe_row("strings", "1, of %s", bytes);
+        describe_row(d->out, "strings", "1, of %s", bytes);
     else if (f->bytes < 1024)
-        describe_row("file", "%s", bytes);
+        describe_row(d->out, "file", "%s", bytes);
     else
-        describe_row("file", "%s (%s bytes)", bytes, NUMBER_GROUPED(f->bytes));
+        describe_row(d->out, "file", "%s (%s bytes)", bytes, NUMBER_GROUPED(f->bytes));
 }
 
 static void print_hash(const description *d) {
     const unsigned long long seed = d->facts.seed;
     const char *name = bly_hash_name(d->facts.hash);
     if (d->facts.keyed)
-        describe_row("hash", "%s with a secret key, whose id is %016llx", name, seed);
+        describe_row(d->out, "hash", "%s with a secret key, whose id is %016llx", name, seed);
     else if (bly_hash_is_custom(d->facts.hash))
-        describe_row("hash", "%s, tag %016llx", name, seed);
+        describe_row(d->out, "hash", "%s, tag %016llx", name, seed);
     else
-        describe_row("hash", "%s, seed %llu", name, seed);
+        describe_row(d->out, "hash", "%s, seed %llu", name, seed);
 }
 
 static void print_type(const description *d) {
     if (is_typed(d))
-        describe_row("type", "%s", line_type_words(d->list.type));
+        describe_row(d->out, "type", "%s", line_type_words(d->list.type));
     else if (d->facts.key_missing && (d->can & HANDLE_LOOKS_UP))
-        describe_row("type", "%s",
+        describe_row(d->out, "type", "%s",
                      d->facts.keyed ? "unknown without its key"
                                     : "unknown without its hash function");
     else if (d->examined)
-        describe_row("type", "unknown: keys of several types, or too many keys");
+        describe_row(d->out, "type", "unknown: keys of several types, or too many keys");
 }
 
 /* The levels from `first` to `last` that the list has, such as "/8, /16 to /24"; "" for none. */
@@ -163,14 +166,14 @@ static void print_levels(const description *d) {
         return;
     if (d->list.type == BLY_LIST_DOMAIN) {
         if (*levels_text(d, 0, BLY_LIST_LEVELS - 1, "", v4))
-            describe_row("labels", "%s per domain%s", v4, chance);
+            describe_row(d->out, "labels", "%s per domain%s", v4, chance);
         return;
     }
     (void)levels_text(d, 0, MAX_PREFIX_V4, "/", v4);
     (void)levels_text(d, BLY_LIST_V6, BLY_LIST_V6 + MAX_PREFIX_V6, "/", v6);
     if (*v4 || *v6)
-        describe_row("prefixes", "%s%s%s%s%s%s", *v4 ? "IPv4 " : "", v4, *v4 && *v6 ? "; " : "",
-                     *v6 ? "IPv6 " : "", v6, chance);
+        describe_row(d->out, "prefixes", "%s%s%s%s%s%s", *v4 ? "IPv4 " : "", v4,
+                     *v4 && *v6 ? "; " : "", *v6 ? "IPv6 " : "", v6, chance);
 }
 
 /* ---- number of keys -------------------------------------------------------------------------- */
@@ -201,6 +204,11 @@ static char *estimate_text(const description *d, char out[64]) {
     return out;
 }
 
+static bool has_no_capacity(const description *d) {
+    const bly_filter_info *s = &d->facts.info;
+    return unmarked(d, s->capacity) == 0 || (kinds_can(s->kind, BLY_CAN_BUILD) && s->count == 0);
+}
+
 static void print_keys(const description *d) {
     const bly_filter_info *s = &d->facts.info;
     char estimate[64], marks[MARKS_TEXT] = "";
@@ -209,13 +217,15 @@ static void print_keys(const description *d) {
     if (d->list.marks)
         (void)snprintf(marks, sizeof marks, " and %s%s marks",
                        d->list.chance_levels ? "at least " : "", NUMBER_GROUPED(d->list.marks));
+    else if (d->lacks_key)
+        (void)strcpy(marks, ", including any marks");
     (void)estimate_text(d, estimate);
-    describe_row("keys", "%s counted%s%s%s%s", NUMBER_GROUPED(unmarked(d, s->count)),
-                 *estimate ? ", " : "", estimate, *marks ? "," : "", marks);
-    if (kinds_can(s->kind, BLY_CAN_BUILD) && s->count == 0)
-        describe_row("capacity", "none: it was built from no keys");
+    describe_row(d->out, "keys", "%s counted%s%s%s%s", NUMBER_GROUPED(unmarked(d, s->count)),
+                 *estimate ? ", " : "", estimate, *marks == ' ' ? "," : "", marks);
+    if (has_no_capacity(d))
+        describe_row(d->out, "capacity", "none: it was built from no keys");
     else
-        describe_row("capacity", "%s%s key%s%s, %.*f bits per key",
+        describe_row(d->out, "capacity", "%s%s key%s%s, %.*f bits per key",
                      kinds_can(s->kind, BLY_FORGETS) ? "the last " : "", NUMBER_GROUPED(most),
                      most == 1 ? "" : "s", marks,
                      bits < 9.95    ? 2
@@ -235,18 +245,19 @@ static void print_rate(const description *d, const char *label, rates_lookups of
     const char *requested_text = NUMBER_PERCENT(requested);
     const char *now = NUMBER_PERCENT(current), *one_in = NUMBER_ONE_IN(current);
     if (!d->facts.has_rates)
-        describe_row(label, "%s requested (%s)%s", requested_text, NUMBER_ONE_IN(requested), note);
-    else if (!(current > 0))
-        describe_row(label, "%s requested, no false positives while it is empty%s", requested_text,
+        describe_row(d->out, label, "%s requested (%s)%s", requested_text, NUMBER_ONE_IN(requested),
                      note);
+    else if (!(current > 0))
+        describe_row(d->out, label, "%s requested, no false positives while it is empty%s",
+                     requested_text, note);
     else if (!d->facts.has_bits)
-        describe_row(label, "%s requested, %s expected for the number of its keys (%s)%s",
-                     requested_text, now, one_in, note);
+        describe_row(d->out, label, "%s requested, %s expected (%s)%s", requested_text, now, one_in,
+                     note);
     else if (kinds_can(s->kind, BLY_CAN_BUILD))
-        describe_row(label, "%s requested, %s by its construction (%s)%s", requested_text, now,
-                     one_in, note);
+        describe_row(d->out, label, "%s requested, %s by its construction (%s)%s", requested_text,
+                     now, one_in, note);
     else
-        describe_row(label, "%s requested, %s expected, %s current (%s)%s", requested_text,
+        describe_row(d->out, label, "%s requested, %s expected, %s current (%s)%s", requested_text,
                      NUMBER_PERCENT(rates_per_line(s->expected_fpr, of.now)), now, one_in, note);
 }
 
@@ -254,7 +265,7 @@ static void print_rate(const description *d, const char *label, rates_lookups of
  * is then not known. */
 static void print_chance(const description *d, const char *lookups) {
     const double rate = rates_per_line(d->facts.info.current_fpr, d->lookups.now);
-    describe_row("per line", "%s current (%s)%s; too full: some %s are false positives",
+    describe_row(d->out, "per line", "%s current (%s)%s; too full: some %s are false positives",
                  NUMBER_PERCENT(rate), NUMBER_ONE_IN(rate), lookups,
                  d->list.type == BLY_LIST_DOMAIN ? "numbers of labels" : "prefix lengths");
 }
@@ -292,13 +303,14 @@ static message_style colour_of(const description *d) {
  * generations are full, including the current one. */
 static double used_share(const description *d) {
     const bly_filter_info *s = &d->facts.info;
-    const double count = (double)s->count, room = (double)(s->capacity ? s->capacity : 1);
+    const double marks = (double)d->list.marks, count = (double)unmarked(d, s->count);
+    const double room = fmax(1, (double)unmarked(d, s->capacity));
     bly_window_info w = {.struct_size = sizeof w};
     if (d->filter && bly_window_get_info(d->filter, &w) == BLY_OK)
         return count / ((w.generations + 1.0) * (double)w.generation_keys);
     if (counts_copies(d))
-        return s->estimated_keys / room;
-    return (count <= room ? count : fmax(count, s->estimated_keys)) / room;
+        return fmax(0, s->estimated_keys - marks) / room;
+    return (count <= room ? count : fmax(count, s->estimated_keys - marks)) / room;
 }
 
 /* What is filled, in words. */
@@ -333,20 +345,33 @@ static void print_fill(const description *d) {
         (void)snprintf(of, sizeof of, "%.0f%% of its capacity", 100 * used);
     else
         (void)snprintf(of, sizeof of, "far more than its capacity");
-    describe_row("fill", "%s%s%s %s%s", message_style_on(STDOUT_FILENO, colour_of(d)),
-                 describe_bar(used, bar), message_style_off(STDOUT_FILENO), of,
+    describe_row(d->out, "fill", "%s%s%s %s%s", message_style_on(fileno(d->out), colour_of(d)),
+                 describe_bar(used, bar), message_style_off(fileno(d->out)), of,
                  cells_text(d, cells));
+}
+
+/* What cannot be told without the filter's key. */
+static void print_unknown(const description *d) {
+    const char *levels = d->list.type == BLY_LIST_DOMAIN ? "numbers of labels and "
+                         : d->list.type == BLY_LIST_IP   ? "prefix lengths and "
+                                                         : "";
+    if (d->lacks_key)
+        describe_row(d->out, "note", "%s%snumber of marks: unknown without its %s",
+                     d->lookups.now ? ""
+                     : *levels      ? "rate per line, "
+                                    : "rate per line and ",
+                     levels, d->facts.keyed ? "key; use --key-file" : "hash function");
 }
 
 static void print_health(const description *d) {
     const bly_filter_info *s = &d->facts.info;
     char text[HEALTH_TEXT], widened[RATES_TEXT];
     if (health_of(s) != HEALTH_GOOD && !kinds_can(s->kind, BLY_CAN_BUILD))
-        describe_row("health", "%s%s%s", message_style_on(STDOUT_FILENO, colour_of(d)),
-                     health_text(s, text), message_style_off(STDOUT_FILENO));
+        describe_row(d->out, "health", "%s%s%s", message_style_on(fileno(d->out), colour_of(d)),
+                     health_text(s, text), message_style_off(fileno(d->out)));
     if (rates_are_widened(s, d->lookups))
-        describe_row("health", "%s%s%s", message_style_on(STDOUT_FILENO, STYLE_YELLOW),
-                     rates_widened_text(s, d->lookups, widened), message_style_off(STDOUT_FILENO));
+        describe_row(d->out, "health", "%s%s%s", message_style_on(fileno(d->out), STYLE_YELLOW),
+                     rates_widened_text(s, d->lookups, widened), message_style_off(fileno(d->out)));
 }
 
 /* ---- text ------------------------------------------------------------------------------------ */
@@ -355,19 +380,21 @@ static void print_health(const description *d) {
 static void print_gozero(const description *d) {
     const bly_filter_info *s = &d->facts.info;
     char estimate[64];
-    describe_row("kind", "go-zero: %u bits per key, anywhere in one string", (unsigned)s->hashes);
-    describe_row("bits", "%s, of which %.1f%% are set", NUMBER_GROUPED(s->bits), 100 * s->fill);
+    describe_row(d->out, "kind", "go-zero: %u bits per key, anywhere in one string",
+                 (unsigned)s->hashes);
+    describe_row(d->out, "bits", "%s, of which %.1f%% are set", NUMBER_GROUPED(s->bits),
+                 100 * s->fill);
     print_place(d);
-    describe_row("keys", "%s", estimate_text(d, estimate));
-    describe_row("rate", "%s current (%s), per lookup", NUMBER_PERCENT(s->current_fpr),
+    describe_row(d->out, "keys", "%s", estimate_text(d, estimate));
+    describe_row(d->out, "rate", "%s current (%s), per lookup", NUMBER_PERCENT(s->current_fpr),
                  NUMBER_ONE_IN(s->current_fpr));
 }
 
 static void print_native(const description *d) {
     const bly_geometry *g = &d->facts.geometry;
     char shape[KINDS_SHAPE];
-    describe_row("kind", "%s: %s", bly_kind_name(g->kind), kinds_meaning(g->kind));
-    describe_row("shape", "%s", kinds_shape(g, shape));
+    describe_row(d->out, "kind", "%s: %s", bly_kind_name(g->kind), kinds_meaning(g->kind));
+    describe_row(d->out, "shape", "%s", kinds_shape(g, shape));
     print_place(d);
     print_hash(d);
     print_type(d);
@@ -378,7 +405,7 @@ static void print_native(const description *d) {
     }
     print_keys(d);
     print_rates(d);
-    if (d->facts.has_rates && !kinds_can(d->facts.geometry.kind, BLY_CAN_BUILD))
+    if (d->facts.has_rates && !has_no_capacity(d) && !kinds_can(g->kind, BLY_CAN_BUILD))
         print_fill(d);
     if (d->facts.has_rates)
         print_health(d);
@@ -387,25 +414,26 @@ static void print_native(const description *d) {
     describe_window(d);
     describe_levels(d);
     if (kinds_can(d->facts.geometry.kind, BLY_FORGETS))
-        describe_row("note", "old keys are forgotten: \"no\" means \"not in the window\"");
+        describe_row(d->out, "note", "old keys are forgotten: \"no\" means \"not in the window\"");
+    print_unknown(d);
     if (d->facts.approximate)
-        describe_row("note",
+        describe_row(d->out, "note",
                      "an intersection: it contains every common key, and perhaps some others");
 }
 
 void description_print(const description *d) {
     const handle_facts *f = &d->facts;
-    describe_name(d->name);
+    describe_name(d->out, d->name);
     if (d->can & HANDLE_DESCRIBES)
         print_native(d);
     else
         print_gozero(d);
     if (f->shards && f->expires_ms < 0)
-        describe_row("expires", "never");
+        describe_row(d->out, "expires", "never");
     else if (f->shards)
-        describe_row("expires", "in %s", NUMBER_TIME((double)f->expires_ms / 1000));
+        describe_row(d->out, "expires", "in %s", NUMBER_TIME((double)f->expires_ms / 1000));
     if (f->stamp)
-        describe_row("stamp", "%016llx", (unsigned long long)f->stamp);
+        describe_row(d->out, "stamp", "%016llx", (unsigned long long)f->stamp);
 }
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
@@ -506,7 +534,7 @@ void description_json(const description *d) {
         json_bits(d, &j);
         if (describes)
             rates_json(&j, "expected", s->expected_fpr, d->lookups.now);
-        rates_json(&j, "current", s->current_fpr, d->lookups.now);
+        rates_json(&j, "current", d->facts.has_bits ? s->current_fpr : NAN, d->lookups.now);
     }
     if (d->facts.has_rates && describes) {
         json_bool(&j, "within_requested_rate", is_within_rate(d));

@@ -12,7 +12,9 @@ typedef struct description {
     uint32_t can; /* HANDLE_... */
     handle_facts facts;
     const bly_filter *filter; /* NULL: it is on a server, or only the header was read */
+    FILE *out;                /* for description_print: standard output, unless changed */
     bool examined;            /* the marks were looked up; else `list` has at most the type */
+    bool lacks_key;           /* they could not be looked up without the filter's key */
     bly_list_info list;
     rates_lookups lookups;
 } description;
@@ -21,15 +23,15 @@ typedef struct description {
  * must stay open. false: reported. */
 bool describe(description *d, filter_handle *h, bool list);
 
-/* On standard output. */
 void description_print(const description *d);
-void description_json(const description *d); /* one object on one line */
+/* One object on one line, on standard output. */
+void description_json(const description *d);
 
 /* ---- for describe*.c ------------------------------------------------------------------------- */
 
 /* Print the name, which comes first, and one row. */
-void describe_name(const char *name);
-void describe_row(const char *label, const char *format, ...) PRINTF_LIKE(2, 3);
+void describe_name(FILE *out, const char *name);
+void describe_row(FILE *out, const char *label, const char *format, ...) PRINTF_LIKE(3, 4);
 
 /* A bar for a share, full for 1 and more. It consists of block characters if the locale is UTF-8,
  * else of '#'. */

@@ -193,29 +193,30 @@ void fingerprints_print(const fingerprints *f) {
     char marks[FINGERPRINTS_MARKS];
     char bar[DESCRIBE_BAR], rule[RULE];
     const uint64_t lines = f->count - f->marks;
-    describe_name(f->path);
-    describe_row("kind",
+    describe_name(stdout, f->path);
+    describe_row(stdout, "kind",
                  "fingerprints of lines, 64 bits each: a file of dedup --exact or --confirm");
-    describe_row("shape", "%s page%s of %d slots", NUMBER_GROUPED(pages_of(f)),
+    describe_row(stdout, "shape", "%s page%s of %d slots", NUMBER_GROUPED(pages_of(f)),
                  f->shape.bits ? "s" : "", PAGES_SLOTS);
-    describe_row("file", "%s (%s bytes)", NUMBER_BYTES(file_bytes(f)),
+    describe_row(stdout, "file", "%s (%s bytes)", NUMBER_BYTES(file_bytes(f)),
                  NUMBER_GROUPED(file_bytes(f)));
-    describe_row("hash", "%s, seed %llu", bly_hash_name(BLY_HASH_XXH3),
+    describe_row(stdout, "hash", "%s, seed %llu", bly_hash_name(BLY_HASH_XXH3),
                  (unsigned long long)f->shape.seed);
     if (!f->counted)
         return;
-    describe_row("rule", "%s",
+    describe_row(stdout, "rule", "%s",
                  f->ruled                          ? (*rule_text(f, rule) ? rule : "whole lines")
                  : f->shape.rule == BLY_KEYS_OTHER ? "unknown, but with --field or --ignore-case"
                                                    : "unknown");
-    describe_row("lines", "%s fingerprint%s%s", NUMBER_GROUPED(lines), lines == 1 ? "" : "s",
-                 fingerprints_marks_text(f, marks));
-    describe_row("rate", "%s new lines mistaken for one seen, per lookup and per line",
+    describe_row(stdout, "lines", "%s fingerprint%s%s", NUMBER_GROUPED(lines),
+                 lines == 1 ? "" : "s", fingerprints_marks_text(f, marks));
+    describe_row(stdout, "rate", "%s new lines mistaken for one seen, per lookup and per line",
                  NUMBER_ONE_IN(rate_of(f)));
-    describe_row("fill", "%s %.0f%% of its slots in use", describe_bar(fill_of(f), bar),
+    describe_row(stdout, "fill", "%s %.0f%% of its slots in use", describe_bar(fill_of(f), bar),
                  100 * fill_of(f));
     if (f->lost)
-        describe_row("note", "%s fingerprints cannot be found, because a write was interrupted",
+        describe_row(stdout, "note",
+                     "%s fingerprints cannot be found, because a write was interrupted",
                      NUMBER_GROUPED(f->lost));
 }
 

@@ -18,10 +18,11 @@ void describe_distinct(const description *d) {
     char range[ESTIMATE_RANGE];
     if (d->filter) {
         const estimate e = estimate_of(d->filter, UINT64_MAX);
-        describe_row("distinct", "%s%s", NUMBER_GROUPED(e.keys), estimate_range(&e, range));
+        describe_row(d->out, "distinct", "%s%s", NUMBER_GROUPED(e.keys), estimate_range(&e, range));
     }
-    describe_row("error", "%s, the standard error", NUMBER_PERCENT(d->facts.info.requested_fpr));
-    describe_row("note", "it counts different keys, and cannot look them up");
+    describe_row(d->out, "error", "%s, the standard error",
+                 NUMBER_PERCENT(d->facts.info.requested_fpr));
+    describe_row(d->out, "note", "it counts different keys, and cannot look them up");
 }
 
 static void json_distinct(const description *d, json *j) {
@@ -47,7 +48,7 @@ static bool too_many_stuck(const description *d) {
 void describe_stuck(const description *d) {
     if (!known(d, BLY_CAN_COUNT) || d->facts.info.stuck == 0)
         return;
-    describe_row("stuck",
+    describe_row(d->out, "stuck",
                  "%s counter%s reached the limit and will stay there: keys added that often cannot "
                  "be removed%s",
                  NUMBER_GROUPED(d->facts.info.stuck), d->facts.info.stuck == 1 ? " has" : "s have",
@@ -65,15 +66,16 @@ void describe_changes(const description *d) {
     if (!d->filter || bly_overlay_get_info(d->filter, &info) != BLY_OK)
         return;
     const bly_filter *base = bly_overlay_base(d->filter);
-    describe_row("over", "%s with %s keys", bly_kind_name(bly_filter_geometry(base).kind),
+    describe_row(d->out, "over", "%s with %s keys", bly_kind_name(bly_filter_geometry(base).kind),
                  NUMBER_GROUPED(bly_filter_count(base)));
-    describe_row("changes", "%s removed, %s added%s", NUMBER_GROUPED(info.deleted),
+    describe_row(d->out, "changes", "%s removed, %s added%s", NUMBER_GROUPED(info.deleted),
                  NUMBER_GROUPED(info.added),
                  too_many_changes(d, info.deleted + info.added)
                      ? "; more than a fifth of its keys: build the list again"
                      : "");
     if (d->facts.info.miss_bound > 0)
-        describe_row("misses", "at most %s of its keys", NUMBER_ONE_IN(d->facts.info.miss_bound));
+        describe_row(d->out, "misses", "at most %s of its keys",
+                     NUMBER_ONE_IN(d->facts.info.miss_bound));
 }
 
 static void json_changes(const description *d, json *j) {
@@ -99,16 +101,16 @@ void describe_window(const description *d) {
         return;
     const char *keys = NUMBER_GROUPED(w.generation_keys), *active = NUMBER_GROUPED(w.active_keys);
     if (w.span == 0) {
-        describe_row("window",
+        describe_row(d->out, "window",
                      "%u generations of %s arrival%s; the current one has %s, of %s key%s",
                      w.generations, keys, w.generation_keys == 1 ? "" : "s",
                      NUMBER_GROUPED(w.active_arrivals), active, w.active_keys == 1 ? "" : "s");
         return;
     }
-    describe_row("window", "%u generations of %s key%s; the current one has %s", w.generations,
-                 keys, w.generation_keys == 1 ? "" : "s", active);
-    describe_row("clock", "%s; the window spans %s ticks, a generation %s%s", NUMBER_GROUPED(w.now),
-                 NUMBER_GROUPED(w.span), NUMBER_GROUPED(w.slice),
+    describe_row(d->out, "window", "%u generations of %s key%s; the current one has %s",
+                 w.generations, keys, w.generation_keys == 1 ? "" : "s", active);
+    describe_row(d->out, "clock", "%s; the window spans %s ticks, a generation %s%s",
+                 NUMBER_GROUPED(w.now), NUMBER_GROUPED(w.span), NUMBER_GROUPED(w.slice),
                  w.now > 1000000000000 ? " (in dedup, ticks are milliseconds)" : "");
 }
 
@@ -119,7 +121,7 @@ void describe_levels(const description *d) {
         return;
     for (size_t i = 0; i < bly_filter_level_count(d->filter); i++) {
         const bly_filter_info s = filter_info(bly_filter_level(d->filter, i));
-        describe_row(i ? "" : "levels", "%zu: %s of %s keys, %s, %s, %s now", i + 1,
+        describe_row(d->out, i ? "" : "levels", "%zu: %s of %s keys, %s, %s, %s now", i + 1,
                      NUMBER_GROUPED(s.count), NUMBER_GROUPED(s.capacity), bly_kind_name(s.kind),
                      NUMBER_BYTES(s.bytes), NUMBER_PERCENT(s.current_fpr));
     }

@@ -74,6 +74,9 @@ bool handle_open(filter_handle *h, const char *name, const handle_options *optio
  * not open; for a server, this is reported only with `report`. Not for HANDLE_CHANGED. */
 bly_status handle_reopen(filter_handle *h, bool report);
 void handle_close(filter_handle *h);
+/* Makes a handle of a filter in memory, as of a file that was opened with HANDLE_CHANGED. The
+ * filter stays the caller's: do not close the handle, and do not commit. */
+void handle_borrow(filter_handle *h, const char *name, bly_filter *f);
 
 /* Reports why the last call failed (h->status). Returns CLI_ERROR. */
 int handle_failed(const filter_handle *h);

@@ -53,6 +53,14 @@ static bly_status file_open(filter_handle *h, bool report) {
     return status;
 }
 
+void handle_borrow(filter_handle *h, const char *name, bly_filter *f) {
+    *h = (filter_handle){.name = name,
+                         .capabilities = capabilities_of(f),
+                         .options = {.access = HANDLE_CHANGED},
+                         .ops = &handle_file_ops,
+                         .file = {.filter = f, .loaded = f}};
+}
+
 static void file_close(filter_handle *h) {
     open_close(&h->file);
     lock_release(&h->lock);

@@ -28,9 +28,11 @@ static bly_status open_filter(filter_handle *h, bool report) {
     const bly_status status =
         gozero ? bly_redis_filter_gozero(url, gozero, &options, &why, &h->remote.filter)
                : bly_redis_filter_open(url, h->options.key, &options, &why, &h->remote.filter);
-    return status == BLY_OK || !report
-               ? status
-               : remote_open_failed(&h->remote, h->options.key, gozero, status, &why);
+    if (status != BLY_OK && report)
+        return remote_open_failed(&h->remote, h->options.key, gozero, status, &why);
+    /* The server refuses commands on another type as it refuses them for other reasons. */
+    return status == BLY_EREFUSED && remote_is_overwritten(&h->remote, gozero) ? BLY_ECORRUPT
+                                                                               : status;
 }
 
 static bly_status server_open(filter_handle *h, bool report) {
@@ -126,14 +128,21 @@ static bly_filter_info info_of(const bly_bitmap *b, const bly_redis_filter_info 
     return s;
 }
 
+/* A lookup fails if the string has more bits than the user gave, or is a filter of another form. */
+static bly_status check_gozero(filter_handle *h) {
+    uint8_t answer;
+    return server_contains(h, &(bly_bytes){"", 0}, 1, &answer);
+}
+
 /* A go-zero filter does not exist before its first key is added. So without `bits`, the server is
  * not contacted. */
 static bly_status server_facts(filter_handle *h, handle_facts *out, bool bits) {
     const bly_bitmap *b = bly_redis_filter_bitmap(h->remote.filter);
     bly_redis_filter_info facts = {.struct_size = sizeof facts};
     const bool gozero = b->form == BLY_BITMAP_GOZERO;
-    const bly_status status =
-        gozero && !bits ? (bly_status)BLY_OK : bly_redis_filter_get_info(h->remote.filter, &facts);
+    bly_status status = gozero && bits ? check_gozero(h) : (bly_status)BLY_OK;
+    if (status == BLY_OK && (bits || !gozero))
+        status = bly_redis_filter_get_info(h->remote.filter, &facts);
     if (status != BLY_OK)
         return status;
     *out = (handle_facts){.geometry = b->geometry,

@@ -59,7 +59,7 @@ bool health_warn(const char *path, const bly_filter_info *s) {
 }
 
 bool health_worth_writing(const char *path, const bly_filter_info *s, const char *advice) {
-    if (!(s->current_fpr > 0.5))
+    if (!(s->current_fpr > HEALTH_MAX_RATE))
         return true;
     return message_fail(
         "%s: was not written, because its false-positive rate per lookup would be %s; %s", path,
@@ -125,13 +125,12 @@ static void put(json *j, const char *unit, const char *name, double rate) {
 
 void rates_json(json *j, const char *name, double per_lookup, unsigned lookups) {
     put(j, "lookup", name, per_lookup);
-    if (lookups)
-        put(j, "line", name, rates_per_line(per_lookup, lookups));
+    put(j, "line", name, lookups ? rates_per_line(per_lookup, lookups) : NAN);
 }
 
 void rates_json_requested(json *j, double per_lookup, rates_lookups lookups) {
     json_integer_or_null(j, "lookups_per_line", lookups.now, lookups.now);
     put(j, "lookup", "requested", per_lookup);
-    if (lookups.requested)
-        put(j, "line", "requested", rates_requested(per_lookup, lookups.requested));
+    put(j, "line", "requested",
+        lookups.requested ? rates_requested(per_lookup, lookups.requested) : NAN);
 }

@@ -47,7 +47,9 @@ char *health_text(const bly_filter_info *s, char out[HEALTH_TEXT]);
 /* Warns with that text if it is failing, and returns whether it is. */
 bool health_warn(const char *path, const bly_filter_info *s);
 
-/* Whether the filter matches at most half of all keys. Otherwise it is not worth writing, which is
+/* A filter that matches more keys is not written. */
+#define HEALTH_MAX_RATE 0.5
+/* Whether its rate is at most that. Otherwise it is not worth writing, which is
  * reported; `advice` is what to do instead. */
 bool health_worth_writing(const char *path, const bly_filter_info *s, const char *advice);
 
@@ -74,7 +76,8 @@ char *rates_widened_text(const bly_filter_info *s, rates_lookups lookups, char o
 /* A requested rate: "1 in 1,000 lines, 1 in 3,000 lookups (up to 3 per line)". */
 char *rates_text(double per_lookup, rates_lookups lookups, char out[RATES_TEXT]);
 
-/* "rate_per_lookup_NAME", and "rate_per_line_NAME" unless lookups is 0. */
+/* "rate_per_lookup_NAME" and "rate_per_line_NAME", null where it is not known: if per_lookup is
+ * NAN, or lookups 0. */
 void rates_json(json *j, const char *name, double per_lookup, unsigned lookups);
 /* The same for a requested rate, after "lookups_per_line", which may be null. */
 void rates_json_requested(json *j, double per_lookup, rates_lookups lookups);

@@ -184,7 +184,7 @@ static live_result after_failure(live_list *l) {
     } else
         (void)handle_failed(&l->handle);
     if (!has_fallback(l) || (status == BLY_EREFUSED && holds_something_else(l))) {
-        if (status == BLY_EMISMATCH && !l->options->follow)
+        if (status == BLY_EMISMATCH && !l->options->follow && !l->options->gozero)
             message_note("use --follow to continue with a list that replaces another");
         return LIVE_FAILED;
     }

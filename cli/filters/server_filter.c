@@ -120,6 +120,11 @@ static int report_error(const remote *r, bly_status status, const char *why) {
     return message_error("%s: %s%s", r->at.name, text, replica ? ", or use --allow-replica" : "");
 }
 
+bool remote_is_overwritten(const remote *r, bool gozero) {
+    const remote_content found = inspect_again(r);
+    return found == REMOTE_MODULE || found == REMOTE_OTHER || (found == REMOTE_STRING && !gozero);
+}
+
 bly_status remote_open_failed(const remote *r, const bly_hasher *key, bool gozero,
                               bly_status status, const bly_redis_reason *why) {
     const bool no_filter = status == BLY_ECORRUPT || status == BLY_EREFUSED;

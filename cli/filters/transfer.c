@@ -156,8 +156,10 @@ int transfer_push(const transfer_options *v, const char *path, const char *addre
 
 /* Needs no secret key, even for a keyed filter. */
 static bool pull_plain(transfer *t) {
-    const bly_redis_filter_options how = {.struct_size = sizeof how, .without_key = true};
+    const bly_redis_filter_options how = {
+        .struct_size = sizeof how, .without_key = true, .allow_replica = t->v->allow_replica};
     bly_filter *f = NULL;
+    t->remote.offers_replica = true;
     if (t->v->chunk)
         return message_fail(
             "%s: --chunk-size is only for filters of the Bloomery module; leave it out",

@@ -13,7 +13,7 @@ typedef struct transfer_options {
     const char *key_file;
     uint64_t chunk, shards, expire;
     bool replace; /* an existing filter or file: --replace, --force */
-    bool resume, as_is, plain, json;
+    bool resume, as_is, plain, allow_replica, json;
 } transfer_options;
 
 /* All three return an exit status. */

@@ -57,6 +57,7 @@ typedef struct typed_lines {
     const line_rule *rule;
     bly_list_reader *reader;
     bool skip;
+    uint64_t comments; /* malformed lines that are accepted with --comments */
     list_line *each;
     void *ctx;
     list_lines *counts;
@@ -69,6 +70,13 @@ static void complain(typed_lines *t, uint64_t number, bly_bytes line) {
     line_complain(bly_list_reader_reason(t->reader), t->lines.in.path, number, line, t->skip);
 }
 
+/* Whether a malformed line is accepted with --comments. */
+static bool is_comment(typed_lines *t, bly_bytes line) {
+    bly_list_key key;
+    return bly_list_read(t->reader, t->rule->type, t->rule->flags | BLY_LIST_COMMENTS, line.data,
+                         line.size, &key) == BLY_OK;
+}
+
 /* false: out of memory, or `each` returned false. */
 static bool take_line(typed_lines *t, uint64_t number, bly_bytes line) {
     bly_list_key key;
@@ -78,6 +86,7 @@ static bool take_line(typed_lines *t, uint64_t number, bly_bytes line) {
         break;
     case BLY_EINVAL:
         complain(t, number, line);
+        t->comments += is_comment(t, line);
         return true;
     default:
         return false;
@@ -96,9 +105,25 @@ static bool take_batch(void *at, const bly_bytes *records, size_t n) {
     return good;
 }
 
+enum { ADVICE_TEXT = 96 };
+
+/* What to do about malformed lines. If most lines are, a list without them would be useless. */
+static void advice(const typed_lines *t, char out[ADVICE_TEXT]) {
+    const uint64_t others = t->counts->malformed - t->comments;
+    const uint64_t keys = t->counts->lines - t->counts->empty - t->comments;
+    if (others > keys / 2)
+        (void)snprintf(out, ADVICE_TEXT,
+                       "most lines are not of type %s; check --type and the input",
+                       line_type_words(t->rule->type));
+    else if (t->comments)
+        (void)strcpy(out, "use --comments to ignore comments, which begin with '#' or ';'");
+    else
+        (void)strcpy(out, "use --skip-malformed to skip such lines");
+}
+
 /* Reports the malformed lines that were not named. false: they are an error. */
 static bool accept_malformed(const typed_lines *t) {
-    char count[NUMBER_TEXT];
+    char count[NUMBER_TEXT], what_to_do[ADVICE_TEXT];
     uint64_t malformed = t->counts->malformed;
     const uint64_t more = malformed > MAX_NAMED_LINES ? malformed - MAX_NAMED_LINES : 0;
     if (more && t->skip)
@@ -106,9 +131,9 @@ static bool accept_malformed(const typed_lines *t) {
                      more == 1 ? "" : "s");
     if (malformed == 0 || t->skip)
         return true;
-    return message_fail(
-        "%s malformed line%s, so nothing was written; use --skip-malformed to skip such lines",
-        number_grouped(malformed, count), malformed == 1 ? "" : "s");
+    advice(t, what_to_do);
+    return message_fail("%s malformed line%s, so nothing was written; %s",
+                        number_grouped(malformed, count), malformed == 1 ? "" : "s", what_to_do);
 }
 
 bool list_lines_read(char **paths, size_t count, const line_rule *rule, bool skip, list_line *each,

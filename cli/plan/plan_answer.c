@@ -211,6 +211,10 @@ const char *plan_why_not(const plan_answer *p, const plan_line *line) {
     return bly_strerror(line->status);
 }
 
+bool plan_is_counted_window(const plan_answer *p, const bly_advice *a) {
+    return kinds_can(a->kind, BLY_FORGETS) && !p->seconds;
+}
+
 uint64_t plan_max_keys(const bly_advice *a) {
     bly_geometry g = a->geometry;
     if (kinds_can(a->kind, BLY_CAN_BUILD))

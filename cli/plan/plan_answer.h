@@ -48,12 +48,15 @@ bly_status plan_on_server(plan_answer *p, bly_kind kind, uint64_t shards, const 
 void plan_print(const plan_answer *p, bool all);
 void plan_json(const plan_answer *p);
 
-/* Prints why there is no plan, and what to do. Returns CLI_ERROR. */
-int plan_refuse(const bly_needs *needs, bly_kind kind, bly_hash_id hash, bly_status status);
+/* Prints why there is no plan, of this kind or of any, and what to do. Returns CLI_ERROR. */
+int plan_refuse(const plan_answer *p, bly_kind kind, bly_status status);
 
 /* For a filter on a plain server, before planning: CLI_OK if the needs, the kind and the number of
  * shards are possible there. Otherwise prints why not, and returns CLI_ERROR. */
 int plan_check_server(uint32_t flags, bly_kind kind, uint64_t shards);
+
+/* Whether the filter is a window by number: at most needs.keys keys are ever within it. */
+bool plan_is_counted_window(const plan_answer *p, const bly_advice *a);
 
 /* The maximum number of keys, whatever the rate; UINT64_MAX: unlimited. */
 uint64_t plan_max_keys(const bly_advice *a);

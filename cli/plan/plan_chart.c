@@ -2,6 +2,7 @@
  * other. */
 #include "plan/plan_chart.h"
 
+#include "filters/kind_words.h"
 #include "text/numbers.h"
 
 #include <math.h>
@@ -117,7 +118,7 @@ static void join_curves(chart *c, chart_medium m) {
 void chart_make(chart *c, const plan_answer *p, chart_medium medium) {
     *c = (chart){.capacity = p->choice.needs.keys, .requested = p->choice.needs.fpr};
     c->plan = p;
-    c->last = CHART_REACH * c->capacity;
+    c->last = plan_is_counted_window(p, &p->choice) ? c->capacity : CHART_REACH * c->capacity;
     c->points = medium.points;
     c->step = nice_step(c->last);
     for (size_t i = 0; i < p->shown_count; i++)
@@ -134,6 +135,10 @@ char *chart_names(const chart_curve *curve, char out[CHART_NAMES]) {
         used += (size_t)snprintf(out + used, CHART_NAMES - used, "%s%s", i ? ", " : "",
                                  bly_kind_name(curve->kinds[i]->kind));
     return out;
+}
+
+const char *chart_axis(const chart *c) {
+    return kinds_can(c->plan->choice.kind, BLY_FORGETS) ? "keys within the window" : "keys added";
 }
 
 char *chart_tick(uint64_t keys, char *out) {

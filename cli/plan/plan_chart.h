@@ -1,7 +1,7 @@
 /* plan_chart.h - computes the chart of rates by number of keys: curves and axes, without drawing.
  *
- * The horizontal axis is linear, from 0 to CHART_REACH times the planned number of keys. The
- * vertical axis is logarithmic, over whole powers of ten.
+ * The horizontal axis is linear, from 0 to CHART_REACH times the planned number of keys, or for a
+ * window by number to that number. The vertical axis is logarithmic, over whole powers of ten.
  */
 #ifndef BLOOMERY_CLI_PLAN_CHART_H
 #define BLOOMERY_CLI_PLAN_CHART_H
@@ -46,6 +46,9 @@ size_t chart_end(const chart *c, const chart_curve *curve);
 /* "classic, partitioned" */
 enum { CHART_NAMES = 160 };
 char *chart_names(const chart_curve *curve, char out[CHART_NAMES]);
+
+/* What the horizontal axis counts: "keys added". */
+const char *chart_axis(const chart *c);
 
 /* "0", "50M" */
 char *chart_tick(uint64_t keys, char *out);

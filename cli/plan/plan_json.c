@@ -6,7 +6,7 @@
 #include <bloomery/redis/bitmap.h>
 #include <math.h>
 
-static void advice_json(json *j, const bly_advice *a) {
+static void advice_json(json *j, const plan_answer *p, const bly_advice *a) {
     json_integer(j, "keys", a->needs.keys);
     json_integer(j, "bytes", a->bytes);
     json_real(j, "bits_per_key", a->bits_per_key);
@@ -17,7 +17,8 @@ static void advice_json(json *j, const bly_advice *a) {
     json_real(j, "rate", a->fpr);
     json_real(j, "requested_rate", a->needs.fpr);
     const bool full = plan_max_keys(a) < 2 * a->needs.keys;
-    json_real(j, "rate_at_twice_the_keys", full ? NAN : plan_rate_at(a, 2 * a->needs.keys));
+    const bool never = full || plan_is_counted_window(p, a);
+    json_real(j, "rate_at_twice_the_keys", never ? NAN : plan_rate_at(a, 2 * a->needs.keys));
     if (full)
         json_integer(j, "max_keys", plan_max_keys(a));
     if (kinds_grow(a->kind))
@@ -61,7 +62,7 @@ void plan_json(const plan_answer *p) {
     json_text(&j, "kind", bly_kind_name(p->choice.kind));
     json_text(&j, "reason", p->choice.reason);
     json_bool(&j, "keyed", p->choice.keyed);
-    advice_json(&j, &p->choice);
+    advice_json(&j, p, &p->choice);
     if (p->on_server) {
         json_open(&j, "redis", '{');
         json_integer(&j, "shards", p->bitmap.shards);
@@ -80,7 +81,7 @@ void plan_json(const plan_answer *p) {
         json_text(&j, "reason",
                   line->status == BLY_OK ? line->advice.reason : plan_why_not(p, line));
         if (line->status == BLY_OK)
-            advice_json(&j, &line->advice);
+            advice_json(&j, p, &line->advice);
         json_close(&j, '}');
     }
     json_close(&j, ']');

@@ -8,6 +8,7 @@
 #include "text/numbers.h"
 
 #include <math.h>
+#include <stdio.h>
 
 static int unsupported(const bly_needs *needs, bly_kind kind) {
     /* What to do if no kind meets all needs at once. */
@@ -51,10 +52,47 @@ static int weak_hash(const bly_needs *needs, bly_hash_id hash) {
                          NUMBER_GROUPED(bound < 0x1p63 ? (uint64_t)bound : UINT64_MAX));
 }
 
-/* Names the minimum for the keys at the requested rate, or at 50% if no rate was requested. */
-static int too_small(const bly_needs *needs, bly_kind kind) {
-    bly_needs free = *needs;
+/* The smallest plan of all kinds that meet the needs. The advised kind may be larger, because it
+ * lets keys repeat. */
+static bly_status find_smallest(const bly_needs *needs, bool on_server, bly_advice *out) {
     bly_advice a = {.struct_size = sizeof a};
+    bly_status best = BLY_EUNSUPPORTED;
+    for (bly_kind kind = bly_kind_next(BLY_KIND_NONE); kind; kind = bly_kind_next(kind)) {
+        if ((on_server && !remote_supports_kind(kind)) ||
+            bly_advise_kind(kind, needs, &a) != BLY_OK || (best == BLY_OK && a.bytes >= out->bytes))
+            continue;
+        *out = a;
+        best = BLY_OK;
+    }
+    return best;
+}
+
+enum { SMALLER_TEXT = 128 };
+
+/* ", or 16.1 MiB with --kind cuckoo": a plan that is smaller than `bytes`. "": there is none. */
+static char *smaller_text(const plan_answer *p, const bly_needs *needs, uint64_t bytes,
+                          char out[SMALLER_TEXT]) {
+    bly_advice a = {.struct_size = sizeof a};
+    bly_needs fixed = *needs;
+    out[0] = '\0';
+    fixed.flags |= BLY_NEED_STATIC;
+    if (find_smallest(needs, p->on_server, &a) == BLY_OK && a.bytes < bytes) {
+        (void)snprintf(out, SMALLER_TEXT, ", or %s with --kind %s", NUMBER_BYTES(a.bytes),
+                       bly_kind_name(a.kind));
+        bytes = a.bytes;
+    }
+    if (bytes > p->needs.bytes && !p->on_server && !p->own_kind &&
+        bly_advise(&fixed, &a) == BLY_OK && a.bytes <= p->needs.bytes)
+        (void)snprintf(out, SMALLER_TEXT, ", or %s with --static, if no key is added later",
+                       NUMBER_BYTES(a.bytes));
+    return out;
+}
+
+/* Names the minimum for the keys at the requested rate, or at 50% if no rate was requested. */
+static int too_small(const plan_answer *p, bly_kind kind) {
+    bly_needs free = p->needs;
+    bly_advice a = {.struct_size = sizeof a};
+    char smaller[SMALLER_TEXT];
     free.bytes = 0;
     free.flags |= BLY_NEED_SPACE;
     if (free.keys == 0)
@@ -62,25 +100,27 @@ static int too_small(const bly_needs *needs, bly_kind kind) {
     const bool any_rate = free.fpr == 0;
     if (any_rate)
         free.fpr = 0.5;
-    bly_status status =
-        kind == BLY_KIND_NONE ? bly_advise(&free, &a) : bly_advise_kind(kind, &free, &a);
+    const bly_status status = kind != BLY_KIND_NONE ? bly_advise_kind(kind, &free, &a)
+                              : p->on_server        ? find_smallest(&free, true, &a)
+                                                    : bly_advise(&free, &a);
     if (status)
         return message_error("%s", bly_strerror(status));
     return message_error(
-        "%s of memory is too little; the minimum for %s %s%s at a rate of %s is %s (%s)",
-        NUMBER_BYTES(needs->bytes), NUMBER_GROUPED(free.keys), free.keys == 1 ? "key" : "keys",
+        "%s of memory is too little; the minimum for %s %s%s at a rate of %s is %s (%s)%s",
+        NUMBER_BYTES(p->needs.bytes), NUMBER_GROUPED(free.keys), free.keys == 1 ? "key" : "keys",
         any_rate ? " even" : "", NUMBER_PERCENT(free.fpr), NUMBER_BYTES(a.bytes),
-        bly_kind_name(a.kind));
+        bly_kind_name(a.kind), smaller_text(p, &free, a.bytes, smaller));
 }
 
-int plan_refuse(const bly_needs *needs, bly_kind kind, bly_hash_id hash, bly_status status) {
+int plan_refuse(const plan_answer *p, bly_kind kind, bly_status status) {
+    const bly_needs *needs = &p->needs;
     switch (status) {
     case BLY_EUNSUPPORTED:
         return unsupported(needs, kind);
     case BLY_EWEAKHASH:
-        return weak_hash(needs, hash);
+        return weak_hash(needs, p->hash);
     case BLY_EIMPOSSIBLE:
-        return too_small(needs, kind);
+        return too_small(p, kind);
     case BLY_ERATE:
         if (kind != BLY_KIND_NONE && needs->fpr >= 0x1p-40)
             return message_error("a false-positive rate of %g is too low for %s; leave out --kind "

@@ -39,6 +39,23 @@ static void headline(const plan_answer *p) {
                  NUMBER_PERCENT(a->fpr), NUMBER_ONE_IN(a->fpr));
 }
 
+/* A window of lines by time needs more memory (filters/line_window.h). */
+static void headline_of_dedup(const plan_answer *p) {
+    const bly_advice *a = &p->choice;
+    const line_window window = {
+        .keys = a->needs.keys, .rate = a->needs.fpr, .span = 1000 * p->seconds};
+    const uint64_t bytes = p->seconds ? line_window_bytes(&window) : 0;
+    char text[256];
+    if (bytes == 0)
+        return;
+    (void)snprintf(text, sizeof text,
+                   "bloomery dedup --window %s needs about %s for as many lines: they may come all "
+                   "at once, so each generation has room for all of them. This plan assumes that "
+                   "keys come evenly.",
+                   NUMBER_SPAN(p->seconds), NUMBER_BYTES(bytes));
+    text_wrap(stdout, text_all(text), 0, 0, width());
+}
+
 /* ---- the table ------------------------------------------------------------------------------- */
 
 /* Widths of the columns whose texts have no fixed length, including the space before them. */
@@ -68,18 +85,18 @@ static void put_reason(const plan_answer *p, const plan_line *line) {
 static void put_line(const plan_answer *p, const plan_line *line, widths w) {
     const bly_advice *a = &line->advice;
     const bool chosen = line->kind == p->choice.kind;
-    (void)printf("%s%s %-*s%*s%11s%10.2f%7u%11s%s\n", chosen ? message_style_on(1, STYLE_BOLD) : "",
-                 chosen ? "*" : " ", w.name, bly_kind_name(line->kind), w.keys,
-                 w.keys ? NUMBER_GROUPED(a->needs.keys) : "", NUMBER_BYTES(a->bytes),
-                 a->bits_per_key, a->cache_lines, NUMBER_PERCENT(a->fpr),
+    (void)printf("%s%s %-*s%*s%11s%10.2f%13u%11s%s\n",
+                 chosen ? message_style_on(1, STYLE_BOLD) : "", chosen ? "*" : " ", w.name,
+                 bly_kind_name(line->kind), w.keys, w.keys ? NUMBER_GROUPED(a->needs.keys) : "",
+                 NUMBER_BYTES(a->bytes), a->bits_per_key, a->cache_lines, NUMBER_PERCENT(a->fpr),
                  chosen ? message_style_off(1) : "");
     put_reason(p, line);
 }
 
 static void table(const plan_answer *p, bool all) {
     const widths w = measure(p);
-    (void)printf("\n  %-*s%*s%11s%10s%7s%11s\n", w.name, "kind", w.keys, w.keys ? "keys" : "",
-                 "size", "bits/key", "lines", "FPR");
+    (void)printf("\n  %-*s%*s%11s%10s%13s%11s\n", w.name, "kind", w.keys, w.keys ? "keys" : "",
+                 "size", "bits/key", "cache lines", "FPR");
     for (size_t i = 0; i < p->shown_count; i++)
         put_line(p, &p->lines[p->shown[i]], w);
     if (!all && p->shown_count < p->count)
@@ -143,33 +160,21 @@ static void remark_on_counters(const bly_advice *a) {
            chance < negligible ? "ever" : "counters is", max);
 }
 
-/* For a window by time, dedup plans more memory (filters/line_window.h). */
-static void remark_on_time(const plan_answer *p) {
-    const bly_advice *a = &p->choice;
-    const line_window window = {
-        .keys = a->needs.keys, .rate = a->needs.fpr, .span = 1000 * p->seconds};
-    const uint64_t bytes = p->seconds ? line_window_bytes(&window) : 0;
-    if (bytes == 0)
-        return;
-    remark(
-        "The plan assumes that keys come evenly. bloomery dedup --window %s needs about %s for %s "
-        "lines at %s: lines may come all at once, so each generation has room for all of them.",
-        NUMBER_SPAN(p->seconds), NUMBER_BYTES(bytes), NUMBER_GROUPED(a->needs.keys),
-        NUMBER_PERCENT(a->needs.fpr));
-}
-
 /* What happens if more keys are added than planned. */
-static void remark_on_more(const bly_advice *a) {
+static void remark_on_more(const plan_answer *p) {
+    const bly_advice *a = &p->choice;
     const char *name = bly_kind_name(a->kind);
     const uint64_t twice = 2 * a->needs.keys, max = plan_max_keys(a);
     const char *percent = NUMBER_PERCENT(plan_rate_at(a, twice));
     if (kinds_can(a->kind, BLY_CAN_BUILD))
         remark("Once the filter is built, no key can be added. To add keys, build it again from "
                "all of them.");
-    else if (kinds_can(a->kind, BLY_FORGETS))
-        remark("The FPR is that of a full window. With --window TIME and twice as many keys as "
-               "planned within that time, it is %s.",
-               percent);
+    else if (plan_is_counted_window(p, a))
+        remark("The FPR is that of a full window, which never contains more keys.");
+    else if (p->seconds)
+        remark("The FPR is that of a full window. If twice as many keys as planned come within %s, "
+               "it is %s.",
+               NUMBER_SPAN(p->seconds), percent);
     else if (max < twice)
         remark(
             "%s keys certainly fit. Soon after that the filter is full, and refuses further keys.",
@@ -195,14 +200,13 @@ static void remark_on_strings(const plan_answer *p) {
 
 static void remarks(const plan_answer *p) {
     const bly_advice *a = &p->choice;
-    remark("Lines: how many cache lines a lookup of a member reads. FPR: the expected "
+    remark("Cache lines: how many of them a lookup of a member reads. FPR: the expected "
            "false-positive rate per lookup, when all keys have been added.");
     remark_on_choice(p);
     remark_on_levels(a);
     remark_on_doubling(a);
     remark_on_counters(a);
-    remark_on_time(p);
-    remark_on_more(a);
+    remark_on_more(p);
     remark_on_strings(p);
     if (a->keyed)
         remark("Untrusted keys must be hashed with siphash and a secret key. Otherwise an attacker "
@@ -211,6 +215,7 @@ static void remarks(const plan_answer *p) {
 
 void plan_print(const plan_answer *p, bool all) {
     headline(p);
+    headline_of_dedup(p);
     table(p, all);
     remarks(p);
 }

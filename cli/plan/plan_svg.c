@@ -133,14 +133,16 @@ static void put_description(drawing *d) {
     const chart *c = d->c;
     char names[CHART_NAMES];
     put(d, "<title id=\"title\">False-positive rate by number of keys</title>\n");
-    put(d, "<desc id=\"desc\">Expected rates with %s keys, and with twice as many:",
-        NUMBER_GROUPED(c->capacity));
+    const bool twice = c->last >= 2 * c->capacity;
+    put(d, "<desc id=\"desc\">Expected rates with %s keys%s:", NUMBER_GROUPED(c->capacity),
+        twice ? ", and with twice as many" : "");
     for (size_t i = 0; i < c->count; i++) {
         const bly_advice *a = c->curves[i].kinds[0];
         const bool full = plan_max_keys(a) < 2 * c->capacity;
-        put(d, "%s %s %s, %s", i ? ";" : "", chart_names(&c->curves[i], names),
-            NUMBER_PERCENT(plan_rate_at(a, c->capacity)),
-            full ? "full" : NUMBER_PERCENT(plan_rate_at(a, 2 * c->capacity)));
+        put(d, "%s %s %s", i ? ";" : "", chart_names(&c->curves[i], names),
+            NUMBER_PERCENT(plan_rate_at(a, c->capacity)));
+        if (twice)
+            put(d, ", %s", full ? "full" : NUMBER_PERCENT(plan_rate_at(a, 2 * c->capacity)));
     }
     put(d, ".</desc>\n");
 }
@@ -204,8 +206,8 @@ static void put_axes(drawing *d) {
             chart_tick(keys, NUMBER_ROOM));
     }
     put(d, "<path class=\"axis\" d=\"M%d %dV%dH%d\"/>\n", LEFT, TOP, BOTTOM, RIGHT);
-    put(d, "<text class=\"note\" x=\"%d\" y=\"%d\" text-anchor=\"middle\">keys added</text>\n",
-        LEFT + PLOT_WIDTH / 2, BOTTOM + 44);
+    put(d, "<text class=\"note\" x=\"%d\" y=\"%d\" text-anchor=\"middle\">%s</text>\n",
+        LEFT + PLOT_WIDTH / 2, BOTTOM + 44, chart_axis(c));
     put(d,
         "<text class=\"note\" transform=\"translate(%d %d) rotate(-90)\" "
         "text-anchor=\"middle\">expected false-positive rate per lookup</text>\n",

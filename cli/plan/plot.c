@@ -186,13 +186,14 @@ static void put_ticks(const picture *p) {
     (void)printf("%*s%.*s\n", MARGIN, "", (int)used, line);
 }
 
-static void put_title(const picture *p) {
-    char text[192];
-    (void)snprintf(
-        text, sizeof text,
-        "Expected false-positive rate per lookup, by keys added. Dashed: %s %s for %s %s.",
-        NUMBER_PERCENT(p->c->requested), p->c->plan->needs.fpr > 0 ? "requested" : "expected",
-        NUMBER_GROUPED(p->c->capacity), p->c->capacity == 1 ? "key" : "keys");
+static void put_title(const picture *p, bool all) {
+    char text[256];
+    (void)snprintf(text, sizeof text,
+                   "Expected false-positive rate per lookup, by %s. Dashed: %s %s for %s %s.%s",
+                   chart_axis(p->c), NUMBER_PERCENT(p->c->requested),
+                   p->c->plan->needs.fpr > 0 ? "requested" : "expected",
+                   NUMBER_GROUPED(p->c->capacity), p->c->capacity == 1 ? "key" : "keys",
+                   all ? " Only the kinds that are shown without --all have a curve." : "");
     (void)putchar('\n');
     text_wrap(stdout, text_all(text), 0, 0, MARGIN + p->width);
     (void)putchar('\n');
@@ -217,7 +218,7 @@ static void put_legend(const picture *p) {
     (void)putchar('\n');
 }
 
-void plot_print(const plan_answer *answer) {
+void plot_print(const plan_answer *answer, bool all) {
     chart c;
     char label[NUMBER_TEXT];
     picture p = {.c = &c, .unicode = message_utf8(), .width = width_here()};
@@ -228,7 +229,7 @@ void plot_print(const plan_answer *answer) {
     p.capacity = column_of(&p, c.capacity);
     for (size_t i = 0; i < c.count; i++)
         draw_curve(&p, i);
-    put_title(&p);
+    put_title(&p, all);
     for (unsigned row = 0; row < ROWS; row++) {
         label_of(&p, row, label);
         (void)printf("%*s %s", MARGIN - 2, label,

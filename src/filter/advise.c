@@ -55,8 +55,7 @@ static const row rows[] = {
      "the fastest kind: a query reads one cache line and tests it at one stroke; the smallest kind "
      "would save a tenth of the space, at high rates a fifth, and read a line for each bit"},
     {BLY_SPLIT512, 0, 0.001, 0,
-     "a query reads one cache line, as sbbf's does, but sbbf needs 5% more space at 0.4%, and ever "
-     "more below"},
+     "a lookup reads one cache line, and no kind that reads one is smaller"},
     {BLY_BB2X512, 0, 1e-8, 0,
      "a query reads two cache lines; the kinds that read one need 7% more space at 0.1%, a fifth "
      "more at 0.001%, and ever more below"},

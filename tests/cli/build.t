@@ -17,12 +17,16 @@ $ bloomery build --json -q -p 1/500 --seed 5 -n 2000 -o j.bly numbers numbers
 $ bloomery build --stats -f -p 1% --kind classic -o n.bly numbers
 ! bloomery build: 1,000 lines: 1,000 keys, 0 repeated
 ! bloomery build: n.bly: classic, 1.25 KiB, false positives: 1 in 100 lines (one lookup per line)
-! kind            classic, k = 7, hash xxh3
-! capacity        1000 keys at 0.01
-! keys            998 counted, 998 estimated
-! memory          1216 bytes, 9.60 bits per key of capacity
-! bits set        4963 of 9600 (51.70%; 51.70% expected)
-! false positives 0.01 requested, 0.00988 expected, 0.00987 now
+! n.bly
+!   kind       classic: bits anywhere in one array; small, one cache miss per bit
+!   shape      9,600 bits, 7 bits per key
+!   file       1.25 KiB (1,280 bytes)
+!   hash       xxh3, seed 0
+!   type       line
+!   keys       998 counted, 998 estimated
+!   capacity   1,000 keys, 9.60 bits per key
+!   rate       1% requested, 0.988% expected, 0.987% current (1 in 101), per line and per lookup
+!   fill       ▕███████████████████████▉▏ 100% of its capacity; 51.7% of its bits set, 51.8% when full
 $ printf 'x\0y\r\0\0line\nbreak\0' | bloomery build -0 -o z.bly
 ! bloomery build: 4 lines: 3 keys, 0 repeated, 1 blank or comments
 ! bloomery build: z.bly: split512, 128 B, false positives: 1 in 1,000 lines (one lookup per line)
@@ -150,7 +154,7 @@ $ bloomery build --type ip -o new.bly mixed
 ! bloomery build: mixed:9: not an IP address: '8'
 ! bloomery build: mixed:10: not an IP address: '9'
 ! bloomery build: mixed:11: not an IP address: '10'
-! bloomery build: 12 malformed lines, so nothing was written; use --skip-malformed to skip such lines
+! bloomery build: 12 malformed lines, so nothing was written; most lines are not of type ip; check --type and the input
 ? 2
 $ ls new.bly
 ! ls: cannot access 'new.bly': No such file or directory
@@ -173,8 +177,42 @@ $ bloomery build --type ip --skip-malformed -f -q -o new.bly mixed
 $ printf 'a\033[31m\n%0100d\n' 7 | bloomery build --type domain -o newer.bly
 ! bloomery build: standard input:1: not a domain: 'a\x1b[31m'
 ! bloomery build: standard input:2: not a domain: '000000000000000000000000000000000000000000000000000000000000...'
+! bloomery build: 2 malformed lines, so nothing was written; most lines are not of type domain; check --type and the input
+? 2
+
+# The message says what helps: --comments, another type, or to skip a few lines.
+$ printf '# a\n; b\n10.0.0.0/8 ; c\n' > commented; bloomery build --type ip -o newer.bly commented
+! bloomery build: commented:1: not an IP address: '# a'
+! bloomery build: commented:2: not an IP address: '; b'
+! bloomery build: commented:3: not an IP address or block: '10.0.0.0/8 ; c'
+! bloomery build: 3 malformed lines, so nothing was written; use --comments to ignore comments, which begin with '#' or ';'
+? 2
+$ printf '# a\n10.0.0.1\n10.0.0.2\nx\n' | bloomery build --type ip -o newer.bly
+! bloomery build: standard input:1: not an IP address: '# a'
+! bloomery build: standard input:4: not an IP address: 'x'
+! bloomery build: 2 malformed lines, so nothing was written; use --comments to ignore comments, which begin with '#' or ';'
+? 2
+$ printf '# a\n10.0.0.1\n10.0.0.2\nx\n' | bloomery build --type ip --comments -o newer.bly
+! bloomery build: standard input:4: not an IP address: 'x'
+! bloomery build: 1 malformed line, so nothing was written; use --skip-malformed to skip such lines
+? 2
+$ printf 'a.example\n10.0.0.1\n10.0.0.2\nb.example\n' | bloomery build --type ip -o newer.bly
+! bloomery build: standard input:1: not an IP address: 'a.example'
+! bloomery build: standard input:4: not an IP address: 'b.example'
 ! bloomery build: 2 malformed lines, so nothing was written; use --skip-malformed to skip such lines
 ? 2
+$ printf 'a.example\n10.0.0.1\n\nb.example\n' | bloomery build --type ip -o newer.bly
+! bloomery build: standard input:1: not an IP address: 'a.example'
+! bloomery build: standard input:4: not an IP address: 'b.example'
+! bloomery build: 2 malformed lines, so nothing was written; most lines are not of type ip; check --type and the input
+? 2
+
+# --stats prints what info prints, also of a list that is not a file.
+$ printf '10.0.0.0/8\n192.0.2.1\n' > two; (umask 077; printf 0123456789abcdef > secret)
+$ bloomery build -q --stats --type ip --key-file secret -o two.bly two 2>stats; bloomery info --key-file secret two.bly | diff stats -
+$ bloomery build -q --stats --type ip -o - two 2>stats >two.bly; bloomery info two.bly | diff stats - | grep '^[<>]'
+< standard output
+\> two.bly
 
 # ---- lines that must not match --------------------------------------------------------------------
 # In the list: named, whatever the spelling, and nothing is written.
@@ -242,7 +280,7 @@ $ bloomery build -f --must-not-match missing -o allowed.bly numbers
 $ printf 'x y\n' >allow
 $ bloomery build -f --type domain --must-not-match allow -o allowed.bly domains
 ! bloomery build: allow:1: not a domain: 'x y'
-! bloomery build: 1 malformed line, so nothing was written; use --skip-malformed to skip such lines
+! bloomery build: 1 malformed line, so nothing was written; most lines are not of type domain; check --type and the input
 ? 2
 $ bloomery check -c allowed.bly numbers
 1000

@@ -229,8 +229,8 @@ $ bloomery subtract -o k3.bly k1.bly k2.bly
 ? 2
 $ bloomery subtract --key-file k -o k3.bly k1.bly k2.bly; bloomery info k3.bly | grep keys; bloomery check --key-file k k3.bly <(printf 'a@b.example\nC@D.example\n')
   kind       cuckoo: fingerprints in buckets; keys can be removed
-  keys       17 counted, 17 estimated
-  capacity   116 keys, 15.8 bits per key
+  keys       17 counted, 17 estimated, including any marks
+  capacity   116 keys, including any marks, 15.8 bits per key
 C@D.example
 ! bloomery subtract: k3.bly: 1 filter subtracted, 1 key and 16 marks that record its type; false-positive rate per lookup 0.0129% (requested: 0.1%)
 

@@ -67,30 +67,41 @@ $ bloomery fold keyed-split512.bly -o keyed.bly --by 2; bloomery info keyed.bly 
 $ bloomery fold keyed-split512.bly -f -o keyed.bly --rate 2%; bloomery info keyed.bly | grep -E 'shape|rate'
   shape      1 block, 8 bits per key
   rate       1% requested, 0.693% expected, 0.68% current (1 in 147), per lookup
+  note       rate per line and number of marks: unknown without its key; use --key-file
 ! bloomery fold: warning: keyed.bly: --rate could not be recorded, so the requested rate of the file is unchanged
 ! bloomery fold: keyed.bly: folded by a factor of 4 from 256 B to 64 B; false-positive rate per lookup is 0.68% (before: 0.000203%)
 
 # What cannot be folded.
 $ bloomery fold textbook-xxh64.bly -o x.bly
-! bloomery fold: textbook-xxh64.bly: cannot be folded by a factor of 2, which does not divide its size (1,031 bits); build it with --foldable
+! bloomery fold: textbook-xxh64.bly: cannot be folded by a factor of 2, which does not divide its size (1,031 bits); it was not built with --foldable; use bloomery build --foldable to build one that can
 ? 2
 $ bloomery fold folded-sbbf-fnv1a.bly -o x.bly
-! bloomery fold: folded-sbbf-fnv1a.bly: cannot be folded by a factor of 2, which does not divide its size (3 blocks); use --by 3
+! bloomery fold: folded-sbbf-fnv1a.bly: cannot be folded by a factor of 2, which does not divide its size (3 blocks); use --by 3 for a false-positive rate of 18.2% per lookup
 ? 2
 $ bloomery fold classic-full-crc64.bly -o x.bly
-! bloomery fold: classic-full-crc64.bly: cannot be folded by a factor of 2, which does not divide its size (65 bits); build it with --foldable
+! bloomery fold: classic-full-crc64.bly: cannot be folded by a factor of 2, which does not divide its size (65 bits); it was not built with --foldable; use bloomery build --foldable to build one that can
 ? 2
 $ bloomery fold partitioned-murmur3.bly -o x.bly
-! bloomery fold: partitioned-murmur3.bly: cannot be folded by a factor of 2, which would leave a size that its kind cannot have (slices of 192 bits); use --by 3
+! bloomery fold: partitioned-murmur3.bly: cannot be folded by a factor of 2, which would leave a size that its kind cannot have (slices of 192 bits); use --by 3 for a false-positive rate of 0.457% per lookup
 ? 2
 $ bloomery fold classic-fnv1a.bly -o x.bly --by 3
-! bloomery fold: classic-fnv1a.bly: cannot be folded by a factor of 3, which does not divide its size (1,000 bits); use --by 2
+! bloomery fold: classic-fnv1a.bly: cannot be folded by a factor of 3, which does not divide its size (1,000 bits); use --by 2 for a false-positive rate of 0.272% per lookup
 ? 2
 $ bloomery fold classic-fnv1a.bly -o x.bly --by 20
-! bloomery fold: classic-fnv1a.bly: cannot be folded by a factor of 20, which would leave a size that its kind cannot have (1,000 bits); use --by 2
+! bloomery fold: classic-fnv1a.bly: cannot be folded by a factor of 20, which would leave a size that its kind cannot have (1,000 bits); use --by 2 for a false-positive rate of 0.272% per lookup
 ? 2
 $ bloomery fold split512-8-fnv1.bly -o x.bly --by 1000000
-! bloomery fold: split512-8-fnv1.bly: cannot be folded by a factor of 1000000, which does not divide its size (3 blocks); use --by 3
+! bloomery fold: split512-8-fnv1.bly: cannot be folded by a factor of 1000000, which does not divide its size (3 blocks); use --by 3 for a false-positive rate of 0.722% per lookup
+? 2
+# Only a factor is recommended that is accepted: with 7, every second key would match.
+$ seq 200 | bloomery build -q -o seven.bly; bloomery fold seven.bly -o x.bly
+! bloomery fold: seven.bly: cannot be folded by a factor of 2, which does not divide its size (7 blocks); it was not built with --foldable; use bloomery build --foldable to build one that can
+? 2
+$ bloomery fold seven.bly -o x.bly --by 7
+! bloomery fold: x.bly: was not written, because its false-positive rate per lookup would be 65.8%; fold it by a smaller factor
+? 2
+$ seq 3 | bloomery build -q -o one.bly; bloomery fold one.bly -o x.bly --by 3
+! bloomery fold: one.bly: cannot be folded by a factor of 3, which does not divide its size (1 block); it has the smallest size already
 ? 2
 $ seq 10 | bloomery build -q --kind scalable -o grows.bly; bloomery fold grows.bly -o x.bly
 ! bloomery fold: grows.bly: scalable filters cannot be folded; these kinds can: classic, partitioned, sbbf, split512 and bb2x512

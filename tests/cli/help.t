@@ -22,7 +22,7 @@ Commands:
   verify     Check filter files for damage and too many false positives
   push       Send a filter file to a Redis or Valkey server
   pull       Fetch a filter from a Redis or Valkey server to a file
-  drop       Delete filters from a plain Redis or Valkey
+  drop       Delete filters from a Redis or Valkey server
   plan       Choose a kind of filter and its size
   hash       Print hash values of keys
   bench      Measure the speed of filters on this machine

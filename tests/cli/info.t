@@ -99,10 +99,11 @@ keyed-classic.bly
   file       192 B
   hash       siphash with a secret key, whose id is 09ab680398f0e1ae
   type       unknown without its key
-  keys       50 counted, 50 estimated
-  capacity   60 keys, 16.6 bits per key
+  keys       50 counted, 50 estimated, including any marks
+  capacity   60 keys, including any marks, 16.6 bits per key
   rate       1% requested, 0.0193% expected, 0.0191% current (1 in 5,230), per lookup
   fill       ▕████████████████████    ▏ 83% of its capacity; 29.4% of its bits set, 34.3% when full
+  note       rate per line and number of marks: unknown without its key; use --key-file
 \
 custom-bb2x512.bly
   kind       bb2x512: half the bits in each of two blocks of 64 bytes; fast and small
@@ -110,14 +111,72 @@ custom-bb2x512.bly
   file       320 B
   hash       custom-raw, tag 00000000676f6c64
   type       unknown without its hash function
-  keys       50 counted, 50 estimated
-  capacity   60 keys, 34.1 bits per key
+  keys       50 counted, 50 estimated, including any marks
+  capacity   60 keys, including any marks, 34.1 bits per key
   rate       1% requested, 0.000137% expected, 0.000112% current (1 in 890,001), per lookup
   fill       ▕████████████████████    ▏ 83% of its capacity; 17.8% of its bits set, 20.9% when full
+  note       rate per line and number of marks: unknown without its hash function
 
 $ bloomery info $DATA/../golden/v1/good/custom-mixed-sbbf.bly | grep hash
   hash       custom, tag 00000000676f6c64
   type       unknown without its hash function
+  note       rate per line and number of marks: unknown without its hash function
+
+# With the key, a keyed list is described like any other; without it, what is unknown is named.
+$ (umask 077; printf 0123456789abcdef > secret); printf '10.0.0.0/8\n192.0.2.1\n' | bloomery build -q --type ip --key-file secret -o keyed.bly; bloomery info keyed.bly; bloomery info --key-file secret keyed.bly
+keyed.bly
+  kind       bb2x512: half the bits in each of two blocks of 64 bytes; fast and small
+  shape      1 block, 8 bits per key
+  file       128 B
+  hash       siphash with a secret key, whose id is 905e01a715f9a972
+  type       ip
+  keys       30 counted, 29 estimated, including any marks
+  capacity   30 keys, including any marks, 17.1 bits per key
+  rate       0.05% requested, 0.0296% expected, 0.0291% current (1 in 3,442), per lookup
+  fill       ▕████████████████████████▏ 100% of its capacity; 36.1% of its bits set, 37.5% when full
+  note       rate per line, prefix lengths and number of marks: unknown without its key; use --key-file
+keyed.bly
+  kind       bb2x512: half the bits in each of two blocks of 64 bytes; fast and small
+  shape      1 block, 8 bits per key
+  file       128 B
+  hash       siphash with a secret key, whose id is 905e01a715f9a972
+  type       ip
+  prefixes   IPv4 /8, /32
+  keys       2 counted, 1 estimated, and 28 marks
+  capacity   2 keys and 28 marks, 17.1 bits per key
+  per line   0.1% requested, 0.0593% expected, 0.0581% current (1 in 1,721), up to 2 lookups
+  per lookup 0.05% requested, 0.0296% expected, 0.0291% current (1 in 3,442)
+  fill       ▕████████████████████████▏ 100% of its capacity; 36.1% of its bits set, 37.5% when full
+$ bloomery info --json keyed.bly | grep -oE '"(lookups_per_line|rate_per_line_[a-z]*|type|marks|prefixes[^]]*)":[^,]*'
+"lookups_per_line":null
+"rate_per_line_requested":null
+"rate_per_line_expected":null
+"rate_per_line_current":null
+"type":"ip"
+"marks":null}
+$ bloomery info --json --key-file secret keyed.bly | grep -oE '"(lookups_per_line|type|marks)":[^,]*'
+"lookups_per_line":2
+"type":"ip"
+"marks":28
+$ echo a@b.example | bloomery build -q --type email --key-file secret -o mail.bly; bloomery info mail.bly | grep -e rate -e note
+  rate       0.1% requested, 0.000604% expected, 0.000582% current (1 in 171,909), per line and per lookup
+  note       number of marks: unknown without its key; use --key-file
+$ seq 100 | bloomery build -q --key-file secret -o lines.bly; bloomery info lines.bly | grep -e keys -e rate -e note
+  keys       100 counted, 100 estimated
+  capacity   100 keys, 20.5 bits per key
+  rate       0.1% requested, 0.0204% expected, 0.0172% current (1 in 5,811), per line and per lookup
+$ (umask 077; printf 1123456789abcdef > other); bloomery info --key-file other keyed.bly
+! bloomery info: keyed.bly: needs the secret key with the id 905e01a715f9a972, but the id of the key in --key-file is ce71d0839ba75a4f; pass the right key file
+? 2
+$ bloomery info --key-file secret list.bly
+! bloomery info: list.bly: is not keyed; leave out --key-file
+? 2
+$ bloomery info --key-file missing list.bly
+! bloomery info: missing: No such file or directory
+? 2
+$ bloomery info --allow-replica list.bly
+! bloomery info: --allow-replica needs a list on a server: redis://HOST/KEY
+? 2
 
 # An intersection is approximate; a full filter matches everything.
 $ cd $DATA/../golden/v1/good; bloomery info intersection-sbbf-fnv1a.bly classic-full-crc64.bly
@@ -199,22 +258,21 @@ $ printf '192.0.2.%d\n' 1 2 3 4 5 | bloomery build -q --type ip -o five.bly; blo
 $ printf '192.0.2.%d\n' 1 2 3 4 5 | bloomery build -q -n 100 --type ip -f -o five.bly; bloomery info five.bly | grep -E 'keys|capacity'
   keys       5 counted, 5 estimated, and 24 marks
   capacity   100 keys and 24 marks, 16.5 bits per key
-  fill       ▕█████▌                  ▏ 23% of its capacity; 10.6% of its bits set, 38.5% when full
+  fill       ▕█▏                      ▏ 5% of its capacity; 10.6% of its bits set, 38.5% when full
 $ bloomery build -q --type ip -f -o five.bly </dev/null; bloomery info five.bly | grep -E 'keys|capacity'
   keys       0 counted, 0 estimated, and 20 marks
-  capacity   0 keys and 20 marks, 25.6 bits per key
-  fill       ▕████████████████████████▏ 100% of its capacity; 26.6% of its bits set, 27.0% when full
+  capacity   none: it was built from no keys
 ! bloomery build: warning: the input has no keys; the list will match nothing
 
 # For programs: one object per file.
 $ bloomery info --json --header list.bly phone.bly | sed -E 's/(\.0*[1-9][0-9]{2})[0-9]+/\1/g'
-{"file":"list.bly","file_bytes":4032,"kind":"split512","hashes":8,"size":62,"detail":0,"forgets":false,"foldable":false,"textbook":false,"hash":"xxh3","keyed":false,"seed":0,"capacity":2000,"count":2997,"bits_per_key":15.872,"lookups_per_line":null,"rate_per_lookup_requested":0.001,"approximate":false}
-{"file":"phone.bly","file_bytes":128,"kind":"split512","hashes":8,"size":1,"detail":0,"forgets":false,"foldable":false,"textbook":false,"hash":"xxh3","keyed":false,"seed":0,"capacity":17,"count":17,"bits_per_key":30.117,"lookups_per_line":null,"rate_per_lookup_requested":0.001,"approximate":false}
+{"file":"list.bly","file_bytes":4032,"kind":"split512","hashes":8,"size":62,"detail":0,"forgets":false,"foldable":false,"textbook":false,"hash":"xxh3","keyed":false,"seed":0,"capacity":2000,"count":2997,"bits_per_key":15.872,"lookups_per_line":null,"rate_per_lookup_requested":0.001,"rate_per_line_requested":null,"approximate":false}
+{"file":"phone.bly","file_bytes":128,"kind":"split512","hashes":8,"size":1,"detail":0,"forgets":false,"foldable":false,"textbook":false,"hash":"xxh3","keyed":false,"seed":0,"capacity":17,"count":17,"bits_per_key":30.117,"lookups_per_line":null,"rate_per_lookup_requested":0.001,"rate_per_line_requested":null,"approximate":false}
 $ cd $DATA/../golden/v1/good; bloomery info --json sbbf-xxh3.bly keyed-classic.bly custom-bb2x512.bly classic-full-crc64.bly | sed -E 's/(\.0*[1-9][0-9]{2})[0-9]+/\1/g'
 {"file":"sbbf-xxh3.bly","file_bytes":320,"kind":"sbbf","hashes":8,"size":8,"detail":0,"forgets":false,"foldable":false,"textbook":false,"hash":"xxh3","keyed":false,"seed":1,"capacity":60,"count":50,"bits_per_key":34.133,"lookups_per_line":1,"rate_per_lookup_requested":0.01,"rate_per_line_requested":0.01,"approximate":false,"bits":2048,"set_bits":375,"fill":0.183,"estimated_keys":51.673,"rate_per_lookup_expected":9.566e-06,"rate_per_line_expected":9.566e-06,"rate_per_lookup_current":3.966e-06,"rate_per_line_current":3.966e-06,"within_requested_rate":true,"type":"line","marks":0}
-{"file":"keyed-classic.bly","file_bytes":192,"kind":"classic","hashes":7,"size":999,"detail":0,"forgets":false,"foldable":false,"textbook":false,"hash":"siphash","keyed":true,"key_id":"09ab680398f0e1ae","capacity":60,"count":50,"bits_per_key":16.65,"lookups_per_line":null,"rate_per_lookup_requested":0.01,"approximate":false,"bits":999,"set_bits":294,"fill":0.294,"estimated_keys":49.719,"rate_per_lookup_expected":0.000192,"rate_per_lookup_current":0.000191,"within_requested_rate":true,"type":null,"marks":null}
-{"file":"custom-bb2x512.bly","file_bytes":320,"kind":"bb2x512","hashes":8,"size":4,"detail":0,"forgets":false,"foldable":false,"textbook":false,"hash":"custom-raw","keyed":false,"hash_tag":"00000000676f6c64","capacity":60,"count":50,"bits_per_key":34.133,"lookups_per_line":null,"rate_per_lookup_requested":0.01,"approximate":false,"bits":2048,"set_bits":365,"fill":0.178,"estimated_keys":50.347,"rate_per_lookup_expected":1.367e-06,"rate_per_lookup_current":1.123e-06,"within_requested_rate":true,"type":null,"marks":null}
-{"file":"classic-full-crc64.bly","file_bytes":128,"kind":"classic","hashes":1,"size":65,"detail":0,"forgets":false,"foldable":false,"textbook":false,"hash":"crc64","keyed":false,"seed":9,"capacity":60,"count":65,"bits_per_key":1.0833,"lookups_per_line":null,"rate_per_lookup_requested":0.01,"approximate":false,"bits":65,"set_bits":65,"fill":1,"estimated_keys":null,"rate_per_lookup_expected":1,"rate_per_lookup_current":1,"within_requested_rate":false,"type":null,"marks":null}
+{"file":"keyed-classic.bly","file_bytes":192,"kind":"classic","hashes":7,"size":999,"detail":0,"forgets":false,"foldable":false,"textbook":false,"hash":"siphash","keyed":true,"key_id":"09ab680398f0e1ae","capacity":60,"count":50,"bits_per_key":16.65,"lookups_per_line":null,"rate_per_lookup_requested":0.01,"rate_per_line_requested":null,"approximate":false,"bits":999,"set_bits":294,"fill":0.294,"estimated_keys":49.719,"rate_per_lookup_expected":0.000192,"rate_per_line_expected":null,"rate_per_lookup_current":0.000191,"rate_per_line_current":null,"within_requested_rate":true,"type":null,"marks":null}
+{"file":"custom-bb2x512.bly","file_bytes":320,"kind":"bb2x512","hashes":8,"size":4,"detail":0,"forgets":false,"foldable":false,"textbook":false,"hash":"custom-raw","keyed":false,"hash_tag":"00000000676f6c64","capacity":60,"count":50,"bits_per_key":34.133,"lookups_per_line":null,"rate_per_lookup_requested":0.01,"rate_per_line_requested":null,"approximate":false,"bits":2048,"set_bits":365,"fill":0.178,"estimated_keys":50.347,"rate_per_lookup_expected":1.367e-06,"rate_per_line_expected":null,"rate_per_lookup_current":1.123e-06,"rate_per_line_current":null,"within_requested_rate":true,"type":null,"marks":null}
+{"file":"classic-full-crc64.bly","file_bytes":128,"kind":"classic","hashes":1,"size":65,"detail":0,"forgets":false,"foldable":false,"textbook":false,"hash":"crc64","keyed":false,"seed":9,"capacity":60,"count":65,"bits_per_key":1.0833,"lookups_per_line":null,"rate_per_lookup_requested":0.01,"rate_per_line_requested":null,"approximate":false,"bits":65,"set_bits":65,"fill":1,"estimated_keys":null,"rate_per_lookup_expected":1,"rate_per_line_expected":null,"rate_per_lookup_current":1,"rate_per_line_current":null,"within_requested_rate":false,"type":null,"marks":null}
 $ bloomery info --json grows.bly | sed -E 's/(\.0*[1-9][0-9]{2})[0-9]+/\1/g; s/"levels":\[[{]/&\n/; s/\},/},\n/g'
 {"file":"grows.bly","file_bytes":21696,"kind":"scalable","hashes":4,"size":21632,"detail":0,"forgets":false,"foldable":false,"textbook":false,"hash":"xxh3","keyed":false,"seed":0,"capacity":7500,"count":3994,"bits_per_key":23.0741,"lookups_per_line":1,"rate_per_lookup_requested":0.001,"rate_per_line_requested":0.001,"approximate":false,"bits":171008,"set_bits":40039,"fill":0.234,"estimated_keys":3996.0352,"rate_per_lookup_expected":0.000775,"rate_per_line_expected":0.000775,"rate_per_lookup_current":0.000597,"rate_per_line_current":0.000597,"within_requested_rate":true,"type":"line","marks":0,"levels":[{
 "kind":"split512","hashes":8,"size":16,"bytes":1024,"capacity":500,"count":500,"estimated_keys":493.113,"fill":0.382,"rate_per_lookup_requested":0.0008,"rate_per_lookup_current":0.000537},

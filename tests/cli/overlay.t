@@ -139,8 +139,7 @@ $ bloomery build --kind overlay --changes 5 --marker classic -o own2.bly numbers
 # What is told.
 $ bloomery build --json -q --over ribbon.bly -o r.bly | sed -E 's/"bytes":[0-9]+/"bytes":B/'
 {"list":"r.bly","over":"ribbon.bly","kind":"overlay","base":"ribbon","keys":1000,"capacity":1000,"lookups_per_line":1,"rate_per_lookup_requested":0.001,"rate_per_line_requested":0.001,"bytes":B}
-$ bloomery build -q --stats --over ribbon.bly -o r.bly -f 2>&1 | head -1
-kind            overlay, parts = 2, hash xxh3
+$ bloomery build -q --stats --over ribbon.bly -o r.bly -f 2>stats; bloomery info r.bly | diff stats -
 $ bloomery build --over ribbon.bly -o r.bly
 ! bloomery build: r.bly: already exists; use -f to replace it
 ? 2
@@ -193,6 +192,11 @@ $ bloomery build --over fuse.bly -o x.bly numbers
 ? 2
 $ bloomery build --over fuse.bly -o x.bly -n 5
 ! bloomery build: --over takes its settings from the base list; leave out --kind, --smallest, -n, -p, --type, --hash, --seed, --new-key, --must-not-match, --foldable and --copies
+? 2
+$ for option in -0 --comments --skip-malformed; do bloomery build --over fuse.bly -o x.bly $option; done
+! bloomery build: --over reads no lines; leave out --null, --comments and --skip-malformed
+! bloomery build: --over reads no lines; leave out --null, --comments and --skip-malformed
+! bloomery build: --over reads no lines; leave out --null, --comments and --skip-malformed
 ? 2
 $ bloomery build --over fuse.bly -o x.bly --kind cuckoo
 ! bloomery build: --over takes its settings from the base list; leave out --kind, --smallest, -n, -p, --type, --hash, --seed, --new-key, --must-not-match, --foldable and --copies

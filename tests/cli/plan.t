@@ -3,66 +3,64 @@
 $ bloomery plan -n 1e8 -p 0.1%
 split512: 187 MiB for 100,000,000 keys, FPR 0.1% (1 in 1,000)
 \
-  kind                  size  bits/key  lines        FPR
-* split512           187 MiB     15.72      1       0.1%
-    A query reads one cache line, as sbbf's does, but sbbf needs 5% more space
-    at 0.4%, and ever more below.
-  cuckoo             161 MiB     13.54      2    0.0941%
+  kind                  size  bits/key  cache lines        FPR
+* split512           187 MiB     15.72            1       0.1%
+    A lookup reads one cache line, and no kind that reads one is smaller.
+  cuckoo             161 MiB     13.54            2    0.0941%
     Keys can be removed; smaller than a Bloom filter below 0.2%, and two cache
     lines.
-  classic            171 MiB     14.38     10       0.1%
+  classic            171 MiB     14.38           10       0.1%
     The smallest of the kinds that any number of threads can add to, at the
     price of a cache line for each of a key's bits.
-  bb2x512            174 MiB     14.63      2       0.1%
+  bb2x512            174 MiB     14.63            2       0.1%
     Two cache lines per key, and hardly larger than classic.
-  scalable           195 MiB     16.37      1      0.08%
+  scalable           195 MiB     16.37            1      0.08%
     Grows as keys come and keeps its rate, at the price of space and of a cache
     line or two for each time it has grown.
 14 more kinds: --all
 \
-Lines: how many cache lines a lookup of a member reads. FPR: the expected
+Cache lines: how many of them a lookup of a member reads. FPR: the expected
 false-positive rate per lookup, when all keys have been added.
 \
 With twice as many keys as planned, the FPR of split512 is 3.16%.
 $ bloomery plan -n 1e8 -p 0.1% --all
 split512: 187 MiB for 100,000,000 keys, FPR 0.1% (1 in 1,000)
 \
-  kind                  size  bits/key  lines        FPR
-* split512           187 MiB     15.72      1       0.1%
-    A query reads one cache line, as sbbf's does, but sbbf needs 5% more space
-    at 0.4%, and ever more below.
-  cuckoo             161 MiB     13.54      2    0.0941%
+  kind                  size  bits/key  cache lines        FPR
+* split512           187 MiB     15.72            1       0.1%
+    A lookup reads one cache line, and no kind that reads one is smaller.
+  cuckoo             161 MiB     13.54            2    0.0941%
     Keys can be removed; smaller than a Bloom filter below 0.2%, and two cache
     lines.
-  classic            171 MiB     14.38     10       0.1%
+  classic            171 MiB     14.38           10       0.1%
     The smallest of the kinds that any number of threads can add to, at the
     price of a cache line for each of a key's bits.
-  bb2x512            174 MiB     14.63      2       0.1%
+  bb2x512            174 MiB     14.63            2       0.1%
     Two cache lines per key, and hardly larger than classic.
-  scalable           195 MiB     16.37      1      0.08%
+  scalable           195 MiB     16.37            1      0.08%
     Grows as keys come and keeps its rate, at the price of space and of a cache
     line or two for each time it has grown.
-  partitioned        171 MiB     14.38     10       0.1%
+  partitioned        171 MiB     14.38           10       0.1%
     As small as classic, with each of a key's bits in a slice of its own.
-  sbbf               201 MiB     16.89      1       0.1%
+  sbbf               201 MiB     16.89            1       0.1%
     The fastest: half a cache line per key and one vector instruction to test
     it.
-  counting           686 MiB     57.51     10       0.1%
+  counting           686 MiB     57.51           10       0.1%
     Counters of four bits instead of classic's bits: keys can be removed, and
     repeats are counted up to 15.
-  multilayer         360 MiB     30.21      1       0.1%
+  multilayer         360 MiB     30.21            1       0.1%
     Keys can be removed, one cache line, never full; it grows where keys come
     more than once.
-  layered            805 MiB     67.56      1       0.1%
+  layered            805 MiB     67.56            1       0.1%
     Keys can be removed, and a lookup is sbbf's; its front can be handed out as
     a filter of that kind.
-  hybrid             211 MiB     17.71      2    0.0941%
+  hybrid             211 MiB     17.71            2    0.0941%
     Keys can be removed, and come any number of times: exact counts, and more
     space only for keys that come fifteen times or more.
-  growable-cuckoo    286 MiB     23.96      2  9.19e-05%
+  growable-cuckoo    286 MiB     23.96            2  9.19e-05%
     Keys can be removed, and it doubles when full, at the price of a bit per key
     for each time it may still double.
-  scalable-cuckoo    174 MiB     14.58      2     0.047%
+  scalable-cuckoo    174 MiB     14.58            2     0.047%
     Keys can be removed, and it grows without end by opening levels, so that no
     add has to wait; two cache lines for each level.
   window            it forgets old keys
@@ -72,58 +70,58 @@ split512: 187 MiB for 100,000,000 keys, FPR 0.1% (1 in 1,000)
   counts            it is for counting how often keys come
   hll               it tells how many keys there are, not which
 \
-Lines: how many cache lines a lookup of a member reads. FPR: the expected
+Cache lines: how many of them a lookup of a member reads. FPR: the expected
 false-positive rate per lookup, when all keys have been added.
 \
 With twice as many keys as planned, the FPR of split512 is 3.16%.
 $ bloomery plan -n 1M -p 1%
 sbbf: 1.26 MiB for 1,000,000 keys, FPR 1% (1 in 100)
 \
-  kind                  size  bits/key  lines        FPR
-* sbbf              1.26 MiB     10.53      1         1%
+  kind                  size  bits/key  cache lines        FPR
+* sbbf              1.26 MiB     10.53            1         1%
     The fastest kind: a query reads one cache line and tests it at one stroke;
     the smallest kind would save a tenth of the space, at high rates a fifth,
     and read a line for each bit.
-  classic           1.14 MiB      9.59      7         1%
+  classic           1.14 MiB      9.59            7         1%
     The smallest of the kinds that any number of threads can add to, at the
     price of a cache line for each of a key's bits.
-  bb2x512           1.15 MiB      9.67      2         1%
+  bb2x512           1.15 MiB      9.67            2         1%
     Two cache lines per key, and hardly larger than classic.
-  split512          1.20 MiB     10.10      1         1%
-    One cache line per key, and smaller than sbbf.
-  cuckoo            1.24 MiB     10.42      2      0.75%
+  split512          1.20 MiB     10.10            1         1%
+    The smallest of the kinds whose lookups read one cache line.
+  cuckoo            1.24 MiB     10.42            2      0.75%
     Keys can be removed; smaller than a Bloom filter below 0.2%, and two cache
     lines.
-  scalable          1.26 MiB     10.57      1       0.8%
+  scalable          1.26 MiB     10.57            1       0.8%
     Grows as keys come and keeps its rate, at the price of space and of a cache
     line or two for each time it has grown.
 13 more kinds: --all
 \
-Lines: how many cache lines a lookup of a member reads. FPR: the expected
+Cache lines: how many of them a lookup of a member reads. FPR: the expected
 false-positive rate per lookup, when all keys have been added.
 \
 With twice as many keys as planned, the FPR of sbbf is 15.3%.
 $ bloomery plan -n 1M -p 1/100000
 bb2x512: 3.01 MiB for 1,000,000 keys, FPR 0.001% (1 in 100,002)
 \
-  kind                  size  bits/key  lines        FPR
-* bb2x512           3.01 MiB     25.27      2     0.001%
+  kind                  size  bits/key  cache lines        FPR
+* bb2x512           3.01 MiB     25.27            2     0.001%
     A query reads two cache lines; the kinds that read one need 7% more space at
     0.1%, a fifth more at 0.001%, and ever more below.
-  cuckoo            2.48 MiB     20.83      2  0.000735%
+  cuckoo            2.48 MiB     20.83            2  0.000735%
     Keys can be removed; smaller than a Bloom filter below 0.2%, and two cache
     lines.
-  classic           2.86 MiB     23.97     17     0.001%
+  classic           2.86 MiB     23.97           17     0.001%
     The smallest of the kinds that any number of threads can add to, at the
     price of a cache line for each of a key's bits.
-  scalable          3.08 MiB     25.82      2    0.0008%
+  scalable          3.08 MiB     25.82            2    0.0008%
     Grows as keys come and keeps its rate, at the price of space and of a cache
     line or two for each time it has grown.
-  split512          3.58 MiB     30.01      1     0.001%
-    One cache line per key, and smaller than sbbf.
+  split512          3.58 MiB     30.01            1     0.001%
+    The smallest of the kinds whose lookups read one cache line.
 14 more kinds: --all
 \
-Lines: how many cache lines a lookup of a member reads. FPR: the expected
+Cache lines: how many of them a lookup of a member reads. FPR: the expected
 false-positive rate per lookup, when all keys have been added.
 \
 With twice as many keys as planned, the FPR of bb2x512 is 0.57%.
@@ -138,65 +136,64 @@ split512: 1.87 MiB for 1,000,000 keys, FPR 0.1% (1 in 1,000)
 $ bloomery plan -m 64M -p 1%
 sbbf: 64.0 MiB for 50,988,598 keys, FPR 1% (1 in 100)
 \
-  kind                   keys       size  bits/key  lines        FPR
-* sbbf             50,988,598   64.0 MiB     10.53      1         1%
+  kind                   keys       size  bits/key  cache lines        FPR
+* sbbf             50,988,598   64.0 MiB     10.53            1         1%
     The fastest kind: a query reads one cache line and tests it at one stroke;
     the smallest kind would save a tenth of the space, at high rates a fifth,
     and read a line for each bit.
-  classic          55,965,125   64.0 MiB      9.59      7         1%
+  classic          55,965,125   64.0 MiB      9.59            7         1%
     The smallest of the kinds that any number of threads can add to, at the
     price of a cache line for each of a key's bits.
-  bb2x512          55,510,309   64.0 MiB      9.67      2         1%
+  bb2x512          55,510,309   64.0 MiB      9.67            2         1%
     Two cache lines per key, and hardly larger than classic.
-  split512         53,159,181   64.0 MiB     10.10      1         1%
-    One cache line per key, and smaller than sbbf.
-  cuckoo           51,539,590   64.0 MiB     10.42      2      0.75%
+  split512         53,159,181   64.0 MiB     10.10            1         1%
+    The smallest of the kinds whose lookups read one cache line.
+  cuckoo           51,539,590   64.0 MiB     10.42            2      0.75%
     Keys can be removed; smaller than a Bloom filter below 0.2%, and two cache
     lines.
-  scalable         50,788,056   64.0 MiB     10.57      1       0.8%
+  scalable         50,788,056   64.0 MiB     10.57            1       0.8%
     Grows as keys come and keeps its rate, at the price of space and of a cache
     line or two for each time it has grown.
 13 more kinds: --all
 \
-Lines: how many cache lines a lookup of a member reads. FPR: the expected
+Cache lines: how many of them a lookup of a member reads. FPR: the expected
 false-positive rate per lookup, when all keys have been added.
 \
 With twice as many keys as planned, the FPR of sbbf is 15.3%.
 $ bloomery plan -n 10M -m 16M
 split512: 16.0 MiB for 10,000,000 keys, FPR 0.235% (1 in 425)
 \
-  kind                  size  bits/key  lines        FPR
-* split512          16.0 MiB     13.42      1     0.235%
-    A query reads one cache line, as sbbf's does, but sbbf needs 5% more space
-    at 0.4%, and ever more below.
-  classic           16.0 MiB     13.42      9     0.159%
+  kind                  size  bits/key  cache lines        FPR
+* split512          16.0 MiB     13.42            1     0.235%
+    A lookup reads one cache line, and no kind that reads one is smaller.
+  classic           16.0 MiB     13.42            9     0.159%
     The smallest of the kinds that any number of threads can add to, at the
     price of a cache line for each of a key's bits.
-  bb2x512           16.0 MiB     13.42      2     0.177%
+  bb2x512           16.0 MiB     13.42            2     0.177%
     Two cache lines per key, and hardly larger than classic.
-  cuckoo            14.9 MiB     12.50      2     0.188%
+  cuckoo            14.9 MiB     12.50            2     0.188%
     Keys can be removed; smaller than a Bloom filter below 0.2%, and two cache
     lines.
-  scalable          16.0 MiB     13.42      1     0.235%
+  scalable          16.0 MiB     13.42            1     0.235%
     Grows as keys come and keeps its rate, at the price of space and of a cache
     line or two for each time it has grown.
 14 more kinds: --all
 \
-Lines: how many cache lines a lookup of a member reads. FPR: the expected
+Cache lines: how many of them a lookup of a member reads. FPR: the expected
 false-positive rate per lookup, when all keys have been added.
 \
 With twice as many keys as planned, the FPR of split512 is 6.08%.
 $ bloomery plan -n 1M -p 1% -m 1210K --all
 bb2x512: 1.15 MiB for 1,000,000 keys, FPR 1% (1 in 100)
 \
-  kind                  size  bits/key  lines        FPR
-* bb2x512           1.15 MiB      9.67      2         1%
+  kind                  size  bits/key  cache lines        FPR
+* bb2x512           1.15 MiB      9.67            2         1%
     A query reads two cache lines; the kinds that read one need 7% more space at
     0.1%, a fifth more at 0.001%, and ever more below.
-  classic           1.14 MiB      9.59      7         1%
+  classic           1.14 MiB      9.59            7         1%
     The smallest of the kinds that any number of threads can add to, at the
     price of a cache line for each of a key's bits.
-  partitioned       1.14 MiB      9.59      7         1%
+  partitioned       1.14 MiB      9.59            7         1%
     As small as classic, with each of a key's bits in a slice of its own.
   sbbf              it does not fit into --memory
   split512          it does not fit into --memory
@@ -215,7 +212,7 @@ bb2x512: 1.15 MiB for 1,000,000 keys, FPR 1% (1 in 100)
   growable-cuckoo   it does not fit into --memory
   scalable-cuckoo   it does not fit into --memory
 \
-Lines: how many cache lines a lookup of a member reads. FPR: the expected
+Cache lines: how many of them a lookup of a member reads. FPR: the expected
 false-positive rate per lookup, when all keys have been added.
 \
 With twice as many keys as planned, the FPR of bb2x512 is 12.9%.
@@ -224,19 +221,19 @@ With twice as many keys as planned, the FPR of bb2x512 is 12.9%.
 $ bloomery plan -n 1M --grows
 scalable: 3.94 MiB for 1,000,000 keys, FPR 0.0386% (1 in 2,594)
 \
-  kind                  size  bits/key  lines        FPR
-* scalable          3.94 MiB     33.02      4    0.0386%
+  kind                  size  bits/key  cache lines        FPR
+* scalable          3.94 MiB     33.02            4    0.0386%
     More keys may come than expected: it grows and keeps its rate, and adding a
     key again costs nothing.
-  scalable-cuckoo   3.13 MiB     26.25      8    0.0316%
+  scalable-cuckoo   3.13 MiB     26.25            8    0.0316%
     Keys can be removed, and it grows without end by opening levels, so that no
     add has to wait; two cache lines for each level.
-  growable-cuckoo   3.78 MiB     31.67      2  0.000919%
+  growable-cuckoo   3.78 MiB     31.67            2  0.000919%
     Keys can be removed, and it doubles when full, at the price of a bit per key
     for each time it may still double.
 16 more kinds: --all
 \
-Lines: how many cache lines a lookup of a member reads. FPR: the expected
+Cache lines: how many of them a lookup of a member reads. FPR: the expected
 false-positive rate per lookup, when all keys have been added.
 \
 The figures are those after growing to 4 levels from a first level for 100,000
@@ -246,24 +243,24 @@ With twice as many keys as planned, the FPR of scalable is 0.0478%.
 $ bloomery plan -n 1M --grows --first 1M | head -6
 scalable: 2.49 MiB for 1,000,000 keys, FPR 0.015% (1 in 6,667)
 \
-  kind                  size  bits/key  lines        FPR
-* scalable          2.49 MiB     20.92      1     0.015%
+  kind                  size  bits/key  cache lines        FPR
+* scalable          2.49 MiB     20.92            1     0.015%
     More keys may come than expected: it grows and keeps its rate, and adding a
     key again costs nothing.
 $ bloomery plan -n 1M -p 1% --smallest | head -6
 classic: 1.14 MiB for 1,000,000 keys, FPR 1% (1 in 100)
 \
-  kind                  size  bits/key  lines        FPR
-* classic           1.14 MiB      9.59      7         1%
+  kind                  size  bits/key  cache lines        FPR
+* classic           1.14 MiB      9.59            7         1%
     No kind that takes keys as they come is smaller, unless every key comes once
     (cuckoo); it pays with a cache line for each of a key's bits.
 $ bloomery plan -n 1M -p 1% --shared --all | grep -e '^[* ] [a-z]'
-  kind                  size  bits/key  lines        FPR
-* sbbf              1.26 MiB     10.53      1         1%
-  classic           1.14 MiB      9.59      7         1%
-  partitioned       1.14 MiB      9.59      7         1%
-  bb2x512           1.15 MiB      9.67      2         1%
-  split512          1.20 MiB     10.10      1         1%
+  kind                  size  bits/key  cache lines        FPR
+* sbbf              1.26 MiB     10.53            1         1%
+  classic           1.14 MiB      9.59            7         1%
+  partitioned       1.14 MiB      9.59            7         1%
+  bb2x512           1.15 MiB      9.67            2         1%
+  split512          1.20 MiB     10.10            1         1%
   scalable          several threads cannot add to it at once
   window            several threads cannot add to it at once
   counting          several threads cannot add to it at once
@@ -285,39 +282,39 @@ $ bloomery plan -n 1M -p 1% --hostile-keys 2>/dev/null | tail -3
 Untrusted keys must be hashed with siphash and a secret key. Otherwise an
 attacker can find keys that are false positives.
 $ bloomery plan -n 1M -p 1% --kind bb2x512 | grep -e recommends -e '^[* ] [a-z]'
-  kind                  size  bits/key  lines        FPR
-* bb2x512           1.15 MiB      9.67      2         1%
-  classic           1.14 MiB      9.59      7         1%
-  split512          1.20 MiB     10.10      1         1%
-  cuckoo            1.24 MiB     10.42      2      0.75%
-  sbbf              1.26 MiB     10.53      1         1%
-  scalable          1.26 MiB     10.57      1       0.8%
+  kind                  size  bits/key  cache lines        FPR
+* bb2x512           1.15 MiB      9.67            2         1%
+  classic           1.14 MiB      9.59            7         1%
+  split512          1.20 MiB     10.10            1         1%
+  cuckoo            1.24 MiB     10.42            2      0.75%
+  sbbf              1.26 MiB     10.53            1         1%
+  scalable          1.26 MiB     10.57            1       0.8%
 Without --kind, the planner recommends sbbf.
 
 # Keys that come and go: fingerprints, with room to grow or without.
 $ bloomery plan -n 1M --deletes --all
 cuckoo: 1.61 MiB for 1,000,000 keys, FPR 0.0941% (1 in 1,063)
 \
-  kind                  size  bits/key  lines        FPR
-* cuckoo            1.61 MiB     13.54      2    0.0941%
+  kind                  size  bits/key  cache lines        FPR
+* cuckoo            1.61 MiB     13.54            2    0.0941%
     Keys are removed: it holds a fingerprint of each, so that taking one out
     leaves the others.
-  scalable-cuckoo   1.74 MiB     14.58      2     0.047%
+  scalable-cuckoo   1.74 MiB     14.58            2     0.047%
     Keys can be removed, and it grows without end by opening levels, so that no
     add has to wait; two cache lines for each level.
-  hybrid            2.11 MiB     17.71      2    0.0941%
+  hybrid            2.11 MiB     17.71            2    0.0941%
     Keys can be removed, and come any number of times: exact counts, and more
     space only for keys that come fifteen times or more.
-  growable-cuckoo   2.86 MiB     23.96      2  9.19e-05%
+  growable-cuckoo   2.86 MiB     23.96            2  9.19e-05%
     Keys can be removed, and it doubles when full, at the price of a bit per key
     for each time it may still double.
-  multilayer        3.60 MiB     30.22      1       0.1%
+  multilayer        3.60 MiB     30.22            1       0.1%
     Keys can be removed, one cache line, never full; it grows where keys come
     more than once.
-  counting          6.86 MiB     57.51     10       0.1%
+  counting          6.86 MiB     57.51           10       0.1%
     Counters of four bits instead of classic's bits: keys can be removed, and
     repeats are counted up to 15.
-  layered           8.05 MiB     67.56      1       0.1%
+  layered           8.05 MiB     67.56            1       0.1%
     Keys can be removed, and a lookup is sbbf's; its front can be handed out as
     a filter of that kind.
   classic           it cannot remove keys
@@ -333,7 +330,7 @@ cuckoo: 1.61 MiB for 1,000,000 keys, FPR 0.0941% (1 in 1,063)
   counts            it cannot remove keys
   hll               it tells how many keys there are, not which
 \
-Lines: how many cache lines a lookup of a member reads. FPR: the expected
+Cache lines: how many of them a lookup of a member reads. FPR: the expected
 false-positive rate per lookup, when all keys have been added.
 \
 1,000,006 keys certainly fit. Soon after that the filter is full, and refuses
@@ -341,16 +338,16 @@ further keys.
 $ bloomery plan -n 1M --deletes --grows
 growable-cuckoo: 3.78 MiB for 1,000,000 keys, FPR 0.000919% (1 in 108,812)
 \
-  kind                  size  bits/key  lines        FPR
-* growable-cuckoo   3.78 MiB     31.67      2  0.000919%
+  kind                  size  bits/key  cache lines        FPR
+* growable-cuckoo   3.78 MiB     31.67            2  0.000919%
     Keys are removed and more may come than expected: it doubles when full, and
     removing still works.
-  scalable-cuckoo   3.13 MiB     26.25      8    0.0316%
+  scalable-cuckoo   3.13 MiB     26.25            8    0.0316%
     Keys can be removed, and it grows without end by opening levels, so that no
     add has to wait; two cache lines for each level.
 17 more kinds: --all
 \
-Lines: how many cache lines a lookup of a member reads. FPR: the expected
+Cache lines: how many of them a lookup of a member reads. FPR: the expected
 false-positive rate per lookup, when all keys have been added.
 \
 The figures are those after growing from a capacity of 100,000 keys. The filter
@@ -364,20 +361,20 @@ growable-cuckoo: 2.86 MiB for 1,000,000 keys, FPR 9.19e-05% (1 in 1,088,031)
 $ bloomery plan -n 1M -p 1% --static
 fuse: 973 KiB for 1,000,000 keys, FPR 0.781% (1 in 128)
 \
-  kind                  size  bits/key  lines        FPR
-* fuse               973 KiB      7.97      3     0.781%
+  kind                  size  bits/key  cache lines        FPR
+* fuse               973 KiB      7.97            3     0.781%
     All keys are known, so it is built from them at once: smaller than any Bloom
     filter, for many keys at 1% by a fifth, and a query reads three cache lines.
-  ribbon             863 KiB      7.07      5     0.992%
+  ribbon             863 KiB      7.07            5     0.992%
     Built from all keys at once; for many keys the smallest kind here, 6 to 9%
     above the lower bound.
-  bb2x512           1.15 MiB      9.67      2         1%
+  bb2x512           1.15 MiB      9.67            2         1%
     Two cache lines per key, and hardly larger than classic.
-  split512          1.20 MiB     10.10      1         1%
-    One cache line per key, and smaller than sbbf.
+  split512          1.20 MiB     10.10            1         1%
+    The smallest of the kinds whose lookups read one cache line.
 15 more kinds: --all
 \
-Lines: how many cache lines a lookup of a member reads. FPR: the expected
+Cache lines: how many of them a lookup of a member reads. FPR: the expected
 false-positive rate per lookup, when all keys have been added.
 \
 Once the filter is built, no key can be added. To add keys, build it again from
@@ -385,8 +382,8 @@ all of them.
 $ bloomery plan -n 1M -p 1% --static --smallest | head -6
 ribbon: 863 KiB for 1,000,000 keys, FPR 0.992% (1 in 101)
 \
-  kind                  size  bits/key  lines        FPR
-* ribbon             863 KiB      7.07      5     0.992%
+  kind                  size  bits/key  cache lines        FPR
+* ribbon             863 KiB      7.07            5     0.992%
     All keys are known, and no kind is smaller: 6 to 9% above what is possible,
     for many keys.
 $ bloomery plan -n 1M -p 1e-9 --static | head -1
@@ -396,33 +393,35 @@ $ bloomery plan -n 1M -p 1e-9 --static --kind fuse
 ? 2
 $ bloomery plan -n 1M -p 1e-9 --static --all | grep -e fuse -e ribbon
 ribbon: 3.81 MiB for 1,000,000 keys, FPR 9.9e-08% (1 in 1,010,571,248)
-* ribbon            3.81 MiB     31.99     16   9.9e-08%
+* ribbon            3.81 MiB     31.99           16   9.9e-08%
   fuse              it cannot reach so low a rate
 
 # Old keys forgotten: by number, or by time with the keys that come within it.
 $ bloomery plan -p 1% --window=1M
 window: 2.06 MiB for 1,000,000 keys, FPR 1% (1 in 100)
 \
-  kind                  size  bits/key  lines        FPR
-* window            2.06 MiB     17.25      3         1%
+  kind                  size  bits/key  cache lines        FPR
+* window            2.06 MiB     17.25            3         1%
     It forgets old keys by itself, and never one of the window.
 18 more kinds: --all
 \
-Lines: how many cache lines a lookup of a member reads. FPR: the expected
+Cache lines: how many of them a lookup of a member reads. FPR: the expected
 false-positive rate per lookup, when all keys have been added.
 \
-The FPR is that of a full window. With --window TIME and twice as many keys as
-planned within that time, it is 32.7%.
+The FPR is that of a full window, which never contains more keys.
 $ bloomery plan -n 1M -p 1% --window | diff - <(bloomery plan -n 1M -p 1% --window=24h)
-1c1
+1c1,4
 < window: 2.06 MiB for 1,000,000 keys, FPR 1% (1 in 100)
 ---
 \> window: 2.06 MiB for 1,000,000 keys within 24h, FPR 1% (1 in 100)
-9a10,13
-\>\s
-\> The plan assumes that keys come evenly. bloomery dedup --window 24h needs about
-\> 5.96 MiB for 1,000,000 lines at 1%: lines may come all at once, so each
-\> generation has room for all of them.
+\> bloomery dedup --window 24h needs about 5.96 MiB for as many lines: they may
+\> come all at once, so each generation has room for all of them. This plan assumes
+\> that keys come evenly.
+11c14,15
+< The FPR is that of a full window, which never contains more keys.
+---
+\> The FPR is that of a full window. If twice as many keys as planned come within
+\> 24h, it is 32.7%.
 ? 1
 $ bloomery plan -m 1M -p 1% --window | head -1
 window: 1.00 MiB for 486,160 keys, FPR 1% (1 in 100)
@@ -431,21 +430,21 @@ window: 1.00 MiB for 486,160 keys, FPR 1% (1 in 100)
 $ bloomery plan -n 1M --counts
 hybrid: 2.11 MiB for 1,000,000 keys, FPR 0.0941% (1 in 1,063)
 \
-  kind                  size  bits/key  lines        FPR
-* hybrid            2.11 MiB     17.71      2    0.0941%
+  kind                  size  bits/key  cache lines        FPR
+* hybrid            2.11 MiB     17.71            2    0.0941%
     It counts exactly, however often a key comes, and in half of what counters
     of four bits take.
-  multilayer        3.60 MiB     30.22      1       0.1%
+  multilayer        3.60 MiB     30.22            1       0.1%
     Keys can be removed, one cache line, never full; it grows where keys come
     more than once.
-  counting          6.86 MiB     57.51     10       0.1%
+  counting          6.86 MiB     57.51           10       0.1%
     Counters of four bits instead of classic's bits: keys can be removed, and
     repeats are counted up to 15.
-  counts            26.3 MiB    220.92      1       0.1%
+  counts            26.3 MiB    220.92            1       0.1%
     How often a key came, roughly; goes on counting however many keys come.
 15 more kinds: --all
 \
-Lines: how many cache lines a lookup of a member reads. FPR: the expected
+Cache lines: how many of them a lookup of a member reads. FPR: the expected
 false-positive rate per lookup, when all keys have been added.
 \
 1,000,006 keys certainly fit. Soon after that the filter is full, and refuses
@@ -541,6 +540,26 @@ $ bloomery plan -n 1M -m 64K
 ? 2
 $ bloomery plan -n 1M -p 1% -m 64K
 ! bloomery plan: 64.0 KiB of memory is too little; the minimum for 1,000,000 keys at a rate of 1% is 1.14 MiB (classic)
+? 2
+# A kind that is advised only on request may be smaller, or one for keys that never change may fit.
+$ bloomery plan -n 10M -p 0.1% -m 17M
+! bloomery plan: 17.0 MiB of memory is too little; the minimum for 10,000,000 keys at a rate of 0.1% is 17.1 MiB (classic), or 16.1 MiB with --kind cuckoo
+? 2
+$ bloomery plan -n 10M -p 0.1% -m 17M --kind cuckoo | head -1
+cuckoo: 16.1 MiB for 10,000,000 keys, FPR 0.0941% (1 in 1,063)
+$ bloomery plan -n 10M -p 0.1% -m 17M --kind classic
+! bloomery plan: 17.0 MiB of memory is too little; the minimum for 10,000,000 keys at a rate of 0.1% is 17.1 MiB (classic), or 16.1 MiB with --kind cuckoo
+? 2
+$ bloomery plan -n 10M -p 0.1% -m 15M
+! bloomery plan: 15.0 MiB of memory is too little; the minimum for 10,000,000 keys at a rate of 0.1% is 17.1 MiB (classic), or 12.6 MiB with --static, if no key is added later
+? 2
+$ bloomery plan -n 10M -p 0.1% -m 15M --static | head -1
+fuse: 13.5 MiB for 10,000,000 keys, FPR 0.0977% (1 in 1,024)
+$ bloomery plan -n 10M -p 0.1% -m 15M --plain
+! bloomery plan: 15.0 MiB of memory is too little; the minimum for 10,000,000 keys at a rate of 0.1% is 18.7 MiB (split512)
+? 2
+$ bloomery plan -n 10M -p 0.1% -m 20M --window
+! bloomery plan: 20.0 MiB of memory is too little; the minimum for 10,000,000 keys at a rate of 0.1% is 27.6 MiB (window)
 ? 2
 $ bloomery plan -p 1% -m 10
 ! bloomery plan: 10 B of memory is too little; the minimum for 1 key at a rate of 1% is 64 B (classic)
@@ -690,6 +709,36 @@ for 1,000,000 keys.
          0         500k        1M         1.5M        2M         2.5M        3M
 \
          * fuse, ribbon   o bb2x512, split512
+# Of a window by number, none beyond it; with --all the same curves.
+$ LC_ALL=C bloomery plan --window=1M --plot | tail -n 24
+0.1% requested for 1,000,000 keys.
+\
+     1% +                                                                     :
+        |                                                                     :
+        |                                                                     :
+        |                                                                     :
+        |                                                                     :
+        |                                                                     :
+   0.1% +-------------------------------------------------------------------***
+        |                                                               ****  :
+        |                                                            ***      :
+        |                                                         ***         :
+        |                                                       **            :
+  0.01% +                                                    ***              :
+        |                                                  **                 :
+        |                                               ***                   :
+        |                                             **                      :
+        |                                           **                        :
+        |                                         **                          :
+ 0.001% +                                        *                            :
+        ++-------------+-------------+------------+-------------+-------------+
+         0           200k          400k         600k          800k           1M
+\
+         * window
+$ diff <(bloomery plan -n 1M --plot | tail -n 23) <(bloomery plan -n 1M --plot --all | tail -n 23)
+$ bloomery plan -n 1M --plot --all | grep -A1 Expected
+Expected false-positive rate per lookup, by keys added. Dashed: 0.1% requested
+for 1,000,000 keys. Only the kinds that are shown without --all have a curve.
 $ bloomery plan -n 1M --plot=never | grep -c Dashed
 0
 ? 1
@@ -783,21 +832,20 @@ $ bloomery plan --window 3w -n 5
 # Of a window by time it is told what dedup makes of it.
 $ bloomery plan --window 24h -n 1M | grep -v 'it does not'
 window: 2.76 MiB for 1,000,000 keys within 24h, FPR 0.1% (1 in 1,000)
+bloomery dedup --window 24h needs about 8.93 MiB for as many lines: they may
+come all at once, so each generation has room for all of them. This plan assumes
+that keys come evenly.
 \
-  kind                  size  bits/key  lines        FPR
-* window            2.76 MiB     23.12      4       0.1%
+  kind                  size  bits/key  cache lines        FPR
+* window            2.76 MiB     23.12            4       0.1%
     It forgets old keys by itself, and never one of the window.
 18 more kinds: --all
 \
-Lines: how many cache lines a lookup of a member reads. FPR: the expected
+Cache lines: how many of them a lookup of a member reads. FPR: the expected
 false-positive rate per lookup, when all keys have been added.
 \
-The plan assumes that keys come evenly. bloomery dedup --window 24h needs about
-8.93 MiB for 1,000,000 lines at 0.1%: lines may come all at once, so each
-generation has room for all of them.
-\
-The FPR is that of a full window. With --window TIME and twice as many keys as
-planned within that time, it is 12.4%.
+The FPR is that of a full window. If twice as many keys as planned come within
+24h, it is 12.4%.
 $ bloomery plan --window 24h -n 1M --json | grep -o '^{"requested":{[^}]*}'
 {"requested":{"keys":1000000,"rate":0.001,"memory":null,"window_seconds":86400,"needs":["window"]}
 
@@ -815,7 +863,7 @@ $ bloomery plan -n 1M --kind window --static
 
 # The least, at any rate.
 $ bloomery plan -n 1M -m 1 --deletes
-! bloomery plan: 1 B of memory is too little; the minimum for 1,000,000 keys even at a rate of 50% is 1017 KiB (cuckoo)
+! bloomery plan: 1 B of memory is too little; the minimum for 1,000,000 keys even at a rate of 50% is 1017 KiB (cuckoo), or 438 KiB with --kind multilayer
 ? 2
 $ bloomery plan -n 1M -p 1% --deletes --grows --first 1000 | tail -5
 The figures are those after growing from a capacity of 1,000 keys. The filter
@@ -865,14 +913,14 @@ $ bloomery plan -n 1000 --kind hll
 $ bloomery plan -n 10G -p 1% --plain
 sbbf: 12.3 GiB for 10,000,000,000 keys, FPR 1% (1 in 100)
 \
-  kind           size  bits/key  lines        FPR
-* sbbf       12.3 GiB     10.53      1         1%
+  kind           size  bits/key  cache lines        FPR
+* sbbf       12.3 GiB     10.53            1         1%
     The fastest: half a cache line per key and one vector instruction to test
     it.
-  split512   11.8 GiB     10.10      1         1%
-    One cache line per key, and smaller than sbbf.
+  split512   11.8 GiB     10.10            1         1%
+    The smallest of the kinds whose lookups read one cache line.
 \
-Lines: how many cache lines a lookup of a member reads. FPR: the expected
+Cache lines: how many of them a lookup of a member reads. FPR: the expected
 false-positive rate per lookup, when all keys have been added.
 \
 With twice as many keys as planned, the FPR of sbbf is 15.3%.
@@ -880,18 +928,18 @@ With twice as many keys as planned, the FPR of sbbf is 15.3%.
 On a server the filter is 25 strings of 502 MiB each, 12.3 GiB in all. It needs
 no module. In a cluster the strings are spread evenly over 25 slots.
 $ bloomery plan -n 1M --plain --shards 3 --json
-{"requested":{"keys":1000000,"rate":0.001,"memory":null,"needs":[]},"kind":"split512","reason":"one cache line per key, and smaller than sbbf","keyed":false,"keys":1000000,"bytes":1965632,"bits_per_key":15.725056,"cache_lines":1,"hashes":8,"size":30713,"hash_bits":64,"rate":0.000999830723254392,"requested_rate":0.001,"rate_at_twice_the_keys":0.0316031376706533,"redis":{"shards":3,"shard_bytes":655360,"bytes":1966016},"kinds":[{"kind":"sbbf","fits":true,"shown":true,"chosen":false,"reason":"the fastest: half a cache line per key and one vector instruction to test it","keys":1000000,"bytes":2111232,"bits_per_key":16.889856,"cache_lines":1,"hashes":8,"size":65976,"hash_bits":64,"rate":0.0009999799931886706,"requested_rate":0.001,"rate_at_twice_the_keys":0.026497258847654383},{"kind":"split512","fits":true,"shown":true,"chosen":true,"reason":"one cache line per key, and smaller than sbbf","keys":1000000,"bytes":1965632,"bits_per_key":15.725056,"cache_lines":1,"hashes":8,"size":30713,"hash_bits":64,"rate":0.000999830723254392,"requested_rate":0.001,"rate_at_twice_the_keys":0.0316031376706533}]}
+{"requested":{"keys":1000000,"rate":0.001,"memory":null,"needs":[]},"kind":"split512","reason":"the smallest of the kinds whose lookups read one cache line","keyed":false,"keys":1000000,"bytes":1965632,"bits_per_key":15.725056,"cache_lines":1,"hashes":8,"size":30713,"hash_bits":64,"rate":0.000999830723254392,"requested_rate":0.001,"rate_at_twice_the_keys":0.0316031376706533,"redis":{"shards":3,"shard_bytes":655360,"bytes":1966016},"kinds":[{"kind":"sbbf","fits":true,"shown":true,"chosen":false,"reason":"the fastest: half a cache line per key and one vector instruction to test it","keys":1000000,"bytes":2111232,"bits_per_key":16.889856,"cache_lines":1,"hashes":8,"size":65976,"hash_bits":64,"rate":0.0009999799931886706,"requested_rate":0.001,"rate_at_twice_the_keys":0.026497258847654383},{"kind":"split512","fits":true,"shown":true,"chosen":true,"reason":"the smallest of the kinds whose lookups read one cache line","keys":1000000,"bytes":1965632,"bits_per_key":15.725056,"cache_lines":1,"hashes":8,"size":30713,"hash_bits":64,"rate":0.000999830723254392,"requested_rate":0.001,"rate_at_twice_the_keys":0.0316031376706533}]}
 $ bloomery plan -n 1M -m 1M --plain
 split512: 1.00 MiB for 1,000,000 keys, FPR 2.38% (1 in 42)
 \
-  kind           size  bits/key  lines        FPR
-* split512   1.00 MiB      8.39      1      2.38%
-    One cache line per key, and smaller than sbbf.
-  sbbf       1.00 MiB      8.39      1      2.73%
+  kind           size  bits/key  cache lines        FPR
+* split512   1.00 MiB      8.39            1      2.38%
+    The smallest of the kinds whose lookups read one cache line.
+  sbbf       1.00 MiB      8.39            1      2.73%
     The fastest: half a cache line per key and one vector instruction to test
     it.
 \
-Lines: how many cache lines a lookup of a member reads. FPR: the expected
+Cache lines: how many of them a lookup of a member reads. FPR: the expected
 false-positive rate per lookup, when all keys have been added.
 \
 With twice as many keys as planned, the FPR of split512 is 28.3%.
@@ -900,14 +948,14 @@ On a server the filter is one string of 1.00 MiB. It needs no module.
 $ bloomery plan -m 1G -p 1e-6 --plain --smallest
 split512: 1.00 GiB for 220,170,562 keys, FPR 0.0001% (1 in 1,000,000)
 \
-  kind             keys       size  bits/key  lines        FPR
-* split512  220,170,562   1.00 GiB     39.01      1    0.0001%
-    One cache line per key, and smaller than sbbf.
-  sbbf      132,816,528   1.00 GiB     64.68      1    0.0001%
+  kind             keys       size  bits/key  cache lines        FPR
+* split512  220,170,562   1.00 GiB     39.01            1    0.0001%
+    The smallest of the kinds whose lookups read one cache line.
+  sbbf      132,816,528   1.00 GiB     64.68            1    0.0001%
     The fastest: half a cache line per key and one vector instruction to test
     it.
 \
-Lines: how many cache lines a lookup of a member reads. FPR: the expected
+Cache lines: how many of them a lookup of a member reads. FPR: the expected
 false-positive rate per lookup, when all keys have been added.
 \
 With twice as many keys as planned, the FPR of split512 is 0.0366%.

@@ -39,6 +39,8 @@ NEEDS = """
 -n 1M -p 1e-6 --static --smallest
 -n 1M --window
 -n 1M --window=24h
+--window=1M
+--window=1M -p 90%
 -m 64M -p 1%
 -m 64M --deletes
 -m 100 -p 1e-9
@@ -68,7 +70,8 @@ def expect(good, what):
 def rows_of(text, names):
     """The kinds of the table, in its order, and the line after each."""
     lines = text.split("\n")
-    table = lines[2:lines.index("", 2)]
+    start = lines.index("") + 1  # after the headline
+    table = lines[start:lines.index("", start)]
     found = [(line[0] == "*", line[2:].split()[0], after) for line, after in zip(table[1:], table[2:] + [""])
              if line[:2] in ("* ", "  ") and line[2:].split()[:1] and line[2:].split()[0] in names and line[2] != " "]
     return found, table[-1]
@@ -154,6 +157,18 @@ def check_svg(words, shown):
             expect(near_share(one, two) < 0.95 or near_share(two, one) < 0.95, "two curves lie on each other")
 
 
+def check_window(words, answer):
+    """No more keys than N are ever in a window by number: nothing is drawn or said beyond N."""
+    window, timed = "window" in answer["requested"]["needs"], "window_seconds" in answer["requested"]
+    text = plan(*words, "--svg", "-")
+    expect((">keys within the window<" in text) == window, "the axis has another name")
+    expect(("twice as many" in text) == (not window or timed), "the description")
+    numbers = [float(n) for n in re.findall(r'y="472" text-anchor="middle">([\d.]+)', text)]
+    if window and not timed:
+        expect(f"{numbers[-1]:g}M" == "1M" and answer["rate_at_twice_the_keys"] is None, f"the axis ends at {numbers}")
+    expect(not window or ("twice as many" in plan(*words)) == timed, "the remark")
+
+
 # ---- the terminal ----------------------------------------------------------------------------------
 
 
@@ -196,8 +211,10 @@ def main():
     failed = 0
     for words in cases:
         try:
-            shown = check_table(words, json.loads(plan(*words, "--json")))
+            answer = json.loads(plan(*words, "--json"))
+            shown = check_table(words, answer)
             check_svg(words, shown)
+            check_window(words, answer)
             check_terminal(words, shown)
         except AssertionError as error:
             failed += 1

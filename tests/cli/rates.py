@@ -166,7 +166,10 @@ def test_one_lookup():
            stdin="\n".join(addresses())).returncode:
         return
     o, = objects("info", "--json", "keyed.bly")
-    expect(o["lookups_per_line"] is None and "rate_per_line_requested" not in o, repr(o))
+    expect(o["lookups_per_line"] is None and o["rate_per_line_requested"] is None, repr(o))
+    expect(o["rate_per_line_current"] is None and o["marks"] is None, repr(o))
+    o, = objects("info", "--json", "--key-file", "key", "keyed.bly")
+    expect(o["lookups_per_line"] > 1 and abs(o["rate_per_line_requested"] - 0.001) < 1e-9, repr(o))
     o, = objects("verify", "--json", "--measure=%d" % MEASURED_LOOKUPS, "keyed.bly")
     expect(o["measured"]["judged"] == "rate_per_lookup" and o["verdict"] == "good", repr(o))
     o, = objects("verify", "--json", "--measure=%d" % MEASURED, "--key-file", "key", "keyed.bly")

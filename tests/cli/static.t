@@ -159,12 +159,15 @@ $ bloomery build --json --kind ribbon -f -o ribbon.bly numbers 2>/dev/null
 $ bloomery build --stats --kind fuse -f -o fuse.bly numbers
 ! bloomery build: 1,000 lines: 1,000 keys, 0 repeated
 ! bloomery build: fuse.bly: fuse, 1.44 KiB, false positives: 1 in 1,000 lines (one lookup per line)
-! kind            fuse, bits of a fingerprint = 10, hash xxh3
-! capacity        1000 keys at 0.001
-! keys            1000 counted, 1000 estimated
-! memory          1408 bytes, 11.26 bits per key of capacity
-! bits set        11264 of 11264 (100.00%; 100.00% expected)
-! false positives 0.001 requested, 0.000977 expected, 0.000977 now
+! fuse.bly
+!   kind       fuse: built from all keys at once; small and fast, never changes
+!   shape      1,122 slots, fingerprints of 10 bits
+!   file       1.44 KiB (1,472 bytes)
+!   hash       xxh3, seed 0
+!   type       line
+!   keys       1,000 counted
+!   capacity   1,000 keys, 11.3 bits per key
+!   rate       0.1% requested, 0.0977% by its construction (1 in 1,024), per line and per lookup
 
 # One cut short or damaged is refused.
 $ head -c 1000 ribbon.bly > cut.bly; bloomery check cut.bly numbers

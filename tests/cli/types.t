@@ -79,7 +79,7 @@ $ printf '%s\n' 10.0.0.5/24 300.1.1.1 2001:db8::1/32 10.0.0.0/33 fe80::1%eth0 ''
 ! bloomery build: standard input:4: a prefix of IPv4 is at most 32: '10.0.0.0/33'
 ! bloomery build: standard input:5: not an IP address: 'fe80::1%eth0'
 ! bloomery build: standard input:7: not an IP address: '1.2.3.4:80'
-! bloomery build: 6 malformed lines, so nothing was written; use --skip-malformed to skip such lines
+! bloomery build: 6 malformed lines, so nothing was written; most lines are not of type ip; check --type and the input
 ? 2
 $ ls bad.bly
 ! ls: cannot access 'bad.bly': No such file or directory
@@ -99,7 +99,7 @@ $ bloomery build --type ip -o drop2.bly drop.txt
 ! bloomery build: drop.txt:2: not an IP address or block: '192.0.2.0/24 ; SBL1'
 ! bloomery build: drop.txt:3: not an IP address or block: '198.51.100.0/25\x09# SBL2'
 ! bloomery build: drop.txt:5: not an IP address: '# end'
-! bloomery build: 4 malformed lines, so nothing was written; use --skip-malformed to skip such lines
+! bloomery build: 4 malformed lines, so nothing was written; use --comments to ignore comments, which begin with '#' or ';'
 ? 2
 
 # ---- domains ------------------------------------------------------------------------------------
@@ -121,7 +121,7 @@ $ printf '%s\n' http://example.com/ 192.0.2.1 bob@example.com 'a b' |
 ! bloomery build: standard input:2: an IP address, not a domain (type ip takes those): '192.0.2.1'
 ! bloomery build: standard input:3: an e-mail address, not a domain (type email takes those): 'bob@example.com'
 ! bloomery build: standard input:4: not a domain: 'a b'
-! bloomery build: 4 malformed lines, so nothing was written; use --skip-malformed to skip such lines
+! bloomery build: 4 malformed lines, so nothing was written; most lines are not of type domain; check --type and the input
 ? 2
 
 # Without a listed top-level domain none is tried: its chance of error is not added.
@@ -144,7 +144,7 @@ $ printf '%s\n' 12 1-800-FLOWERS +1234567890123456 | bloomery build --type phone
 ! bloomery build: standard input:1: too few digits for a phone number: '12'
 ! bloomery build: standard input:2: not a phone number: '1-800-FLOWERS'
 ! bloomery build: standard input:3: too many digits for a phone number: '+1234567890123456'
-! bloomery build: 3 malformed lines, so nothing was written; use --skip-malformed to skip such lines
+! bloomery build: 3 malformed lines, so nothing was written; most lines are not of type phone; check --type and the input
 ? 2
 $ printf '%s\n' Bob@Example.com | bloomery build --type email -o m.bly
 ! bloomery build: 1 line: 1 key, 0 repeated
@@ -156,7 +156,7 @@ $ printf '%s\n' bob bob@ @example.com | bloomery build --type email -o bad.bly
 ! bloomery build: standard input:1: not an e-mail address: 'bob'
 ! bloomery build: standard input:2: no domain after the @ of an e-mail address: 'bob@'
 ! bloomery build: standard input:3: not an e-mail address: '@example.com'
-! bloomery build: 3 malformed lines, so nothing was written; use --skip-malformed to skip such lines
+! bloomery build: 3 malformed lines, so nothing was written; most lines are not of type email; check --type and the input
 ? 2
 $ printf '%s\n' 'http://evil.example/a/../login' | bloomery build --type url -o u.bly
 ! bloomery build: 1 line: 1 key, 0 repeated
@@ -165,7 +165,7 @@ $ printf '%s\n' 'HTTP://EVIL.example:80/login#x' 'http://evil.example/' | bloome
 HTTP://EVIL.example:80/login#x
 $ printf '%s\n' evil.example/login | bloomery build --type url -o bad.bly
 ! bloomery build: standard input:1: not a URL: 'evil.example/login'
-! bloomery build: 1 malformed line, so nothing was written; use --skip-malformed to skip such lines
+! bloomery build: 1 malformed line, so nothing was written; most lines are not of type url; check --type and the input
 ? 2
 
 # ---- what the list says of itself ---------------------------------------------------------------
@@ -279,6 +279,7 @@ $ bloomery info list.bly | grep -e keys -e per -e health
   health     too full: every bit is set (capacity: 124 keys), so every lookup matches
 $ bloomery info --json list.bly | tr , '\n' | grep -e '"marks' -e requested; bloomery verify list.bly
 "rate_per_lookup_requested":0.001
+"rate_per_line_requested":null
 "within_requested_rate":false
 "marks":16
 list.bly: intact, but too full; false-positive rate 100% per lookup (requested 0.1%), 100% per line of up to 129 lookups

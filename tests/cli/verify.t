@@ -182,7 +182,7 @@ classic-full-crc64.bly: intact, but too full; measured false-positive rate 100% 
 ! bloomery verify: warning: classic-full-crc64.bly: too full: every bit is set (capacity: 60 keys), so every lookup matches; build a larger filter
 ? 1
 $ bloomery verify --measure=1000 --json classic-full-crc64.bly 2>/dev/null | sed -E 's/(\.0*[1-9][0-9]{2})[0-9]+/\1/g'
-{"file":"classic-full-crc64.bly","verdict":"overfull","lookups_per_line":null,"rate_per_lookup_requested":0.01,"rate_per_lookup_expected":1,"rate_per_lookup_current":1,"capacity":60,"estimated_keys":null,"measured":{"judged":"rate_per_lookup","with":"keys","lookups":1000,"false_positive_lookups":1000,"rate_per_lookup":1,"interval_low":0.996,"interval_high":1}}
+{"file":"classic-full-crc64.bly","verdict":"overfull","lookups_per_line":null,"rate_per_lookup_requested":0.01,"rate_per_line_requested":null,"rate_per_lookup_expected":1,"rate_per_line_expected":null,"rate_per_lookup_current":1,"rate_per_line_current":null,"capacity":60,"estimated_keys":null,"measured":{"judged":"rate_per_lookup","with":"keys","lookups":1000,"false_positive_lookups":1000,"rate_per_lookup":1,"interval_low":0.996,"interval_high":1}}
 
 # A million by default. The rate measured is the one that the bits give, and the promise is kept.
 $ bloomery verify --measure list.bly | sed -E 's/(measured( false-positive rate)?) [0-9.]+%/\1 P%/; s/interval [^)]*/interval A to B/'

@@ -175,7 +175,9 @@ def test_info():
     eq((info["kind"], info["form"], info["capacity"], info["shards"], info["servers"]),
        ("sbbf", "native", 1000000, 4, 1))
     eq((info["hash"], info["seed"], info["type"], info["rate_per_line_requested"]), ("xxh3", 7, "line", 0.01))
-    ok(990 < info["count"] <= 1000 and 0 < info["rate_per_line_current"] < 0.001, str(info))
+    ok(990 < info["count"] <= 1000 and 0 < info["rate_per_line_expected"] < 0.001, str(info))
+    # The bits were not counted.
+    eq((info["rate_per_line_current"], info["rate_per_lookup_current"]), (None, None))
     ok(7100000 < info["expires_ms"] <= 7200000, str(info))
     ok(len(info["stamp"]) == 16, str(info))
     with server.client() as c:
@@ -186,6 +188,10 @@ def test_info():
     text, _ = bloomery(server, "info", at)
     for words in ("4, of ", "all on one server", "expires    in ", "1,000,000 keys", info["stamp"]):
         ok(words in text, f"'{words}' is not in {text}")
+    ok(" expected (" in text and "current" not in text, text)
+    # build --stats prints the same.
+    _, err = bloomery(server, "build", "-q", "--stats", "-o", address(server, "s"), lines=keys(10))
+    eq(err, bloomery(server, "info", address(server, "s"))[0])
     # Another under the same key has another stamp, and lives for ever.
     bloomery(server, "build", "-q", "-f", "-n", "1e6", "-p", "1%", "--seed", "7", "-o", at,
              lines=keys(1000))
@@ -230,6 +236,7 @@ def test_logins():
 def test_gozero():
     server = plain()
     at, bits = address(server, "gz"), "200000"
+    bloomery(server, "build", "-q", "-o", address(server, "native"), lines=keys(10))
     refused(server, "is missing", "check", "--gozero", bits, at, "-k", "x")
     added = report(server, "add", "--gozero", bits, at, lines=keys(5000))
     ok(4990 < added["new"] <= 5000 and added["keys"] == 5000, str(added))
@@ -242,6 +249,13 @@ def test_gozero():
     ok(4900 < info["estimated_keys"] < 5100 and info["form"] == "go-zero", str(info))
     text, _ = bloomery(server, "info", "--gozero", bits, at)
     ok("200,000, of which" in text and "estimated" in text, text)
+    # With too small a number of bits, every answer would be wrong: info is refused as check is.
+    words = {command: bloomery(server, command, "--gozero", "100", at, *more, status=2)
+             for command, *more in (("info",), ("check", "-k", "x"))}
+    eq(words["info"][1].replace("bloomery info", "bloomery check"), words["check"][1])
+    ok("more bits than a go-zero filter of that size" in words["check"][1] and "--follow" not in words["check"][1], str(words))
+    refused(server, "is missing", "info", "--gozero", bits, address(server, "none"))
+    refused(server, "open it without the number of bits", "info", "--gozero", bits, address(server, "native"))
     refused(server, "--gozero", "info", at)
     refused(server, "4294967296", "info", "--gozero", "5G", at)
     refused(server, "--key-file", "check", "--gozero", bits, "--key-file", "x", at, "-k", "x")

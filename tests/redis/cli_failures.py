@@ -263,6 +263,20 @@ def test_replica():
     ok(pipe.ask("new")["match"])
     ok("was replaced" in pipe.end(0))
     refused(replica, "--allow-replica needs a list on a server", "check", "--allow-replica", "file.bly", lines=b"x\n")
+    # So do info and pull.
+    at = address(replica, "other")
+    bloomery(master, "build", "-q", "-o", address(master, "other"), lines=keys(1000))
+    bloomery(master, "add", "-q", "--gozero", "10000", address(master, "gz"), lines=keys(100))
+    wait_sync(master, replica)
+    for command, *more in (("info",), ("pull", "copy.bly")):
+        refused(replica, f"is a replica; name its master, 127.0.0.1:{master.port}, or use --allow-replica", command, at, *more)
+    eq(report(replica, "info", "--allow-replica", at)["capacity"], 1000)
+    ok(report(replica, "info", "--allow-replica", "--gozero", "10000", address(replica, "gz"))["estimated_keys"] > 90)
+    out, _ = bloomery(replica, "info", "--json", "--allow-replica", at, "file.bly")
+    eq(len(out.split("\n")), 3)
+    bloomery(replica, "pull", "-q", "--allow-replica", at, "copy.bly")
+    eq(bloomery(replica, "check", "-c", "copy.bly", lines=keys(1000))[0], "1000\n")
+    refused(replica, "--allow-replica needs a list on a server", "info", "--allow-replica", "file.bly")
     # Commands that change the filter have no such option.
     _, err = bloomery(replica, "add", at, "-k", "x", status=2)
     ok("is a replica" in err and "--allow-replica" not in err, err)

@@ -8,7 +8,7 @@ import sys
 sys.dont_write_bytecode = True
 
 from cli_support import address, bloomery, contents, keys, plain, refused, report  # noqa: E402
-from harness import Server, eq, main, ok  # noqa: E402
+from harness import Server, eq, main, ok, wait_sync  # noqa: E402
 
 
 def test_push_and_pull():
@@ -71,6 +71,22 @@ def test_beside_the_module():
     refused(server, "will not be replaced", "push", "--plain", "--replace", "a.bly",
             address(server, "theirs"))
     refused(server, "not a filter of the module", "push", "--replace", "a.bly", address(server, "ours"))
+
+
+def test_pull_from_a_replica_with_the_module():
+    """A filter of the module is fetched from a replica, with the option and without it."""
+    master = Server()
+    replica = Server(f"replicaof 127.0.0.1 {master.port}")
+    bloomery(master, "build", "-q", "-o", "a.bly", lines=keys(2000))
+    bloomery(master, "push", "-q", "a.bly", address(master, "k"))
+    bloomery(master, "push", "-q", "--plain", "a.bly", address(master, "plain"))
+    wait_sync(master, replica)
+    for more in ((), ("--allow-replica",)):
+        bloomery(replica, "pull", "-q", "-f", *more, address(replica, "k"), "b.bly")
+        ok(contents(master, "a.bly") == contents(replica, "b.bly"), "another came back")
+    refused(replica, "or use --allow-replica", "pull", "-f", address(replica, "plain"), "b.bly")
+    bloomery(replica, "pull", "-q", "-f", "--allow-replica", address(replica, "plain"), "b.bly")
+    ok(contents(master, "a.bly") == contents(replica, "b.bly"), "another came back")
 
 
 def test_push_typed():

@@ -347,7 +347,7 @@ const blyi_kind blyi_kind_split512 = {
     .code = BLY_SPLIT512,
     .name = "split512",
     .meaning = "all bits in one block of 64 bytes; fast",
-    .reason = "one cache line per key, and smaller than sbbf",
+    .reason = "the smallest of the kinds whose lookups read one cache line",
     .planner = &blyi_split512_planner,
     .ops = &split512_ops,
 };
