@@ -1,6 +1,7 @@
 /* bloomery - the command line: finds the command, reads its options, runs it. */
 #include "cli.h"
 #include "io/interrupt.h"
+#include "io/output.h"
 #include "text/help.h"
 #include "text/help_facts.h"
 #include "text/message.h"
@@ -24,9 +25,8 @@ const cli_command *const cli_commands[] = {
 /* Output that stdio still buffers must be written before the run may count as a success. */
 static int finish(int status) {
     errno = 0;
-    if ((fflush(stdout) != 0 || ferror(stdout)) && !interrupt_reader_gone())
-        status = errno ? message_errno("standard output")
-                       : message_error("cannot write to standard output");
+    if (!output_stdio_flush() && !interrupt_reader_gone())
+        status = CLI_ERROR;
     interrupt_finish();
     return status;
 }

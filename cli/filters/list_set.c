@@ -9,16 +9,24 @@
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
+/* Whether it needs the key. A list that is not available may be keyed. */
+static bool needs_key(live_list *l) {
+    handle_facts facts;
+    return l->handle.options.key &&
+           (l->unavailable || handle_get_facts(&l->handle, &facts, false) != BLY_OK || facts.keyed);
+}
+
 static bool open_lists(list_set *s, cli_operands names) {
     bool keyed = false;
     for (; s->count < names.count; s->count++) {
         live_list *l = &s->lists[s->count].list;
         if (!live_list_open(l, names.items[s->count], &s->options))
             return false;
-        keyed = keyed || l->handle.options.key;
+        keyed = keyed || needs_key(l);
     }
     if (s->options.key && !keyed)
-        (void)message_error("none of the lists is keyed; leave out --key-file");
+        (void)message_error(names.count > 1 ? "none of the lists is keyed; leave out --key-file"
+                                            : "the list is not keyed; leave out --key-file");
     return keyed || !s->options.key;
 }
 

@@ -104,12 +104,12 @@ static void note_type(const transfer *t) {
 static bool push_plain(transfer *t, bool no_module) {
     if (!plain_can_store(t) || !remote_may_send(&t->remote, t->v->replace, "--replace"))
         return false;
+    if (!remote_send(&t->remote, t->filter, &t->spec, t->v->replace, "--replace"))
+        return false;
     if (no_module)
         message_note(
             "%s: the server has no Bloomery module, so the filter is stored in Redis strings",
             t->remote.at.name);
-    if (!remote_send(&t->remote, t->filter, &t->spec, t->v->replace, "--replace"))
-        return false;
     note_type(t);
     t->shards = bly_redis_filter_bitmap(t->remote.filter)->shards;
     t->total = bly_bitmap_bytes(bly_redis_filter_bitmap(t->remote.filter));

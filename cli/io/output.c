@@ -202,12 +202,15 @@ bool output_restart(output *o) {
 
 /* ---- stdio ----------------------------------------------------------------------------------- */
 
+/* What could not be written stays in stdout's buffer and fails again, but is reported once. */
 bool output_stdio_is_well(void) {
-    if (!ferror(stdout))
+    static bool failed;
+    if (!ferror(stdout) && !failed)
         return true;
-    if (!interrupt_reader_gone())
-        (void)message_errno("standard output");
-    clearerr(stdout);
+    if (!failed && !interrupt_reader_gone())
+        (void)(errno ? message_errno("standard output")
+                     : message_error("cannot write to standard output"));
+    failed = true;
     return false;
 }
 

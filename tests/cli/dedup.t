@@ -411,8 +411,8 @@ $ bloomery dedup --window often a
 $ cat a | bloomery dedup --memory 100000T
 ! bloomery dedup: cannot create the filter: the filter would need more than 2^48 bits
 ? 2
-# Not more than is useful for the lines there are; a state gets all, for the lines of later runs.
-$ seq 1000 | tee s1000 | bloomery dedup -c --memory 64M; bloomery dedup -c --memory 64M s1000; bloomery dedup -c --memory 64M -n 1000 s1000; bloomery dedup -c --memory 64M --state all.bly s1000
+# With -n not more than is useful; a state gets all, for the lines of later runs.
+$ seq 1000 | tee s1000 | bloomery dedup -c --memory 64M; bloomery dedup -c --memory 64M s1000; bloomery dedup -c --memory 64M -n 1000 s1000; bloomery dedup -c --memory 64M -n 1000 --state all.bly s1000
 1000 lines, 1000 unique, 0 repeated
 1000 lines, 1000 unique, 0 repeated
 1000 lines, 1000 unique, 0 repeated
@@ -420,7 +420,10 @@ $ seq 1000 | tee s1000 | bloomery dedup -c --memory 64M; bloomery dedup -c --mem
 ! bloomery dedup: the filter uses 50.0 MiB (split512); at 26,673,511 keys, 0.1% of all new lines are mistaken for repeats and dropped
 ! bloomery dedup: the filter uses 50.0 MiB (bb2x512); at 1,001 keys, 5.43e-15% of all new lines are mistaken for repeats and dropped
 ! bloomery dedup: the filter uses 1.00 MiB (bb2x512); at 1,000 keys, 5.42e-15% of all new lines are mistaken for repeats and dropped
-! bloomery dedup: the filter uses 50.0 MiB (bb2x512); at 1,001 keys, 5.43e-15% of all new lines are mistaken for repeats and dropped
+! bloomery dedup: the filter uses 50.0 MiB (bb2x512); at 1,000 keys, 5.42e-15% of all new lines are mistaken for repeats and dropped
+# Not what the first lines say about those that follow: 60 long ones, then many short ones.
+$ { seq -f "$(printf '%9000s' x)%g" 60; seq 3000000; } > skew; bloomery dedup -q -c --memory 64M skew
+3000060 lines, 3000060 unique, 0 repeated
 $ bloomery dedup -n
 ! bloomery dedup: --expect needs a value: --expect N
 ? 2

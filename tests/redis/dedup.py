@@ -206,6 +206,10 @@ def test_refusals():
         refused("password", "--redis", url(server, "seen", ":wrong@"), *n)
         printed, said = Run("--redis", url(server, "seen", ":hidden@"), *n, data=b"a\n").end(2)
         ok("hidden" not in said, "a password is shown")
+        # Nor where an address was given in the place of something else.
+        for option in ("--state", "--confirm", "-o", "--shards"):
+            _, said = Run(option, "redis://me:hid/den@127.0.0.1/k", data=b"a\n").end(2)
+            ok("hid" not in said and "redis://127.0.0.1/k" in said, said)
         refused("NOPERM", "--redis", url(server, "seen", "me:secret@"), *n)
         eq(dedup(server, "mine:seen", *n, login="me:secret@", data=b"a\n")[0], [b"a"])
         eq(dedup(server, "mine:seen", data=b"a\nb\n", REDISCLI_AUTH="pass:word")[0], [b"b"])
