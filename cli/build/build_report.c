@@ -95,12 +95,12 @@ void build_report(const build_run *r) {
                      "this list has a lower rate than requested",
                      line_type_words(r->contents.type), NUMBER_PERCENT(BLY_LIST_MAX_RATE));
     if (r->tries > 1 && r->keyed)
-        message_note(
-            "%u tries were needed until no line of %s matched; the rate was halved %u times",
-            r->tries, r->allow.path, r->tries - 1);
+        message_note("no line of %s matches the list after %u tries; for this, the false-positive "
+                     "rate per line was lowered to %s",
+                     r->allow.path, r->tries, NUMBER_PERCENT(r->spec.fpr));
     else if (r->tries > 1)
-        message_note("%u tries were needed until no line of %s matched; the seed is %llu", r->tries,
-                     r->allow.path, (unsigned long long)r->spec.hasher.seed);
+        message_note("no line of %s matches the list after %u tries; the seed is %llu",
+                     r->allow.path, r->tries, (unsigned long long)r->spec.hasher.seed);
     warn_of_rate(r);
     if (r->options->stats)
         build_report_stats(r, r->filter);

@@ -342,9 +342,11 @@ static int refuse_mismatch(const inputs *p, size_t i, bly_status status, const c
 static void warn_of_absent(const inputs *p, size_t i, uint64_t keys, uint64_t removed) {
     if (p->op->operation == BLY_OP_SUBTRACT && removed < keys)
         message_warn(
-            "%s: %s of its %s keys are not in %s. Others may only be false positives there, and "
-            "then a different key was removed; subtract only lists whose keys are all in the first",
-            p->paths[i], NUMBER_GROUPED(keys - removed), NUMBER_GROUPED(keys), p->paths[0]);
+            "%s: %s of its %s keys are not in %s. Some of the others may be false positives there; "
+            "each of those removed a key that should have stayed. Subtract only lists whose keys "
+            "are all in %s",
+            p->paths[i], NUMBER_GROUPED(keys - removed), NUMBER_GROUPED(keys), p->paths[0],
+            p->paths[0]);
 }
 
 static bool refuse_options(const inputs *p, const char *path) {

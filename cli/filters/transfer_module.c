@@ -310,9 +310,9 @@ static bool verify(fetching *f) {
         status = bly_filter_load(path, &o, &loaded);
     bly_map_close(map);
     bly_filter_destroy(loaded);
-    return status == BLY_OK ||
-           message_fail("%s: the fetched filter is invalid (%s); nothing was written", f->at->name,
-                        bly_strerror(status));
+    return status == BLY_OK || message_fail("%s: the fetched filter could not be verified (%s); "
+                                            "nothing was written; pull it again",
+                                            f->at->name, bly_strerror(status));
 }
 
 bool module_pull(transfer *t) {

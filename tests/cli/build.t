@@ -245,7 +245,7 @@ $ seq 2000 2250 >allow
 $ bloomery build -p 0.01 --must-not-match allow -o allowed.bly numbers
 ! bloomery build: 1,000 lines: 1,000 keys, 0 repeated
 ! bloomery build: allowed.bly: sbbf, 1.38 KiB, false positives: 1 in 100 lines (one lookup per line)
-! bloomery build: 2 tries were needed until no line of allow matched; the seed is 1
+! bloomery build: no line of allow matches the list after 2 tries; the seed is 1
 $ bloomery check -c allowed.bly allow
 0
 ? 1

@@ -197,7 +197,7 @@ $ seq 201 300 | bloomery build -q --kind cuckoo -n 2000 -o gone2.bly; bloomery s
 0
 400
 $ bloomery subtract -o x.bly a.bly b.bly
-! bloomery subtract: warning: b.bly: 400 of its 600 keys are not in a.bly. Others may only be false positives there, and then a different key was removed; subtract only lists whose keys are all in the first
+! bloomery subtract: warning: b.bly: 400 of its 600 keys are not in a.bly. Some of the others may be false positives there; each of those removed a key that should have stayed. Subtract only lists whose keys are all in a.bly
 ! bloomery subtract: x.bly: 1 filter subtracted, 400 keys; false-positive rate per lookup 0.0186% (requested: 0.1%)
 $ bloomery subtract --json -o - a.bly gone.bly
 ! bloomery subtract: --json and -o - both write to standard output; give only one

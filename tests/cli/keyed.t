@@ -107,7 +107,7 @@ $ seq 2000 2400 >allow
 $ bloomery build -p 0.01 --key-file key --must-not-match allow -o a.bly numbers
 ! bloomery build: 1,000 lines: 1,000 keys, 0 repeated
 ! bloomery build: a.bly: bb2x512, 2.00 KiB, false positives: 1 in 1,600 lines (one lookup per line)
-! bloomery build: 5 tries were needed until no line of allow matched; the rate was halved 4 times
+! bloomery build: no line of allow matches the list after 5 tries; for this, the false-positive rate per line was lowered to 0.0625%
 $ bloomery check -c --key-file key a.bly allow
 0
 ? 1
