@@ -164,8 +164,8 @@ const cli_command command_dedup = {
              "Lines are remembered in a Bloom filter, so a new line may be mistaken for a repeat "
              "and dropped. On average this happens to at most 1 new line in 1,000, however many "
              "lines there are; -p 1/1000000, for example, sets another rate. --exact drops no "
-             "line, and takes 11 to 23 bytes of memory per different line. --confirm FILE drops "
-             "no line, and writes 10 to 20 bytes per different line to FILE.",
+             "new line, and takes 11 to 23 bytes of memory per different line. --confirm FILE "
+             "drops none either, and keeps 10 to 20 bytes per different line in FILE.",
     .description =
         "The filter takes about two bytes for each different line with -n, and three to four if it "
         "must grow. If there are more lines than -n, or than --memory has room for, more new lines "
