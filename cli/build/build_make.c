@@ -40,7 +40,9 @@ static void report_failure(const build_run *r, bly_status status) {
             "%s: not all keys%s fit into %s %s list (distinct keys: %s); give a larger -n%s",
             r->to.name, r->keys.copies ? " and copies" : "", kinds_article(kind),
             bly_kind_name(kind), NUMBER_GROUPED(r->keys.distinct),
-            r->keys.copies && kinds_limit_copies(kind) ? ", or use --kind hybrid" : "");
+            r->keys.copies && kinds_limit_copies(kind)
+                ? ", or --kind hybrid if a key has many copies"
+                : "");
     else
         (void)message_status(r->to.name, status);
 }

@@ -98,8 +98,8 @@ static const char *window_conflict(const dedup_options *o) {
         return "--window must be a number of lines, such as 1M, or a time in whole seconds, "
                "minutes, hours or days, such as 90s, 15m, 24h or 7d";
     if (r->exact || r->confirm)
-        return "--window forgets old lines, and --exact and --confirm remember all; give only one "
-               "of them";
+        return "--window cannot be combined with --exact or --confirm: it forgets old lines, and "
+               "they remember every line";
     if (r->memory)
         return "--memory and --window cannot be combined: the length of the window, -n and -p "
                "determine its memory (see bloomery plan --window)";

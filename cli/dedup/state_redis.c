@@ -366,10 +366,10 @@ static bool printed(dedup_state *base, const state_lines *at, bool good) {
     redis_state *s = (redis_state *)base;
     state_lines doubtful = *at;
     if (!good && !interrupt_reader_gone() && !base->request.only_lookups)
-        message_note("%s: lines %llu to %llu of %s were added to the filter, but not all new ones "
-                     "among them were printed; later runs will drop them",
-                     base->name, (unsigned long long)at->first, (unsigned long long)at->last,
-                     at->path);
+        message_note(
+            "%s: lines %llu to %llu of %s were added to the filter, but not all new lines among "
+            "them were printed. Later runs will drop these lines; treat all of them as new",
+            base->name, (unsigned long long)at->first, (unsigned long long)at->last, at->path);
     /* The line of a link is not known, only the lines of its batch. */
     if (at->exact) {
         doubtful.first = at->first + s->first;

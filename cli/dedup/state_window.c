@@ -277,11 +277,12 @@ static bool judge(const dedup_state *base, const state_facts *facts) {
     char dropped[NUMBER_TEXT], rate[NUMBER_TEXT], span[NUMBER_TEXT];
     if (!r->window_span || worst <= 1.1 * facts->requested)
         return true;
-    message_warn("more keys than planned occurred within %s: %s new lines were dropped, at a "
-                 "false-positive rate of up to %s; %sa larger -n",
+    message_warn("the window of %s contained more keys than planned: %s new lines were mistaken "
+                 "for repeats and dropped, at a "
+                 "false-positive rate of up to %s; give %sa larger -n",
                  number_span(r->window_span / 1000, span),
                  state_dropped_text(facts->dropped, dropped), number_percent(worst, rate),
-                 r->file ? "name another file, and give " : "give ");
+                 r->file ? "another --state file and " : "");
     return worst <= state_useless_rate;
 }
 

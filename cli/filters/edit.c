@@ -69,8 +69,8 @@ static void add_keys(edit *e, size_t n) {
     if (e->status == BLY_OK || commits(e))
         return;
     (void)handle_failed(&e->list);
-    (void)message_error("%s: %s keys were added; it is unknown whether the next %s were added. "
-                        "Adding them again does no harm",
+    (void)message_error("%s: %s keys were added; it is unknown whether %s more were added. Run the "
+                        "command again with the same input: adding a key twice does no harm",
                         e->list.name, NUMBER_GROUPED(e->sent), NUMBER_GROUPED(added.unknown));
 }
 

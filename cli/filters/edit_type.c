@@ -21,11 +21,9 @@ static bool refuse_type(const edit_list *list, bly_list_type type) {
         return message_fail("%s: has keys of several types, or too many keys to recognise their "
                             "type; give the type of these lines with --type",
                             list->path);
-    const bool list_type = bly_list_is_typed(list->own) || bly_list_is_lines(list->own);
-    return message_fail("%s: %s %s, and keys of type %s would not be found in it; leave out "
-                        "--type, or name another list",
-                        list->path, list_type ? "is a list of type" : "was created by bloomery",
-                        line_type_words(list->own), line_type_words(type));
+    return message_fail("%s: has keys of type %s, so keys of type %s would not be found in it; "
+                        "leave out --type, or name another list",
+                        list->path, line_type_words(list->own), line_type_words(type));
 }
 
 /* A list without a recorded type and without marks may have keys of any type, added by another

@@ -61,11 +61,8 @@ static bool type_is_usable(const live_list *l, bly_list_type own) {
             "are fields or lines in lower case; use --type line if your lines have the same form",
             name);
     if (l->type != own && own != BLY_LIST_NONE && !bly_list_is_lines(own))
-        message_warn("%s: was %s %s; with --type %s, its lines may not be found", name,
-                     bly_list_is_typed(own) ? "built with --type" : "created by bloomery",
-                     own == BLY_LIST_OTHER ? "dedup or count with --field or --ignore-case"
-                                           : line_type_words(own),
-                     line_type_words(l->type));
+        message_warn("%s: has keys of type %s; with --type %s, lines may not be found in it", name,
+                     line_type_words(own), line_type_words(l->type));
     return true;
 }
 

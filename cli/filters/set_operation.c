@@ -274,8 +274,8 @@ static void compare_types(const inputs *p, bly_list_type b, const char *path) {
     const bly_list_type a = p->list.type;
     const bool lines = bly_list_is_lines(a) && bly_list_is_lines(b);
     if (a != b && a != BLY_LIST_NONE && b != BLY_LIST_NONE && !lines)
-        message_warn("%s: has keys of type %s, but %s has keys of type %s; look up lines in the "
-                     "result with --type",
+        message_warn("%s: has keys of type %s, but %s has keys of type %s, so no type fits all "
+                     "keys of the result; look lines up in it with bloomery check --type TYPE",
                      path, line_type_words(b), p->paths[0], line_type_words(a));
 }
 
@@ -342,9 +342,9 @@ static int refuse_mismatch(const inputs *p, size_t i, bly_status status, const c
 static void warn_of_absent(const inputs *p, size_t i, uint64_t keys, uint64_t removed) {
     if (p->op->operation == BLY_OP_SUBTRACT && removed < keys)
         message_warn(
-            "%s: %s of its %s keys are not in %s. Some of the others may be false positives there; "
-            "each of those removed a key that should have stayed. Subtract only lists whose keys "
-            "are all in %s",
+            "%s: %s of its %s keys are not in %s. Others may be there only as false positives; "
+            "subtracting such a key removed a different key. Subtract only lists whose keys are "
+            "all in %s",
             p->paths[i], NUMBER_GROUPED(keys - removed), NUMBER_GROUPED(keys), p->paths[0],
             p->paths[0]);
 }

@@ -69,10 +69,10 @@ state_rule state_rule_of(const char *path, bly_key_rule recorded, bly_key_rule r
     if (recorded == BLY_KEYS_LINE && requested == BLY_KEYS_RECORD)
         return STATE_RULE_FITS;
     if (typed)
-        (void)message_error("%s: is a list of type %s, which cannot be used as a state; use "
-                            "another file. To print the lines that are not in the list, use "
-                            "bloomery check -v; to add lines to it, use bloomery add",
-                            path, line_type_words(bly_list_type_of_rule(recorded)));
+        (void)message_error(
+            "%s: is a list of type %s, not a state, so lines would not match its keys; name "
+            "another file, or look lines up in the list with bloomery check",
+            path, line_type_words(bly_list_type_of_rule(recorded)));
     else
         (void)message_error("%s: was created %s, but this run is %s, so keys would not match; use "
                             "the same options, or another state",

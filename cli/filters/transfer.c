@@ -87,18 +87,14 @@ static bool plain_can_store(const transfer *t) {
     return true;
 }
 
-const char *transfer_type_noun(bly_list_type type) {
-    return bly_list_is_typed(type) ? "list of type" : "state of";
-}
-
 /* The server compares bytes, so clients must look up keys in canonical form. */
 static void note_type(const transfer *t) {
     bly_list_levels levels;
     const bly_list_type type = bly_list_recognise(t->filter, &levels);
     if (!bly_list_is_lines(type) && type != BLY_LIST_NONE && !t->v->as_is)
-        message_note("%s: is a %s %s; bloomery check and add recognise this, but other clients "
-                     "must look up keys in canonical form",
-                     t->remote.at.name, transfer_type_noun(type), line_type_words(type));
+        message_note("%s: has keys of type %s; bloomery check and add recognise this, but other "
+                     "clients must look up keys in canonical form",
+                     t->remote.at.name, line_type_words(type));
 }
 
 static bool push_plain(transfer *t, bool no_module) {

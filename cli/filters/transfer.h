@@ -41,9 +41,6 @@ typedef struct transfer {
     progress progress;
 } transfer;
 
-/* "list of type" or "state of", to be followed by the name of the type. */
-const char *transfer_type_noun(bly_list_type type);
-
 /* For servers with the module: in chunks. */
 typedef enum module_result {
     MODULE_FAILED, /* reported, unless interrupted by a signal */

@@ -145,10 +145,11 @@ static bool module_can_store(sending *s) {
                             "add --plain, or leave them out",
                             s->at->name);
     return message_fail(
-        "%s: is a %s %s, but the Bloomery module compares bytes, so it would not find other "
+        "%s: has keys of type %s, but the Bloomery module compares bytes, so it would not find "
+        "other "
         "spellings of a key, addresses in a listed block, or subdomains; use --plain to look up "
         "keys with bloomery check, or --as-is if all clients look up keys in canonical form",
-        s->t->path, transfer_type_noun(type), line_type_words(type));
+        s->t->path, line_type_words(type));
 }
 
 module_result module_push(transfer *t) {

@@ -17,11 +17,11 @@ const char *line_type_words(bly_list_type type) {
     case BLY_LIST_RECORD:
         return "line";
     case BLY_LIST_RECORD_URL:
-        return "dedup --url";
+        return "URL lines (--url)";
     case BLY_LIST_RECORD_CRAWL:
-        return "dedup --url=crawl";
+        return "URL lines (--url=crawl)";
     case BLY_LIST_OTHER:
-        return "dedup --field/--ignore-case";
+        return "lines (--field or --ignore-case)";
     default:
         return bly_list_type_name(type);
     }

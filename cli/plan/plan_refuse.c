@@ -42,7 +42,8 @@ static int unsupported(const bly_needs *needs, bly_kind kind) {
 static int weak_hash(const bly_needs *needs, bly_hash_id hash) {
     const char *name = bly_hash_name(hash);
     if (needs->keys == 0 || needs->fpr == 0)
-        return message_error("%s has only %u bits, too few for this filter; choose another --hash",
+        return message_error("%s has only %u bits, too few for a filter of this size or rate; "
+                             "choose another --hash, such as xxh3, or a higher -p",
                              name, needs->hash_bits);
     double bound = floor(ldexp(needs->fpr / 10, (int)needs->hash_bits));
     return message_error("%s has only %u bits, too few for %s keys at a false-positive rate of %s "

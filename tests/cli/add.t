@@ -126,7 +126,7 @@ $ printf '# a comment\n192.0.2.3 # and another\n' | bloomery add --comments ip.b
 
 # Another type would spoil it.
 $ bloomery add --type phone ip.bly --key 030123
-! bloomery add: ip.bly: is a list of type ip, and keys of type phone would not be found in it; leave out --type, or name another list
+! bloomery add: ip.bly: has keys of type ip, so keys of type phone would not be found in it; leave out --type, or name another list
 ? 2
 $ bloomery add --type telephone ip.bly --key 030123
 ! bloomery add: --type cannot be 'telephone': it must be one of ip, phone, email, domain, url, line

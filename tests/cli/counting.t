@@ -180,7 +180,7 @@ $ bloomery build --kind counts -n 100 -o counts.bly letters; bloomery count --qu
 ! bloomery add: counts.bly: 0 of 4 keys new; now 8 keys (capacity: 100)
 ! bloomery count: counts marked ~ are estimates: about 1 in 3,494,568 keys have a count that is too high, and counts above 27 are typically off by 20%
 $ (yes a | head -9) > nine; bloomery build --copies --kind cuckoo -n 100 -o x.bly nine
-! bloomery build: x.bly: not all keys and copies fit into a cuckoo list (distinct keys: 1); give a larger -n, or use --kind hybrid
+! bloomery build: x.bly: not all keys and copies fit into a cuckoo list (distinct keys: 1); give a larger -n, or --kind hybrid if a key has many copies
 ? 2
 $ bloomery build -q --copies --kind hybrid -n 100 -o nine.bly nine; bloomery count --query -s nine.bly -k a
 9	a

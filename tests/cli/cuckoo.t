@@ -133,7 +133,7 @@ $ bloomery remove ip.bly --key 'not an address'
 ! bloomery remove: ip.bly: was not changed
 ? 2
 $ bloomery remove --type phone ip.bly --key 030123
-! bloomery remove: ip.bly: is a list of type ip, and keys of type phone would not be found in it; leave out --type, or name another list
+! bloomery remove: ip.bly: has keys of type ip, so keys of type phone would not be found in it; leave out --type, or name another list
 ? 2
 $ echo 000102030405060708090a0b0c0d0e0f > k; chmod 600 k; bloomery build -q --type email --kind cuckoo --key-file k -o keyed.bly <(echo a@b.example); bloomery remove keyed.bly -k a@b.example
 ! bloomery remove: keyed.bly: is keyed; pass its key file (key id 09ab680398f0e1ae) with --key-file
@@ -197,7 +197,7 @@ $ seq 201 300 | bloomery build -q --kind cuckoo -n 2000 -o gone2.bly; bloomery s
 0
 400
 $ bloomery subtract -o x.bly a.bly b.bly
-! bloomery subtract: warning: b.bly: 400 of its 600 keys are not in a.bly. Some of the others may be false positives there; each of those removed a key that should have stayed. Subtract only lists whose keys are all in a.bly
+! bloomery subtract: warning: b.bly: 400 of its 600 keys are not in a.bly. Others may be there only as false positives; subtracting such a key removed a different key. Subtract only lists whose keys are all in a.bly
 ! bloomery subtract: x.bly: 1 filter subtracted, 400 keys; false-positive rate per lookup 0.0186% (requested: 0.1%)
 $ bloomery subtract --json -o - a.bly gone.bly
 ! bloomery subtract: --json and -o - both write to standard output; give only one

@@ -136,7 +136,7 @@ $ seq 100 | bloomery build -q --type phone --foldable -n 1000 -o fold.bly --skip
   type       phone
 # The type that is recorded is not changed, unless there are no keys.
 $ bloomery add --type ip build.bly -k 192.0.2.1
-! bloomery add: build.bly: is a list of type line, and keys of type ip would not be found in it; leave out --type, or name another list
+! bloomery add: build.bly: has keys of type line, so keys of type ip would not be found in it; leave out --type, or name another list
 ? 2
 $ : | bloomery build -q -n 100 -o empty.bly; bloomery add -q --type ip empty.bly -k 192.0.2.0/24; bloomery check empty.bly -k 192.0.2.5
 192.0.2.5
@@ -205,10 +205,10 @@ d
 \
 # One of another type is not.
 $ echo 192.0.2.9 | bloomery dedup --state ip.bly
-! bloomery dedup: ip.bly: is a list of type ip, which cannot be used as a state; use another file. To print the lines that are not in the list, use bloomery check -v; to add lines to it, use bloomery add
+! bloomery dedup: ip.bly: is a list of type ip, not a state, so lines would not match its keys; name another file, or look lines up in the list with bloomery check
 ? 2
 $ echo 192.0.2.9 | bloomery dedup --state old-ip.bly
-! bloomery dedup: old-ip.bly: is a list of type ip, which cannot be used as a state; use another file. To print the lines that are not in the list, use bloomery check -v; to add lines to it, use bloomery add
+! bloomery dedup: old-ip.bly: is a list of type ip, not a state, so lines would not match its keys; name another file, or look lines up in the list with bloomery check
 ? 2
 # What dedup --url has seen is found, and added to, in any spelling.
 $ echo 'HTTP://Example.com/a?utm_source=x' >url; bloomery dedup --url --state url.bly url; bloomery check url.bly -k http://EXAMPLE.com:80/a?utm_source=x; bloomery check url.bly -k http://example.com/a
@@ -219,7 +219,7 @@ $ bloomery dedup --url=crawl --state crawl.bly url; bloomery check crawl.bly -k 
 HTTP://Example.com/a?utm_source=x
 http://example.com/a
 http://example.com/b
-  type       dedup --url=crawl
+  type       URL lines (--url=crawl)
 ! bloomery add: crawl.bly: 1 of 1 key new; now 3 keys (capacity: 65,536)
 $ printf 'no url\r\n\r\n' | bloomery dedup --url --state url.bly | od -An -c; printf 'no url\n\n' | bloomery check -c url.bly
    n   o       u   r   l  \r  \n  \r  \n
@@ -231,7 +231,7 @@ A b
 ? 2
 $ bloomery check --type line field.bly -k A
 A
-! bloomery check: warning: field.bly: was created by bloomery dedup or count with --field or --ignore-case; with --type line, its lines may not be found
+! bloomery check: warning: field.bly: has keys of type lines (--field or --ignore-case); with --type line, lines may not be found in it
 $ bloomery add field.bly -k A
 ! bloomery add: field.bly: was created by bloomery dedup or count with --field or --ignore-case; only the command that created it can change it
 ? 2
@@ -242,7 +242,7 @@ $ bloomery count -q --exact --url --state counts.bly url >/dev/null; bloomery re
 0	HTTP://Example.com/a?utm_source=x
 ! bloomery remove: counts.bly: 1 removed, 0 not found; now 1 key
 $ bloomery check --type line url.bly -k A
-! bloomery check: warning: url.bly: was created by bloomery dedup --url; with --type line, its lines may not be found
+! bloomery check: warning: url.bly: has keys of type URL lines (--url); with --type line, lines may not be found in it
 ? 1
 # A state is used with the options that it was made with.
 $ bloomery dedup --state url.bly url
@@ -288,7 +288,7 @@ $ cp field.bly old-field.bly; $DATA/unrecord.py old-field.bly; bloomery check ol
 ? 2
 $ bloomery check --type line old-field.bly -k A
 A
-! bloomery check: warning: old-field.bly: was created by bloomery dedup or count with --field or --ignore-case; with --type line, its lines may not be found
+! bloomery check: warning: old-field.bly: has keys of type lines (--field or --ignore-case); with --type line, lines may not be found in it
 $ bloomery add old-field.bly -k A
 ! bloomery add: old-field.bly: was created by bloomery dedup or count with --field or --ignore-case; only the command that created it can change it
 ? 2

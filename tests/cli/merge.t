@@ -152,7 +152,7 @@ $ echo 192.0.2.1 | bloomery build -q --type ip -n 200 -o ip.bly; echo 030123 | b
 ! bloomery merge: phone.bly: differs from ip.bly in its type of keys (phone, not ip); only filters built with the same options can be merged
 ? 2
 $ $DATA/unrecord.py ip.bly phone.bly; bloomery merge -o mixed.bly ip.bly phone.bly
-! bloomery merge: warning: phone.bly: has keys of type phone, but ip.bly has keys of type ip; look up lines in the result with --type
+! bloomery merge: warning: phone.bly: has keys of type phone, but ip.bly has keys of type ip, so no type fits all keys of the result; look lines up in it with bloomery check --type TYPE
 ! bloomery merge: mixed.bly: 2 filters merged, about 41 keys; false-positive rate per lookup 6.07e-06% (requested: 0.1%)
 $ bloomery info mixed.bly | grep type
   type       unknown: keys of several types, or too many keys

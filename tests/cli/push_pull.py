@@ -405,7 +405,7 @@ def test_what_is_no_filter():
         expect(not os.path.exists("x.bly") and not leftovers(), words + ": left a file")
     server.before = None
     server.keys[0, b"k"] = body[:-1] + b"\xff"
-    fails("is invalid", "pull", server.url("/k"), "x.bly")
+    fails("could not be verified", "pull", server.url("/k"), "x.bly")
     expect(not os.path.exists("x.bly") and not leftovers(), "a damaged filter left a file")
 
 

@@ -27,7 +27,7 @@ static void types_are_named_as_commands_name_them(void **state) {
     assert_string_equal(line_type_words(BLY_LIST_DOMAIN), "domain");
     assert_string_equal(line_type_words(BLY_LIST_LINE), "line");
     assert_string_equal(line_type_words(BLY_LIST_RECORD), "line");
-    assert_string_equal(line_type_words(BLY_LIST_RECORD_CRAWL), "dedup --url=crawl");
+    assert_string_equal(line_type_words(BLY_LIST_RECORD_CRAWL), "URL lines (--url=crawl)");
     assert_null(line_type_words(BLY_LIST_NONE));
 }
 

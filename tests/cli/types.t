@@ -170,10 +170,10 @@ $ printf '%s\n' evil.example/login | bloomery build --type url -o bad.bly
 
 # ---- what the list says of itself ---------------------------------------------------------------
 $ bloomery check --type line d.bly asked
-! bloomery check: warning: d.bly: was built with --type domain; with --type line, its lines may not be found
+! bloomery check: warning: d.bly: has keys of type domain; with --type line, lines may not be found in it
 ? 1
 $ bloomery check --type domain ip.bly -k 192.0.2.1
-! bloomery check: warning: ip.bly: was built with --type ip; with --type domain, its lines may not be found
+! bloomery check: warning: ip.bly: has keys of type ip; with --type domain, lines may not be found in it
 ! bloomery check: 1 line is not of type domain and so cannot match the list; use --strict to report it
 ? 1
 # A filter without marks can be asked as any type; every length is tried.

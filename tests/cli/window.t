@@ -112,9 +112,9 @@ $ cp number.bly before.bly; seq 900 909 | bloomery dedup -c --window 10 --state 
 $ seq 3000 > many; bloomery dedup --window 1h -n 1000 --seed 1 many > out; echo $?; awk 'END { print (NR > 2500) }' out
 0
 1
-! bloomery dedup: warning: more keys than planned occurred within 1h: about 107 new lines were dropped, at a false-positive rate of up to 20.1%; give a larger -n
+! bloomery dedup: warning: the window of 1h contained more keys than planned: about 107 new lines were mistaken for repeats and dropped, at a false-positive rate of up to 20.1%; give a larger -n
 $ seq 30000 | bloomery dedup --window 1h -n 1000 --seed 1 2>&1 > out | sed 's/about [0-9,]* new/about N new/; s/up to [0-9.]*%/up to N%/'; seq 30000 | bloomery dedup -q --window 1h -n 1000 --seed 1 > out 2>/dev/null
-bloomery dedup: warning: more keys than planned occurred within 1h: most new lines were dropped, at a false-positive rate of up to N%; give a larger -n
+bloomery dedup: warning: the window of 1h contained more keys than planned: most new lines were mistaken for repeats and dropped, at a false-positive rate of up to N%; give a larger -n
 ? 2
 $ seq 1000 | bloomery dedup --window 1h -n 1000 --seed 1 | wc -l
 1000
@@ -127,10 +127,10 @@ $ bloomery dedup --window 0 a
 ! bloomery dedup: --window must be a number of lines, such as 1M, or a time in whole seconds, minutes, hours or days, such as 90s, 15m, 24h or 7d
 ? 2
 $ bloomery dedup --window 10 --exact a
-! bloomery dedup: --window forgets old lines, and --exact and --confirm remember all; give only one of them
+! bloomery dedup: --window cannot be combined with --exact or --confirm: it forgets old lines, and they remember every line
 ? 2
 $ bloomery dedup --window 10 --confirm c a
-! bloomery dedup: --window forgets old lines, and --exact and --confirm remember all; give only one of them
+! bloomery dedup: --window cannot be combined with --exact or --confirm: it forgets old lines, and they remember every line
 ? 2
 $ bloomery dedup --window 10 --memory 64M a
 ! bloomery dedup: --memory and --window cannot be combined: the length of the window, -n and -p determine its memory (see bloomery plan --window)

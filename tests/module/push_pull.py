@@ -147,9 +147,9 @@ def test_typed_lists():
     """A server compares bytes: a list of networks is not sent by mistake."""
     server = Server()
     bloomery(server, "build", "-q", "--type", "ip", "-o", "ip.bly", lines=b"192.0.2.0/24\n10.1.2.3\n")
-    refused(server, "a list of type ip", "push", "ip.bly", address(server, "ip"))
+    refused(server, "has keys of type ip", "push", "ip.bly", address(server, "ip"))
     bloomery(server, "dedup", "-q", "-i", "--state", "state.bly", lines=b"a\n")
-    refused(server, "a state of dedup --field/--ignore-case", "push", "state.bly", address(server, "state"))
+    refused(server, "keys of type lines (--field or --ignore-case)", "push", "state.bly", address(server, "state"))
     bloomery(server, "push", "-q", "--as-is", "ip.bly", address(server, "ip"))
     with server.client() as c:
         eq(c("EXISTS", "ip"), 1)

@@ -111,7 +111,7 @@ def test_states_of_dedup():
     eq(bloomery(server, "check", "-c", at, lines=b"http://example.ORG/a\n\nno url\r\nother\n")[0], "3\n")
     eq(report(server, "add", at, lines=b"http://EXAMPLE.org/b\n")["new"], 1)
     eq(bloomery(server, "dedup", "--redis", at, "--url", lines=b"http://example.org/b\n"), ("", ""))
-    eq(report(server, "info", at)["type"], "dedup --url")
+    eq(report(server, "info", at)["type"], "URL lines (--url)")
     bloomery(server, "pull", "-q", at, "urls.bly")
     eq(bloomery(server, "check", "-c", "urls.bly", lines=b"http://example.ORG/a\n")[0], "1\n")
     bloomery(server, "dedup", "--redis", address(server, "f"), "-n", "10", "--field", "1", lines=b"x\n")
