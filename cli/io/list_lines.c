@@ -105,13 +105,14 @@ static bool take_batch(void *at, const bly_bytes *records, size_t n) {
     return good;
 }
 
-enum { ADVICE_TEXT = 96 };
+enum { ADVICE_TEXT = 96, FEW_LINES = 3 };
 
-/* What to do about malformed lines. If most lines are, a list without them would be useless. */
+/* What to do about malformed lines. If most lines are, a list without them would be useless; of a
+ * few lines nothing is known. */
 static void advice(const typed_lines *t, char out[ADVICE_TEXT]) {
     const uint64_t others = t->counts->malformed - t->comments;
     const uint64_t keys = t->counts->lines - t->counts->empty - t->comments;
-    if (others > keys / 2)
+    if (others > keys / 2 && others >= FEW_LINES)
         (void)snprintf(out, ADVICE_TEXT,
                        "most lines are not of type %s; check --type and the input",
                        line_type_words(t->rule->type));

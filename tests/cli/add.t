@@ -98,7 +98,7 @@ $ bloomery add ip.bly bad.txt; echo $?; cmp before.bly ip.bly
 2
 ! bloomery add: bad.txt:2: not an IP address: 'not an address'
 ! bloomery add: bad.txt:3: not an IP address: '192.0.2.300'
-! bloomery add: 2 malformed lines, so nothing was written; most lines are not of type ip; check --type and the input
+! bloomery add: 2 malformed lines, so nothing was written; use --skip-malformed to skip such lines
 $ bloomery add --skip-malformed ip.bly bad.txt
 ! bloomery add: bad.txt:2: not an IP address: 'not an address'
 ! bloomery add: bad.txt:3: not an IP address: '192.0.2.300'

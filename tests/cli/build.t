@@ -177,7 +177,7 @@ $ bloomery build --type ip --skip-malformed -f -q -o new.bly mixed
 $ printf 'a\033[31m\n%0100d\n' 7 | bloomery build --type domain -o newer.bly
 ! bloomery build: standard input:1: not a domain: 'a\x1b[31m'
 ! bloomery build: standard input:2: not a domain: '000000000000000000000000000000000000000000000000000000000000...'
-! bloomery build: 2 malformed lines, so nothing was written; most lines are not of type domain; check --type and the input
+! bloomery build: 2 malformed lines, so nothing was written; use --skip-malformed to skip such lines
 ? 2
 
 # The message says what helps: --comments, another type, or to skip a few lines.
@@ -204,7 +204,7 @@ $ printf 'a.example\n10.0.0.1\n10.0.0.2\nb.example\n' | bloomery build --type ip
 $ printf 'a.example\n10.0.0.1\n\nb.example\n' | bloomery build --type ip -o newer.bly
 ! bloomery build: standard input:1: not an IP address: 'a.example'
 ! bloomery build: standard input:4: not an IP address: 'b.example'
-! bloomery build: 2 malformed lines, so nothing was written; most lines are not of type ip; check --type and the input
+! bloomery build: 2 malformed lines, so nothing was written; use --skip-malformed to skip such lines
 ? 2
 
 # --stats prints what info prints, also of a list that is not a file.
@@ -280,7 +280,7 @@ $ bloomery build -f --must-not-match missing -o allowed.bly numbers
 $ printf 'x y\n' >allow
 $ bloomery build -f --type domain --must-not-match allow -o allowed.bly domains
 ! bloomery build: allow:1: not a domain: 'x y'
-! bloomery build: 1 malformed line, so nothing was written; most lines are not of type domain; check --type and the input
+! bloomery build: 1 malformed line, so nothing was written; use --skip-malformed to skip such lines
 ? 2
 $ bloomery check -c allowed.bly numbers
 1000

@@ -115,3 +115,60 @@ $ seq 2000 99999 >allow
 $ bloomery build -f -p 0.1 --key-file key --must-not-match allow -o a.bly numbers
 ! bloomery build: allow: 63 of its 98,000 lines are false positives after 8 tries; use -p 1e-05 to make that unlikely
 ? 2
+
+# ---- described --------------------------------------------------------------------------------------
+# With the key, a keyed list is described like any other; without it, what is unknown is named.
+$ (umask 077; printf 0123456789abcdef > secret); printf '10.0.0.0/8\n192.0.2.1\n' | bloomery build -q --type ip --key-file secret -o keyed.bly; bloomery info keyed.bly; bloomery info --key-file secret keyed.bly
+keyed.bly
+  kind       bb2x512: half the bits in each of two blocks of 64 bytes; fast and small
+  shape      1 block, 8 bits per key
+  file       128 B
+  hash       siphash with a secret key, whose id is 905e01a715f9a972
+  type       ip
+  keys       30 counted, 29 estimated, including any marks
+  capacity   30 keys, including any marks, 17.1 bits per key
+  rate       0.05% requested, 0.0296% expected, 0.0291% current (1 in 3,442), per lookup
+  fill       ▕████████████████████████▏ 100% of its capacity; 36.1% of its bits set, 37.5% when full
+  note       rate per line, prefix lengths and number of marks: unknown without its key; use --key-file
+keyed.bly
+  kind       bb2x512: half the bits in each of two blocks of 64 bytes; fast and small
+  shape      1 block, 8 bits per key
+  file       128 B
+  hash       siphash with a secret key, whose id is 905e01a715f9a972
+  type       ip
+  prefixes   IPv4 /8, /32
+  keys       2 counted, 1 estimated, and 28 marks
+  capacity   2 keys and 28 marks, 17.1 bits per key
+  per line   0.1% requested, 0.0593% expected, 0.0581% current (1 in 1,721), up to 2 lookups
+  per lookup 0.05% requested, 0.0296% expected, 0.0291% current (1 in 3,442)
+  fill       ▕████████████████████████▏ 100% of its capacity; 36.1% of its bits set, 37.5% when full
+$ bloomery info --json keyed.bly | grep -oE '"(lookups_per_line|rate_per_line_[a-z]*|type|marks|prefixes[^]]*)":[^,]*'
+"lookups_per_line":null
+"rate_per_line_requested":null
+"rate_per_line_expected":null
+"rate_per_line_current":null
+"type":"ip"
+"marks":null}
+$ bloomery info --json --key-file secret keyed.bly | grep -oE '"(lookups_per_line|type|marks)":[^,]*'
+"lookups_per_line":2
+"type":"ip"
+"marks":28
+$ echo a@b.example | bloomery build -q --type email --key-file secret -o mail.bly; bloomery info mail.bly | grep -e rate -e note
+  rate       0.1% requested, 0.000604% expected, 0.000582% current (1 in 171,909), per line and per lookup
+  note       number of marks: unknown without its key; use --key-file
+$ seq 100 | bloomery build -q --key-file secret -o lines.bly; bloomery info lines.bly | grep -e keys -e rate -e note
+  keys       100 counted, 100 estimated
+  capacity   100 keys, 20.5 bits per key
+  rate       0.1% requested, 0.0204% expected, 0.0172% current (1 in 5,811), per line and per lookup
+$ (umask 077; printf 1123456789abcdef > other); bloomery info --key-file other keyed.bly
+! bloomery info: keyed.bly: needs the secret key with the id 905e01a715f9a972, but the id of the key in --key-file is ce71d0839ba75a4f; pass the right key file
+? 2
+$ seq 9 | bloomery build -q -o unkeyed.bly; bloomery info --key-file secret unkeyed.bly
+! bloomery info: unkeyed.bly: is not keyed; leave out --key-file
+? 2
+$ bloomery info --key-file missing list.bly
+! bloomery info: missing: No such file or directory
+? 2
+$ bloomery info --allow-replica list.bly
+! bloomery info: --allow-replica needs a list on a server: redis://HOST/KEY
+? 2

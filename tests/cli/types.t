@@ -165,7 +165,7 @@ $ printf '%s\n' 'HTTP://EVIL.example:80/login#x' 'http://evil.example/' | bloome
 HTTP://EVIL.example:80/login#x
 $ printf '%s\n' evil.example/login | bloomery build --type url -o bad.bly
 ! bloomery build: standard input:1: not a URL: 'evil.example/login'
-! bloomery build: 1 malformed line, so nothing was written; most lines are not of type url; check --type and the input
+! bloomery build: 1 malformed line, so nothing was written; use --skip-malformed to skip such lines
 ? 2
 
 # ---- what the list says of itself ---------------------------------------------------------------
