@@ -36,20 +36,21 @@ static void report_json(const build_run *r) {
     json_end(&out);
 }
 
-void build_report_stats(const build_run *r, bly_filter *f) {
+bool build_report_stats(const build_run *r, bly_filter *f) {
     const handle_options how = {.key = r->keyed ? &r->spec.hasher : NULL};
     filter_handle h;
     description d;
     if (!r->to.on_server)
         handle_borrow(&h, r->to.name, f);
-    else if (!handle_open(&h, r->options->output, &how))
-        return;
-    if (describe(&d, &h, true)) {
+    const bool open = !r->to.on_server || handle_open(&h, r->options->output, &how);
+    const bool good = open && describe(&d, &h, true);
+    if (good) {
         d.out = stderr;
         description_print(&d);
     }
     if (r->to.on_server)
         handle_close(&h);
+    return good;
 }
 
 /* With a fixed capacity (-n) the rate may be worse than requested; see build_make.c. */
@@ -102,8 +103,6 @@ void build_report(const build_run *r) {
         message_note("no line of %s matches the list after %u tries; the seed is %llu",
                      r->allow.path, r->tries, (unsigned long long)r->spec.hasher.seed);
     warn_of_rate(r);
-    if (r->options->stats)
-        build_report_stats(r, r->filter);
     if (r->options->json)
         report_json(r);
 }

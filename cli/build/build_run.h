@@ -54,7 +54,7 @@ void build_report(const build_run *r);
 void build_report_list(const bly_filter *f, const char *name, uint64_t bytes, double rate,
                        rates_lookups lookups);
 /* --stats: prints what `bloomery info` prints about the list f, which was saved, on standard error.
- */
-void build_report_stats(const build_run *r, bly_filter *f);
+ * false: a server did not describe it, which was reported. */
+bool build_report_stats(const build_run *r, bly_filter *f);
 
 #endif

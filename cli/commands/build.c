@@ -230,15 +230,14 @@ static void overlay_json(const build_run *r, const overlay *over, const bly_filt
 
 static bool lay_over(build_run *r) {
     overlay over = {.filter = NULL};
-    const bool good = open_overlay(r, &over) && save(r, over.filter);
+    bool good = open_overlay(r, &over) && save(r, over.filter);
     if (good) {
         const bly_filter_info s = filter_info(over.filter);
         build_report_list(over.filter, r->to.name, bly_filter_file_size(over.filter),
                           s.requested_fpr, over.lookups);
-        if (r->options->stats)
-            build_report_stats(r, over.filter);
         if (r->options->json)
             overlay_json(r, &over, &s);
+        good = !r->options->stats || build_report_stats(r, over.filter);
     }
     bly_filter_destroy(over.filter);
     open_close(&over.base);
@@ -261,7 +260,7 @@ static bool build(build_run *r, cli_operands files) {
         !build_make(r) || !save(r, r->filter))
         return false;
     build_report(r);
-    return true;
+    return !o->stats || build_report_stats(r, r->filter);
 }
 
 /* With -0, a record of blanks is a key. */

@@ -31,6 +31,12 @@ static const cli_option options[] = {
     {0},
 };
 
+/* Whether the filter of this file is keyed; only its header is read. Errors are reported later. */
+static bool is_keyed(const char *path) {
+    bly_file_info info = {.struct_size = sizeof info};
+    return bly_file_get_info(path, &info) != BLY_OK || info.keyed;
+}
+
 /* `key` may be NULL, even for a keyed filter. */
 static bool show_filter(const info_options *o, const bly_hasher *key, const char *name,
                         bool first) {
@@ -76,6 +82,9 @@ static bool options_agree(const info_options *o, cli_operands lists) {
         return message_fail("no list given; for example: bloomery info LIST.bly");
     for (size_t i = 0; i < lists.count; i++)
         any_server = any_server || handle_capabilities(lists.items[i]) & HANDLE_MAY_FAIL;
+    if (o->header && o->key_file)
+        return message_fail(
+            "--header reads only the header, which needs no key; leave out --key-file");
     if (o->allow_replica && !any_server)
         return message_fail("--allow-replica needs a list on a server: redis://HOST/KEY");
     return true;
@@ -92,7 +101,9 @@ static int run(void *values, cli_operands operands) {
     for (size_t i = 0; i < operands.count; i++) {
         const char *name = operands.items[i];
         const bool is_pages = !o->gozero && pages_recognise(name);
-        if (is_pages ? show_fingerprints(o, name, first) : show_filter(o, key, name, first))
+        /* Of several files some may need the key. */
+        const bly_hasher *its_key = key && operands.count > 1 && !is_keyed(name) ? NULL : key;
+        if (is_pages ? show_fingerprints(o, name, first) : show_filter(o, its_key, name, first))
             first = false;
         else
             status = CLI_ERROR;

@@ -5,11 +5,13 @@
 #include "common_options.h"
 #include "filters/describe_fingerprints.h"
 #include "filters/filter_file.h"
+#include "filters/handle.h"
 #include "filters/health.h"
 #include "filters/kind_words.h"
 #include "filters/measure.h"
 #include "io/fingerprint_file.h"
 #include "io/interrupt.h"
+#include "io/output.h"
 #include "text/json.h"
 #include "text/message.h"
 #include "text/numbers.h"
@@ -214,13 +216,17 @@ static bool examine(const values *v, const bly_hasher *key, finding *f) {
 
 static int verify(const values *v, const bly_hasher *key, const char *path) {
     finding f = {.path = path};
+    if (handle_capabilities(path) & HANDLE_MAY_FAIL)
+        return message_error("%s: verify works only on files; fetch the filter with bloomery pull, "
+                             "and verify the copy",
+                             path);
     if (!examine(v, key, &f))
         return CLI_ERROR;
     if (v->json)
         print_json(&f);
     else
         print(&f);
-    (void)fflush(stdout); /* on a terminal the warning belongs below it */
+    (void)output_stdio_flush(); /* on a terminal the warning belongs below it */
     warn(&f);
     if (f.status != BLY_OK)
         return CLI_ERROR;
@@ -255,7 +261,7 @@ static int verify_fingerprints(const values *v, const char *path) {
         (void)putchar('\n');
     }
     if (good && v->measure > 0 && !v->json) {
-        (void)fflush(stdout);
+        (void)output_stdio_flush();
         message_note("%s: --measure was ignored: the false-positive rate of a fingerprint file is "
                      "too low to be measured",
                      path);

@@ -16,9 +16,11 @@ const cli_option dedup_option_table[] = {
                   "TIME: the number of different keys within TIME, by default a million."),
     OPTION_RATE(AT(request.rate), "How often a new line may be mistaken for a repeat and dropped: "
                                   "0.001 (the default), 0.1%, 1/1000."),
-    OPTION_MEMORY(AT(request.memory),
-                  "Never use more memory than this, at the lowest rate that fits: 64M, 1G. A line "
-                  "longer than 512 KiB is then an error, and is dropped."),
+    OPTION_MEMORY(
+        AT(request.memory),
+        "Never use more memory than this: 64M, 1G. The filter takes what the program leaves, at "
+        "the lowest rate that fits; with -n and -p no more than they need. A line "
+        "longer than 512 KiB is then an error, and is dropped."),
     KEY_OPTIONS(dedup_options),
     OPTION_FLAG("print-canonical", 0, AT(print_canonical),
                 "With --url: print URLs in canonical form instead of as they were read."),

@@ -2,9 +2,8 @@
  *
  *   -n                       a blocked filter for N keys at the requested rate
  *   --memory                 with a known or estimated number of keys, the layout with the lowest
- *                            rate in that memory, or with -n in less if the rate is negligible;
- *                            without one, a split-block filter as large as allowed, whose rate
- *                            depends on the input
+ *                            rate in that memory; without one, a split-block filter as large as
+ *                            allowed, whose rate depends on the input
  *   a file                   a growing filter. Its first level has room for the estimated number of
  *                            lines, at most dedup_max_estimate because lines may be repeats. One
  *                            level is usually enough, so it gets most of the rate (0.8)
@@ -48,33 +47,16 @@ static bly_geometry best_shape(uint64_t bytes, uint64_t keys, double *rate) {
     return best;
 }
 
-static const double hopeless = 0.5, negligible = 1e-9;
-static const uint64_t least_filter = 1 << 20;
-
-/* The memory for the filter: what is allowed, or less if the rate is then negligible even with four
- * times as many keys as -n. An estimated number of lines may be wrong by far, and later runs with a
- * state may have more lines, so then all of the memory is used. */
-static uint64_t useful_bytes(const state_request *r) {
-    const uint64_t allowed = r->memory - r->overhead;
-    double rate;
-    if (!r->keys || r->file)
-        return allowed;
-    for (uint64_t bytes = least_filter; bytes < allowed; bytes *= 2) {
-        (void)best_shape(bytes, 4 * r->keys, &rate); /* keys is at most 2^48 */
-        if (rate <= negligible)
-            return bytes;
-    }
-    return allowed;
-}
+static const double hopeless = 0.5;
 
 static bool within_memory(const state_request *r, bly_spec *out) {
     char size[NUMBER_TEXT], keys[NUMBER_TEXT], percent[NUMBER_TEXT];
-    const uint64_t least = r->overhead + least_filter;
+    const uint64_t least = r->overhead + (1u << 20);
     uint64_t n = r->keys ? r->keys : r->estimate;
     double rate;
     if (r->memory < least)
         return message_fail("--memory must be at least %s", number_bytes(least, size));
-    bly_geometry g = best_shape(useful_bytes(r), n, &rate);
+    bly_geometry g = best_shape(r->memory - r->overhead, n, &rate);
     if (n && rate > hopeless && r->keys)
         return message_fail("--memory is too small: with %s keys, %s of all new lines would be "
                             "mistaken for repeats and dropped; give a larger one",

@@ -60,6 +60,11 @@ static void note_dropped(const totals *r) {
     char dropped[NUMBER_TEXT];
     if (!f->approximate || state_is_overfull(f) || !isatty(STDERR_FILENO))
         return;
+    if (isnan(f->dropped)) {
+        message_note("most new lines were mistaken for repeats and %s; to avoid this, use %s", what,
+                     f->alternative);
+        return;
+    }
     (void)number_estimate(f->dropped, dropped);
     const bool one = strcmp(dropped, "1") == 0;
     if (f->dropped >= 0.5)

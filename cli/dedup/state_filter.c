@@ -293,6 +293,7 @@ static void get_facts(dedup_state *base, state_facts *out) {
 /* A filter that cannot grow may be overfull. */
 static bool judge(const dedup_state *base, const state_facts *facts) {
     const state_request *r = &base->request;
+    const uint64_t bytes = facts->bytes;
     char dropped[NUMBER_TEXT], rate[NUMBER_TEXT], requested[NUMBER_TEXT];
     char advice[128];
     if (kinds_grow(bly_filter_geometry(((const filter_state *)base)->filter).kind) ||
@@ -301,11 +302,13 @@ static bool judge(const dedup_state *base, const state_facts *facts) {
     (void)snprintf(advice, sizeof advice, "use -n %llu, or leave out -n and let it grow",
                    (unsigned long long)base->records);
     message_warn("the filter contains more keys than it was planned for: %s new lines were "
-                 "dropped, and the false-positive rate is now %s (requested: %s); %s",
+                 "dropped, and the false-positive rate is now %s (%s: %s); %s",
                  state_dropped_text(facts->dropped, dropped), number_percent(facts->rate, rate),
+                 r->memory && r->rate == 0 ? "planned" : "requested",
                  number_percent(facts->requested, requested),
-                 r->memory ? r->keys ? "give a larger -n and --memory, or use --confirm FILE"
-                                     : "give a larger --memory, or use --confirm FILE"
+                 r->memory ? r->overhead + 2 * bytes <= r->memory
+                                 ? "give a larger -n, or use --confirm FILE"
+                                 : "give a larger --memory, or use --confirm FILE"
                  : r->file ? "name another file, and leave out -n"
                            : advice);
     return facts->rate <= state_useless_rate;

@@ -499,6 +499,10 @@ static void json_bits(const description *d, json *j) {
 
 static void json_levels(const description *d, json *j, const char *name, unsigned first,
                         unsigned last) {
+    if (!d->examined) {
+        json_null(j, name);
+        return;
+    }
     json_open(j, name, '[');
     for (unsigned level = first; level <= last; level++)
         if (bly_list_levels_contain(&d->list.levels, level))
@@ -510,9 +514,12 @@ static void json_type(const description *d, json *j) {
     const bool known = is_typed(d) && d->examined;
     json_text(j, "type", line_type_words(d->list.type));
     json_integer_or_null(j, "marks", known, d->list.marks);
-    if (!known || !bly_list_has_levels(d->list.type))
+    if (!is_typed(d) || !bly_list_has_levels(d->list.type))
         return;
-    json_bool(j, "levels_by_chance", d->list.chance_levels);
+    if (known)
+        json_bool(j, "levels_by_chance", d->list.chance_levels);
+    else
+        json_null(j, "levels_by_chance");
     if (d->list.type == BLY_LIST_DOMAIN)
         json_levels(d, j, "labels", 0, BLY_LIST_LEVELS - 1);
     if (d->list.type != BLY_LIST_IP)

@@ -7,6 +7,7 @@
 
 #include <bloomery/redis/filter.h>
 #include <math.h>
+#include <string.h>
 
 static bly_redis_filter_options options_of(const filter_handle *h) {
     const handle_options *o = &h->options;
@@ -16,6 +17,11 @@ static bly_redis_filter_options options_of(const filter_handle *h) {
                                       .retry_ms = o->wait_ms,
                                       .allow_replica = o->allow_replica,
                                       .without_key = o->without_key};
+}
+
+/* A key of another type is refused like a command to a busy server, but waiting does not help. */
+static bly_status refused_type(bly_status status, const char *why) {
+    return status == BLY_EREFUSED && strstr(why, "the key is not a string") ? BLY_ECORRUPT : status;
 }
 
 /* ---- opening --------------------------------------------------------------------------------- */
@@ -28,11 +34,9 @@ static bly_status open_filter(filter_handle *h, bool report) {
     const bly_status status =
         gozero ? bly_redis_filter_gozero(url, gozero, &options, &why, &h->remote.filter)
                : bly_redis_filter_open(url, h->options.key, &options, &why, &h->remote.filter);
-    if (status != BLY_OK && report)
-        return remote_open_failed(&h->remote, h->options.key, gozero, status, &why);
-    /* The server refuses commands on another type as it refuses them for other reasons. */
-    return status == BLY_EREFUSED && remote_is_overwritten(&h->remote, gozero) ? BLY_ECORRUPT
-                                                                               : status;
+    return status == BLY_OK || !report
+               ? refused_type(status, why.text)
+               : remote_open_failed(&h->remote, h->options.key, gozero, status, &why);
 }
 
 static bly_status server_open(filter_handle *h, bool report) {
@@ -64,7 +68,9 @@ static void server_failed(const filter_handle *h) {
 
 static bly_status server_contains(filter_handle *h, const bly_bytes *keys, size_t n,
                                   uint8_t *answers) {
-    return bly_redis_filter_contains_many(h->remote.filter, keys, n, BLY_UNKNOWN, answers, NULL);
+    const bly_status status =
+        bly_redis_filter_contains_many(h->remote.filter, keys, n, BLY_UNKNOWN, answers, NULL);
+    return refused_type(status, bly_redis_filter_error(h->remote.filter));
 }
 
 static bly_status server_add(filter_handle *h, const bly_bytes *keys, size_t n, handle_added *out) {

@@ -184,7 +184,9 @@ bly_bytes query_explain(query *q, live_list *list, bly_bytes line, char room[BLY
     uint8_t found[BLY_LIST_MAX_LOOKUPS] = {0};
     if (part_key(q, list, line, &key) != BLY_OK || key.blank || !widen(q, list, line, &key))
         return (bly_bytes){room, 0};
-    if (live_list_contains(list, q->entries.keys, q->entries.count, found) != LIVE_ANSWERED)
+    /* If this fails, the next batch reports it: a list must not change within a batch. */
+    if (list->unavailable ||
+        handle_contains(&list->handle, q->entries.keys, q->entries.count, found) != BLY_OK)
         return (bly_bytes){room, 0};
     for (size_t i = 0; i < q->entries.count; i++)
         if (found[i] == BLY_YES)

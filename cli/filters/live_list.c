@@ -161,26 +161,24 @@ static bool may_be_replaced(const live_list *l) {
     return l->options->follow && (status == BLY_EMISMATCH || status == BLY_EMISSING);
 }
 
-/* Whether the key was overwritten by something that is not a filter. The server's refusal does not
- * tell. */
-static bool holds_something_else(live_list *l) {
-    const bly_status status = reopen(l, false);
-    return status != BLY_OK && !is_temporary(status);
-}
-
 /* Called after a call on the handle failed. */
 static live_result after_failure(live_list *l) {
     const bly_status status = l->handle.status;
+    bly_status now = status;
     if (may_be_replaced(l)) {
         if (wait_for_replacement(l) == BLY_OK) {
             message_note("%s: was replaced; the new list is in use", l->handle.name);
             return LIVE_RENEWED;
         }
-        if (reopen(l, true) == BLY_OK) /* otherwise this reports why */
+        now = reopen(l, true); /* reports why it cannot be opened */
+        if (now == BLY_OK)
             return LIVE_RENEWED;
-    } else
+    } else {
         (void)handle_failed(&l->handle);
-    if (!has_fallback(l) || (status == BLY_EREFUSED && holds_something_else(l))) {
+        if (has_fallback(l) && status == BLY_EMISMATCH) /* what is there instead? */
+            now = reopen(l, false);
+    }
+    if (!has_fallback(l) || (now != BLY_OK && !is_temporary(now))) {
         if (status == BLY_EMISMATCH && !l->options->follow && !l->options->gozero)
             message_note("use --follow to continue with a list that replaces another");
         return LIVE_FAILED;

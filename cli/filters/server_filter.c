@@ -67,6 +67,11 @@ bool remote_inspect(server_key *t, remote_content *out) {
         return false;
     const bly_bytes text = bly_redis_reply_text(reply);
     const bool no_string = server_error_has(reply, "WRONGTYPE");
+    if (server_error_has(reply, "NOAUTH")) {
+        (void)server_refused(t, reply);
+        bly_redis_reply_free(reply);
+        return false;
+    }
     if (bly_redis_reply_type(reply) == BLY_REDIS_TEXT)
         *out = text.size == 0          ? REMOTE_NOTHING
                : is_text(text, "BLYR") ? REMOTE_FILTER
@@ -118,11 +123,6 @@ static int report_error(const remote *r, bly_status status, const char *why) {
     const char *text = why && *why ? why : bly_strerror(status);
     const bool replica = r->offers_replica && strstr(text, " is a replica;");
     return message_error("%s: %s%s", r->at.name, text, replica ? ", or use --allow-replica" : "");
-}
-
-bool remote_is_overwritten(const remote *r, bool gozero) {
-    const remote_content found = inspect_again(r);
-    return found == REMOTE_MODULE || found == REMOTE_OTHER || (found == REMOTE_STRING && !gozero);
 }
 
 bly_status remote_open_failed(const remote *r, const bly_hasher *key, bool gozero,

@@ -31,11 +31,8 @@ void remote_close(remote *r);
 /* Opens an existing filter. `key` is only for a keyed filter; it may be NULL. If the key on the
  * server contains something else, reports what it is: BLY_ECORRUPT. */
 bly_status remote_open(remote *r, const bly_hasher *key, const bly_redis_filter_options *options);
-/* Whether the key contains something that is not a filter; reports nothing. Only a go-zero filter
- * is opened with `gozero`, also below. */
-bool remote_is_overwritten(const remote *r, bool gozero);
-/* Reports why the library did not open it; for remote_open, and where the report is optional.
- * Returns the status for the caller. */
+/* Reports why the library did not open it; for remote_open, and where the report is optional. Only
+ * a go-zero filter is opened with `gozero`. Returns the status for the caller. */
 bly_status remote_open_failed(const remote *r, const bly_hasher *key, bool gozero,
                               bly_status status, const bly_redis_reason *why);
 

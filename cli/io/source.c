@@ -124,7 +124,7 @@ source *source_open(const char *path) {
 bool source_is_filter(const char *path) {
     uint8_t bytes[sizeof filter_format.magic];
     struct stat st;
-    if (stat(path, &st) != 0 || !S_ISREG(st.st_mode))
+    if (strcmp(path, "-") == 0 || stat(path, &st) != 0 || !S_ISREG(st.st_mode))
         return false;
     const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     const ssize_t n = fd < 0 ? 0 : read(fd, bytes, sizeof bytes);

@@ -8,6 +8,7 @@
 
 #include "cli.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <langinfo.h>
 #include <locale.h>
@@ -15,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -124,20 +126,36 @@ char *message_escape_bytes(bly_bytes text, char *out, size_t room) {
 
 /* ---- messages -------------------------------------------------------------------------------- */
 
+/* The length of the user and the password after "redis://", with their '@'; 0: there is no
+ * password. A colon that no port follows begins a password that is not encoded and may contain
+ * anything. */
+static size_t login_length(const char *text) {
+    static const char placeholder[] = ":PASSWORD@";
+    const size_t host = strcspn(text, "/? '\""), skip = *text == '[' ? strcspn(text, "]") : 0;
+    const size_t colon = skip + strcspn(text + skip, ":");
+    size_t at = strcspn(text, "@");
+    if (strncmp(text, placeholder, sizeof placeholder - 1) == 0 || colon >= host || !text[at])
+        return 0;
+    if (at > host && (colon == 0 || !isdigit((unsigned char)text[colon + 1])))
+        return (size_t)(strrchr(text, '@') - text) + 1;
+    for (size_t next = at; next < host; next += 1 + strcspn(text + next + 1, "@"))
+        at = next;
+    return at < host && colon < at ? at + 1 : 0;
+}
+
 /* Removes user and password from addresses of servers, also where an address was given in the place
- * of something else. All up to the last '@' of the word is removed: a password may contain '/'. */
-static void hide_passwords(char *text) {
+ * of something else. A message that was cut may lack the '@', so then the rest is removed. */
+static void hide_passwords(char *text, bool cut) {
     static const char *const schemes[] = {"redis://", "rediss://", "unix://"};
     for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++)
-        for (char *at = text; (at = strstr(at, schemes[i])) != NULL;) {
-            at += strlen(schemes[i]);
-            if (*at == '/') /* the path of a socket */
+        for (char *at = text; *at; at++) {
+            if (strncasecmp(at, schemes[i], strlen(schemes[i])) != 0)
                 continue;
-            char *end = at + strcspn(at, " '\"\n"), *host = end;
-            while (host > at && host[-1] != '@')
-                host--;
-            if (host > at)
-                memmove(at, host, strlen(host) + 1);
+            char *login = at + strlen(schemes[i]);
+            const size_t length = login_length(login);
+            memmove(login, login + length, strlen(login + length) + 1);
+            if (cut && length == 0 && !strchr(login, '@'))
+                *login = '\0';
         }
 }
 
@@ -146,8 +164,7 @@ static void print_message(message_style style, const char *label, const char *fo
                           va_list args) {
     char body[MESSAGE_TEXT], shown[MESSAGE_TEXT], text[MESSAGE_TEXT + 100];
     const char *command = settings.command;
-    (void)vsnprintf(body, sizeof body, format, args);
-    hide_passwords(body);
+    hide_passwords(body, vsnprintf(body, sizeof body, format, args) >= (int)sizeof body);
     int length =
         snprintf(text, sizeof text, "bloomery%s%s: %s%s%s%s\n", command ? " " : "",
                  command ? command : "", message_style_on(2, style), label,

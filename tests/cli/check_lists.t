@@ -244,6 +244,11 @@ $ bloomery check ads.bly < evil.bly; bloomery dedup evil.bly | wc -c; bloomery b
 ! bloomery build: evil.bly: is a Bloomery filter, not a file of lines
 ! ls: cannot access 'new.bly': No such file or directory
 ? 2
+# - is standard input, also if there is a file of that name.
+$ mkdir named; cp ads.bly named/-; cd named; bloomery check ../ads.bly - < ../hosts
+x.ads.example
+shared.example
+! bloomery check: 3 lines are not of type domain and so cannot match the list; use --strict to report them
 $ seq 3 | bloomery dedup -q --exact --state seen.fps >/dev/null; bloomery count seen.fps
 ! bloomery count: seen.fps: is a file of fingerprints, not a file of lines
 ? 2

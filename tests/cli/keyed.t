@@ -148,7 +148,8 @@ $ bloomery info --json keyed.bly | grep -oE '"(lookups_per_line|rate_per_line_[a
 "rate_per_line_expected":null
 "rate_per_line_current":null
 "type":"ip"
-"marks":null}
+"marks":null
+"prefixes_ipv4":null,"prefixes_ipv6":null}
 $ bloomery info --json --key-file secret keyed.bly | grep -oE '"(lookups_per_line|type|marks)":[^,]*'
 "lookups_per_line":2
 "type":"ip"
@@ -171,4 +172,12 @@ $ bloomery info --key-file missing list.bly
 ? 2
 $ bloomery info --allow-replica list.bly
 ! bloomery info: --allow-replica needs a list on a server: redis://HOST/KEY
+? 2
+# Of several files, the key is for those that need it; a header has no use for it.
+$ bloomery info --key-file secret keyed.bly unkeyed.bly | grep -e bly -e type; bloomery info --header --key-file secret keyed.bly
+keyed.bly
+  type       ip
+unkeyed.bly
+  type       line
+! bloomery info: --header reads only the header, which needs no key; leave out --key-file
 ? 2

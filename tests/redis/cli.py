@@ -218,7 +218,7 @@ def test_what_else_a_key_may_be():
 
 def test_logins():
     server = plain("requirepass pass:word")
-    refused(server, "requires a password", "build", "-o", address(server, "k"), lines=b"x\n")
+    refused(server, "redis://:PASSWORD@HOST or in REDISCLI_AUTH", "build", "-o", address(server, "k"), lines=b"x\n")
     at = address(server, "k", ":pass%3Aword@")
     _, err = bloomery(server, "build", "-o", at, lines=b"x\n")
     ok("word" not in err, "a message shows the password: " + err)

@@ -21,6 +21,8 @@ def test_errors_are_no_answers():
     refused(server, "no such key", "check", "-v", at, "-k", "x")
     refused(server, "no such key", "check", "-c", at, lines=keys(3))
     bloomery(server, "build", "-q", "--shards", "3", "-n", "10000", "-o", at, lines=keys(100))
+    refused(server, "redis://127.0.0.1:1/k: verify works only on files", "verify", "--json",
+            "redis://:secret@127.0.0.1:1/k")
     with server.client() as c:
         others = [key for key in c.must("KEYS", "*") if key != b"k"]
         c.must("DEL", others[0])
@@ -193,6 +195,27 @@ def test_something_else_takes_its_place():
             pipe.say("x")
             err = pipe.end(2)
             ok("is not a filter" in err, err)
+            # A string that is no filter; one string of several; a go-zero filter.
+            c.must("DEL", fallback)
+            bloomery(server, "build", "-q", "-n", "1000", "-o", at, lines=b"x\n")
+            pipe = Pipe(server, "--json", "--on-error", fallback, at, **clock.environment)
+            ok(pipe.ask("x")["match"])
+            c.must("SET", fallback, "junk")
+            pipe.say("x")
+            pipe.end(2)
+            bloomery(server, "build", "-q", "--shards", "3", "-n", "9000", "-o", address(server, "parts"), lines=b"x\n")
+            pipe = Pipe(server, "--json", "--on-error", fallback, address(server, "parts"), **clock.environment)
+            ok(pipe.ask("x")["match"])
+            for part in [key for key in c.must("KEYS", "*parts*") if key != b"parts"]:
+                c.must("DEL", part)
+                c.must("RPUSH", part, "x")
+            for line in keys(100).decode().split():
+                pipe.say(line)
+            pipe.end(2)
+            c.must("FLUSHALL")
+            c.must("RPUSH", "row", "x")
+            refused(server, "the key is not a string", "check", "--on-error", fallback, "--gozero", "64",
+                    address(server, "row"), "-k", "x")
 
 
 def test_blank_lines_while_it_is_away():
