@@ -172,50 +172,44 @@ def test_comes_back_as_another_type():
 def test_something_else_takes_its_place():
     """That is not an absence which passes: no fallback."""
     server = plain()
-    for fallback in ("yes", "no"):
-        at = address(server, fallback)
-        bloomery(server, "build", "-q", "-n", "1000", "-o", at, lines=b"x\n")
-        with server.client() as c, Clock() as clock:
-            pipe = Pipe(server, "--json", "--on-error", fallback, at, **clock.environment)
-            ok(pipe.ask("x")["match"])
-            c.must("DEL", fallback)
-            c.must("RPUSH", fallback, "x")
-            pipe.say("x")
-            err = pipe.end(2)
-            ok("the key is not a string" in err, err)
-            # The same when it was away first.
-            c.must("DEL", fallback)
-            bloomery(server, "build", "-q", "-n", "1000", "-o", at, lines=b"x\n")
-            pipe = Pipe(server, "--json", "--on-error", fallback, at, **clock.environment)
-            ok(pipe.ask("x")["match"])
-            c.must("DEL", fallback)
-            ok(pipe.ask("x")["assumed"])
-            c.must("RPUSH", fallback, "x")
-            clock.forward(6)
-            pipe.say("x")
-            err = pipe.end(2)
-            ok("is not a filter" in err, err)
-            # A string that is no filter; one string of several; a go-zero filter.
-            c.must("DEL", fallback)
-            bloomery(server, "build", "-q", "-n", "1000", "-o", at, lines=b"x\n")
-            pipe = Pipe(server, "--json", "--on-error", fallback, at, **clock.environment)
-            ok(pipe.ask("x")["match"])
-            c.must("SET", fallback, "junk")
-            pipe.say("x")
-            pipe.end(2)
-            bloomery(server, "build", "-q", "--shards", "3", "-n", "9000", "-o", address(server, "parts"), lines=b"x\n")
-            pipe = Pipe(server, "--json", "--on-error", fallback, address(server, "parts"), **clock.environment)
-            ok(pipe.ask("x")["match"])
-            for part in [key for key in c.must("KEYS", "*parts*") if key != b"parts"]:
-                c.must("DEL", part)
-                c.must("RPUSH", part, "x")
-            for line in keys(100).decode().split():
-                pipe.say(line)
-            pipe.end(2)
-            c.must("FLUSHALL")
-            c.must("RPUSH", "row", "x")
+    with server.client() as c, Clock() as clock:
+        for fallback in ("yes", "no"):
+            def overwritten(name, shards, replace, words, away_first=False, fallback=fallback):
+                at = address(server, name)
+                bloomery(server, "build", "-q", "-f", "--shards", shards, "-n", "9000", "-o", at, lines=b"x\n")
+                pipe = Pipe(server, "--json", "--on-error", fallback, at, **clock.environment)
+                ok(pipe.ask("x")["match"])
+                if away_first:
+                    c.must("DEL", name)
+                    ok(pipe.ask("x")["assumed"])
+                    clock.forward(6)
+                replace(name)
+                for line in keys(100).decode().split("\n")[:-1]:
+                    try:
+                        pipe.say(line)
+                    except BrokenPipeError:
+                        break
+                err = pipe.end(2)
+                ok(words in err, err)
+
+            def become_list(key):
+                c.must("DEL", key)
+                c.must("RPUSH", key, "x")
+
+            def become_text(key):
+                c.must("SET", key, "junk")
+
+            def parts_become_lists(name):
+                for part in [key for key in c.must("KEYS", f"*{name}*") if key != name.encode()]:
+                    become_list(part)
+
+            overwritten("row", "1", become_list, "the key is not a string")
+            overwritten("row2", "1", become_list, "is not a filter", away_first=True)
+            overwritten("text", "1", become_text, "")
+            overwritten("parts", "3", parts_become_lists, "the key is not a string")
             refused(server, "the key is not a string", "check", "--on-error", fallback, "--gozero", "64",
                     address(server, "row"), "-k", "x")
+            c.must("FLUSHALL")
 
 
 def test_blank_lines_while_it_is_away():
