@@ -85,16 +85,15 @@ static int fail_to_grow(const edit *e) {
 
 static int fail(const edit *e) {
     char count[NUMBER_TEXT], room[NUMBER_TEXT], what[NUMBER_TEXT + 32] = "the new key does not fit";
-    bly_filter_info s = {.struct_size = sizeof s};
     if (e->status == BLY_EGROWTH)
         return fail_to_grow(e);
     if (e->status != BLY_EFULL)
         return message_status(e->list.name, e->status);
-    bly_filter_get_info(handle_filter(&e->list), &s);
+    const bly_filter_info s = filter_info(handle_filter(&e->list));
     if (s.kind == BLY_OVERLAY)
-        return message_error(
-            "%s: nothing was added: the file has no space for more changes; build the list again",
-            e->list.name);
+        return message_error("%s: nothing was added: the overlay has no space for more changes; "
+                             "build the list again with these keys",
+                             e->list.name);
     if (kinds_limit_copies(s.kind) && s.count < bly_filter_max_keys(handle_filter(&e->list)))
         return fail_for_copies(e, &s);
     const uint64_t marks = bly_list_marks_in(handle_filter(&e->list));

@@ -172,12 +172,11 @@ const cli_command command_info = {
         "\n"
         "A filter on a server without the Bloomery module is named by its address, "
         "redis://HOST/KEY (see `bloomery push --help`). The server counts its keys. Its bits are "
-        "not read, so the current rate is unknown (null in JSON). More rows show how many strings "
-        "and servers "
-        "store it, when it expires, and its stamp. Every filter gets a different stamp, even if it "
-        "replaces another under the same key. A filter of go-zero stores nothing but its bits, so "
-        "--gozero must give their number. Its keys and its rate are then estimated from the bits "
-        "set.",
+        "not read, so the current rate is unknown (null in JSON). More rows show how many "
+        "strings and servers store it, when it expires, and its stamp. Every filter gets a "
+        "different stamp, even if it replaces another under the same key. A filter of go-zero "
+        "stores nothing but its bits, so --gozero must give their number. Its keys and its rate "
+        "are then estimated from the bits set.",
     .examples =
         "# describe a list\n"
         "bloomery info blocked.bly\n"

@@ -57,11 +57,10 @@ static unsigned cells_of(const bly_filter *f) {
  * positives at the current rate. Removing such a key removes a copy of another key. The number is
  * estimated from the keys that were not found, and cannot exceed the number removed. */
 static double expected_harm(const edit *e, uint64_t absent) {
-    bly_filter_info s = {.struct_size = sizeof s};
     if (!e->copies) /* an overlay records the removed key itself */
         return 0;
-    bly_filter_get_info(handle_filter(&e->list), &s);
-    const double others = (double)absent * s.current_fpr / (1 - fmin(s.current_fpr, 0.999));
+    const double rate = filter_info(handle_filter(&e->list)).current_fpr;
+    const double others = (double)absent * rate / (1 - fmin(rate, 0.999));
     /* Each counter of a false positive may belong to a different key, which is then lost. */
     return fmin(others, (double)e->done) * cells_of(handle_filter(&e->list));
 }

@@ -19,8 +19,8 @@ const cli_option dedup_option_table[] = {
     OPTION_MEMORY(
         AT(request.memory),
         "Never use more memory than this: 64M, 1G. The filter takes what the program leaves, at "
-        "the lowest rate that fits; with -n and -p no more than they need. A line "
-        "longer than 512 KiB is then an error, and is dropped."),
+        "the lowest rate that fits; with -n and -p no more than they need. A line longer than 512 "
+        "KiB is then an error, and is dropped."),
     KEY_OPTIONS(dedup_options),
     OPTION_FLAG("print-canonical", 0, AT(print_canonical),
                 "With --url: print URLs in canonical form instead of as they were read."),

@@ -23,12 +23,6 @@
 #include <math.h>
 #include <stdio.h>
 
-static bly_filter_info info_of(const filter_state *s) {
-    bly_filter_info info = {.struct_size = sizeof info};
-    bly_filter_get_info(s->filter, &info);
-    return info;
-}
-
 /* ---- a file ---------------------------------------------------------------------------------- */
 
 static const char *unfit_reason(uint32_t can) {
@@ -108,7 +102,7 @@ static bool fits_window(const filter_state *s) {
 /* The state must have what the user requests. */
 static bool fits_request(const filter_state *s) {
     const state_request *r = &s->base.request;
-    const bly_filter_info info = info_of(s);
+    const bly_filter_info info = filter_info(s->filter);
     if (r->rate != 0 && !r->memory && r->rate != info.requested_fpr)
         return filter_state_refuse_rate(s, info.requested_fpr);
     if (r->keys && info.kind == BLY_SCALABLE)
@@ -221,11 +215,8 @@ void filter_state_expect(filter_state *s, size_t n, size_t unique) {
  * `more` keys are added to the last level's. */
 static double rate_of(const bly_filter *f, uint64_t more) {
     double miss = 1;
-    bly_filter_info info = {.struct_size = sizeof info};
-    if (bly_filter_count(f) > bly_filter_capacity(f)) {
-        bly_filter_get_info(f, &info);
-        return info.current_fpr;
-    }
+    if (bly_filter_count(f) > bly_filter_capacity(f))
+        return filter_info(f).current_fpr;
     for (size_t i = 0; i < bly_filter_level_count(f); i++) {
         const bly_filter *level = bly_filter_level(f, i);
         const bly_geometry g = bly_filter_geometry(level);
@@ -274,7 +265,7 @@ static bool add_mark(dedup_state *base, bly_bytes mark, bool *known) {
 /* ---- at the end ------------------------------------------------------------------------------ */
 
 void filter_state_get_facts(const filter_state *s, state_facts *out) {
-    const bly_filter_info info = info_of(s);
+    const bly_filter_info info = filter_info(s->filter);
     out->method = out->description = bly_kind_name(info.kind);
     out->bytes = info.bytes;
     out->approximate = true;
@@ -290,27 +281,34 @@ static void get_facts(dedup_state *base, state_facts *out) {
     out->rate = rate_of(s->filter, 0);
 }
 
+enum { ADVICE_TEXT = 96 };
+
+/* What to do about an overfull filter. A larger limit helps only if the filter needs most of it. */
+static char *advice(const dedup_state *s, uint64_t bytes, char out[ADVICE_TEXT]) {
+    const state_request *r = &s->request;
+    if (r->memory)
+        (void)snprintf(out, ADVICE_TEXT, "give a larger %s, or use --confirm FILE",
+                       r->overhead + 2 * bytes <= r->memory ? "-n" : "--memory");
+    else if (r->file)
+        (void)snprintf(out, ADVICE_TEXT, "name another file, and leave out -n");
+    else
+        (void)snprintf(out, ADVICE_TEXT, "use -n %llu, or leave out -n and let it grow",
+                       (unsigned long long)s->records);
+    return out;
+}
+
 /* A filter that cannot grow may be overfull. */
 static bool judge(const dedup_state *base, const state_facts *facts) {
     const state_request *r = &base->request;
-    const uint64_t bytes = facts->bytes;
-    char dropped[NUMBER_TEXT], rate[NUMBER_TEXT], requested[NUMBER_TEXT];
-    char advice[128];
+    char dropped[NUMBER_TEXT], what_to_do[ADVICE_TEXT];
     if (kinds_grow(bly_filter_geometry(((const filter_state *)base)->filter).kind) ||
         !state_is_overfull(facts))
         return true;
-    (void)snprintf(advice, sizeof advice, "use -n %llu, or leave out -n and let it grow",
-                   (unsigned long long)base->records);
     message_warn("the filter contains more keys than it was planned for: %s new lines were "
                  "dropped, and the false-positive rate is now %s (%s: %s); %s",
-                 state_dropped_text(facts->dropped, dropped), number_percent(facts->rate, rate),
+                 state_dropped_text(facts->dropped, dropped), NUMBER_PERCENT(facts->rate),
                  r->memory && r->rate == 0 ? "planned" : "requested",
-                 number_percent(facts->requested, requested),
-                 r->memory ? r->overhead + 2 * bytes <= r->memory
-                                 ? "give a larger -n, or use --confirm FILE"
-                                 : "give a larger --memory, or use --confirm FILE"
-                 : r->file ? "name another file, and leave out -n"
-                           : advice);
+                 NUMBER_PERCENT(facts->requested), advice(base, facts->bytes, what_to_do));
     return facts->rate <= state_useless_rate;
 }
 

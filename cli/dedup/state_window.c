@@ -25,6 +25,7 @@
  */
 #include "dedup/state_filter.h"
 
+#include "filters/filter_file.h"
 #include "filters/line_window.h"
 #include "text/message.h"
 #include "text/numbers.h"
@@ -217,17 +218,11 @@ static double rate_by_number(window_state *s, const bly_window_info *w, uint64_t
     return rate;
 }
 
-static double rate_by_bits(const bly_filter *f) {
-    bly_filter_info stats = {.struct_size = sizeof stats};
-    bly_filter_get_info(f, &stats);
-    return stats.current_fpr;
-}
-
 /* Time: the rate of the older generations is computed once per generation. */
 static double rate_by_time(window_state *s, const bly_window_info *w, uint64_t ago) {
     const double active = rate_of_one(s->core.filter, w, (double)w->active_keys);
     if (s->core.added == 0 || w->ordinal != s->slice) {
-        const double all = rate_by_bits(s->core.filter);
+        const double all = filter_info(s->core.filter).current_fpr;
         s->slice = w->ordinal;
         s->rate_added = s->core.added;
         s->older = active < 1 ? fmax(0, (all - active) / (1 - active)) : 1;
@@ -240,7 +235,7 @@ static double rate_by_time(window_state *s, const bly_window_info *w, uint64_t a
     if (s->core.added - s->rate_added <= bly_plan_bytes(&g) / 64) /* a pass costs too much */
         return fmax(counted, s->core.rate);
     s->rate_added = s->core.added;
-    return rate_by_bits(s->core.filter);
+    return filter_info(s->core.filter).current_fpr;
 }
 
 /* ---- use ------------------------------------------------------------------------------------- */
@@ -278,8 +273,8 @@ static bool judge(const dedup_state *base, const state_facts *facts) {
     if (!r->window_span || worst <= 1.1 * facts->requested)
         return true;
     message_warn("the window of %s contained more keys than planned: %s new lines were mistaken "
-                 "for repeats and dropped, at a "
-                 "false-positive rate of up to %s; give %sa larger -n",
+                 "for repeats and dropped, at a false-positive rate of up to %s; give %sa larger "
+                 "-n",
                  number_span(r->window_span / 1000, span),
                  state_dropped_text(facts->dropped, dropped), number_percent(worst, rate),
                  r->file ? "another --state file and " : "");

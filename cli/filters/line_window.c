@@ -47,19 +47,18 @@ uint64_t line_window_bytes(const line_window *w) {
 
 bool line_window_of(const bly_filter *f, line_window *out) {
     bly_window_info w = {.struct_size = sizeof w};
-    bly_filter_info info = {.struct_size = sizeof info};
     const uint64_t keys = bly_filter_capacity(f);
+    const double rate = bly_filter_fpr(f);
     *out = (line_window){0};
     if (bly_window_get_info(f, &w) != BLY_OK ||
         (w.span ? w.generations != LINE_WINDOW_GENERATIONS : keys <= LINE_WINDOW_SPARE))
         return false;
-    bly_filter_get_info(f, &info);
     if (w.span)
         *out = (line_window){.span = w.span,
                              .keys = keys / LINE_WINDOW_GENERATIONS,
-                             .rate = line_window_part(info.requested_fpr, w.generations)};
+                             .rate = line_window_part(rate, w.generations)};
     else
-        *out = (line_window){.lines = keys - LINE_WINDOW_SPARE, .rate = info.requested_fpr};
+        *out = (line_window){.lines = keys - LINE_WINDOW_SPARE, .rate = rate};
     return true;
 }
 

@@ -203,8 +203,7 @@ static const decoder bzip2 = {
     .magic_size = 10,
 };
 
-/* ---- what is not a file of lines --------------------------------------------------------------
- */
+/* ---- what is not a file of lines ------------------------------------------------------------- */
 
 const decoder filter_format = {
     .name = "a Bloomery filter",

@@ -54,8 +54,7 @@ void key_rule_json(const key_rule *rule, json *out);
 
 void key_rule_free(key_rule *rule);
 
-/* ---- options, for the commands that read streams of lines: dedup, distinct, count -------------
- */
+/* ---- options, for the commands that read streams of lines: dedup, distinct, count ------------ */
 
 typedef struct key_options {
     uint64_t field;

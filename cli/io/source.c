@@ -51,8 +51,7 @@ static ptrdiff_t read_raw(source *s, char *to, size_t room) {
     return n;
 }
 
-/* ---- recognising formats ----------------------------------------------------------------------
- */
+/* ---- recognising formats --------------------------------------------------------------------- */
 
 static bool begins_as(const decoder *d, const uint8_t *bytes, size_t size) {
     for (size_t i = 0; i < size; i++)

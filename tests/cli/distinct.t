@@ -260,3 +260,20 @@ $ (ulimit -f 1; bloomery distinct -s big.bly --precision 18 many); ls -A | grep 
 $ bloomery distinct many > /dev/full
 ! bloomery distinct: standard output: No space left on device
 ? 2
+
+# User and password of an address are not printed, also if it is in the place of a file; all else is.
+$ for name in redis://:pw@h/k redis://u:p/w@h/k 'redis://:p w@h/k' REDIS://:pw@h/k redis+unix://:pw@/s redis://h:1/k@x redis://u@h/k 'redis://[::1]:7/k@x' unix:///s@x redis://:PASSWORD@h/k; do seq 3 | bloomery distinct --state "$name"; done
+! bloomery distinct: redis://h/k: No such file or directory
+! bloomery distinct: redis://h/k: No such file or directory
+! bloomery distinct: redis://h/k: No such file or directory
+! bloomery distinct: REDIS://h/k: No such file or directory
+! bloomery distinct: redis+unix:///s: No such file or directory
+! bloomery distinct: redis://h:1/k@x: No such file or directory
+! bloomery distinct: redis://u@h/k: No such file or directory
+! bloomery distinct: redis://[::1]:7/k@x: No such file or directory
+! bloomery distinct: unix:///s@x: No such file or directory
+! bloomery distinct: redis://:PASSWORD@h/k: No such file or directory
+? 2
+$ seq 3 | bloomery distinct --state "redis://:$(head -c 5000 /dev/zero | tr '\0' x)@h/k"
+! bloomery distinct: redis://
+? 2
