@@ -175,6 +175,9 @@ $ bloomery check f.bly words >/dev/full
 $ bloomery check --json f.bly words >/dev/full
 ! bloomery check: standard output: No space left on device
 ? 2
+$ seq 100000 | bloomery check --json f.bly >/dev/full
+! bloomery check: standard output: No space left on device
+? 2
 $ bloomery check -c f.bly words >/dev/full
 ! bloomery check: standard output: No space left on device
 ? 2

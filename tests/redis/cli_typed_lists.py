@@ -153,6 +153,9 @@ def test_keyed():
     eq(info["marks"], None)
     bloomery(server, "build", "-q", "--new-key", "other", "-o", "x.bly", lines=b"x\n")
     refused(server, "a different secret key", "check", "--key-file", "other", at, "-k", "key 1")
+    bloomery(server, "build", "-q", "-o", address(server, "open"), lines=b"x\n")
+    refused(server, "is not keyed; leave out --key-file", "check", "--key-file", "secret", address(server, "open"),
+            "-k", "x")
     # Away and back, without the key and with it.
     bloomery(server, "pull", "-q", at, "k.bly")
     eq(bloomery(server, "check", "--key-file", "secret", "k.bly", "-k", "new one")[0], "new one\n")

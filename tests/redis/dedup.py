@@ -12,7 +12,7 @@ sys.dont_write_bytecode = True
 from dedup_support import PROGRAM, SURE, Run, dedup, joined, lines, once, refused  # noqa: E402
 from clocks import Clock  # noqa: E402
 from plans import losses  # noqa: E402
-from support import ROOT, Cluster, eq, head, main, ok, plain, shard_key, url, wait_sync  # noqa: E402
+from support import ROOT, Cluster, eq, head, main, ok, plain, shard_key, url, wait_for, wait_sync  # noqa: E402
 
 
 # ---- many machines ------------------------------------------------------------------------------
@@ -285,6 +285,31 @@ def test_lookups_without_answers():
             if policy == "stop":
                 ok("lines 3 to 5 of standard input got no answer" in said
                    and "run dedup again from line 3" in said, said)
+
+
+def ranges_read(client):
+    return int(re.search(r"cmdstat_getrange:calls=(\d+)", client.must("INFO", "commandstats").decode()).group(1))
+
+
+def test_lookups_without_answers_to_a_file():
+    """Nothing was printed, so there is no line from which to go on."""
+    with plain() as server, Clock() as clock:
+        dedup(server, "seen", "-n", "1000", *SURE, data=b"a\n")
+        at = ("--redis", url(server, "seen"), "--allow-replica", "-o", server.path("out"))
+        with server.client() as c:
+            before = ranges_read(c)
+            Run(*at, data=b"").end(0)
+            empty = ranges_read(c) - before  # fewer than by opening and one batch
+            os.remove(server.path("out"))
+            run = Run(*at, **clock.environment)
+            run.say(b"a\nc\n")
+            wait_for(lambda: ranges_read(c) - before > 2 * empty, what="the first batch")
+        server.kill()
+        run.say(b"b\n")
+        with clock.racing():
+            _, said = run.end(2)
+        ok("nothing was printed; run dedup again, or use" in said, said)
+        ok(not os.path.exists(server.path("out")), "an incomplete file")
 
 
 # ---- what is told -------------------------------------------------------------------------------
