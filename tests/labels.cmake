@@ -14,7 +14,7 @@
 # What is called NAME_large is the test NAME with a larger sample.
 set(BLOOMERY_SLOW_TESTS kinds_rates_large kinds_rates_low cli_kill_large cli_lost_large
   cli_window_lines_large cli_count_truth_large module_stalls_large redis_winners_million checks_readme
-  checks_commands checks_install checks_demo checks_subproject)
+  checks_documents checks_install checks_demo checks_subproject)
 set(BLOOMERY_MEDIUM_TESTS checks_format checks_headers checks_run_test cli_build cli_confirm cli_count
   cli_count_truth cli_counting cli_cuckoo cli_distinct cli_keyrules cli_kill cli_lost cli_man
   cli_options_everywhere cli_plan cli_rates cli_types cli_window cli_window_lines kinds_build kinds_counting
