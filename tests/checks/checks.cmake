@@ -29,6 +29,7 @@ else()
   bloomery_skip(formats_redisbloom_reader "python3 is not installed")
 endif()
 
+add_test(NAME checks_commit_msg COMMAND ${here}/check_commit_msg.sh)
 add_test(NAME checks_packages COMMAND ${here}/check_packages.sh)
 add_test(NAME checks_vocabulary COMMAND ${here}/check_vocabulary.sh)
 add_test(NAME checks_symbols COMMAND ${here}/check_symbols.sh $<TARGET_FILE:bloomery>)
