@@ -14,8 +14,11 @@ sys.dont_write_bytecode = True
 
 import c_headers  # noqa: E402
 import check_architecture  # noqa: E402
+import check_documents  # noqa: E402
 import check_kinds  # noqa: E402
 import check_layout  # noqa: E402
+import check_links  # noqa: E402
+import check_phrases  # noqa: E402
 import check_symbol_order  # noqa: E402
 import check_tree  # noqa: E402
 
@@ -243,8 +246,58 @@ def check_symbols_finds():
     return 2
 
 
+def check_links_finds():
+    files = {"README.md": "# One\n\n[a](docs/two.md#the-second-part) [b](#one) [c](docs) [d](https://two.test/x#y) `[e](no.md)`\n",
+             "docs/two.md": "## The `second` part\n\n```sh\n# [f](no.md)\n```\n"}
+    bad = ["[x](docs/no.md)", "[x](docs/two.md#second-part)", "[x](#two)", "[x `y`](no)", "![x](no.svg)", "[![x](no.svg)](docs)"]
+    assert rules_broken(files, check_links.violations) == []
+    for link in bad:
+        found = rules_broken(changed(files, "README.md", "+" + link), check_links.violations)
+        assert len(found) == 1, f"{link}: {found}"
+    return len(bad)
+
+
+def check_phrases_finds():
+    good = {"src/a.c": "/* Many strange things, if there are no more. */\n", "README.md": "It says \"whoever\" and `anew`.\n\n```sh\nanew\n```\n"}
+    bad = ["keys of strangers", "built\n * anew", "takes other keys for its own", "there is\n    none", "cannot be had", "the rate\nasked"]
+    assert rules_broken(good, check_phrases.violations) == []
+    for words in bad:
+        for path, text in (("src/a.c", f"+/* {words} */\n"), ("README.md", f"+\n{words}\n")):
+            found = rules_broken(changed(good, path, text), check_phrases.violations)
+            assert [place[0] for place in found] == [path], f"{words!r}: {found}"
+    return 2 * len(bad)
+
+
+def check_documents_finds():
+    """Its parts, without a program of ours: blocks, transcripts, and what a shell says."""
+    bad = ["```sh no-run\nls\n```\n", "```sh no-run: no\nls\n```\n", "```bash\nls\n```\n", "text\n\n    bloomery dedup x\n", "```sh nowhere\nls\n```\n"]
+    for text in bad:
+        try:
+            check_documents.blocks_of("d.md", text)
+        except check_documents.BadDocument:
+            continue
+        raise AssertionError(f"{text!r} is accepted")
+    text = "```c\nint x;\n```\n```sh\na\n```\n<!-- sh\nb\n-->\n```console\n$ c\nd\n```\n```sh no-run: needs root\ne\n```\n```sh endless\nf\n```\n"
+    blocks = check_documents.blocks_of("d.md", text)
+    assert [(b.how, b.line, b.text) for b in blocks] == [("sh", 5, "a\n"), ("sh", 8, "b\n"), ("console", 11, "$ c\nd\n"), ("no-run", 15, "e\n"), ("endless", 18, "f\n")]
+    assert check_documents.transcript_of("$ a \\\n> b\nc\n$ d\n") == [["a \\\nb", ["c"]], ["d", []]]
+    for expected, printed, same in [(["a"], "a\n", True), (["a"], "a", True), (["a"], "a\nb\n", False), (["a", "...", "c"], "a\nc\n", True),
+                                    (["a", "...", "c"], "a\nb\nb\nc\n", True), (["..."], "", True), ([], "a\n", False), (["a."], "ab\n", False)]:
+        assert check_documents.matches(expected, printed) == same, f"{expected} and {printed!r}"
+
+    class Here:
+        environment = dict(os.environ)
+
+    for commands, endless, good in [("true", False, True), ("false", False, False), ("false; true", False, False), ("false | true", False, False),
+                                    ("echo $no", False, False), ("echo a; sleep 9", True, True), ("echo a", True, False)]:
+        assert check_documents.run(commands, ".", Here, endless)[0] == good, commands
+    assert check_documents.quoted_plans("`plan -n 5` `bloomery plan -n N` `plan`\n```sh\n`plan -n 6`\n```\n") == ["bloomery plan -n 5"]
+    return len(bad) + 14
+
+
 def main():
-    cases = check_tree_finds() + check_architecture_finds() + check_kinds_finds()
+    cases = check_tree_finds() + check_architecture_finds() + check_kinds_finds() + check_links_finds()
+    cases += check_phrases_finds() + check_documents_finds()
     if shutil.which("cc") and shutil.which("nm"):
         cases += check_symbol_order_finds() + check_layout_finds() + check_symbols_finds()
     print(f"{cases} planted violations are found")

@@ -118,7 +118,8 @@ def make_files(folder):
     write("app.log", lines)
     write("access.log.gz", lines)
     write("hosts.log", ["a.test", "login.paypa1-login.example"])
-    shutil.copy(os.path.join(ROOT, "examples/data/phishing.txt"), folder)
+    for name in ("crawl.txt", "phishing.txt", "visited.txt"):
+        shutil.copy(os.path.join(ROOT, "examples/data", name), folder)
     shutil.copy(os.path.join(ROOT, "examples/readme.c"), os.path.join(folder, "program.c"))
     return folder
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # check_readme.sh [LIBDIR]: the C program in README.md is examples/readme.c, and compiles and runs
 # with plain cc against the library in LIBDIR (when not given: that of the dev preset, or of the
-# release one); and what the documents name exists.
+# release one); and the calls, options and files that the documents name exist. (check_links.py checks links.)
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
 lib=${1:-$root/build/dev/lib}
@@ -29,7 +29,7 @@ if [ "$(grep -c '^new ' out)" -ne 2 ] || [ "$(grep -c '^seen ' out)" -ne 1 ] ||
     exit 1
 fi
 
-# What the documents name must be there: calls, options, and the files they link to. What the
+# What the documents name must be there: calls, options, and files. What the
 # changelog lists under Removed must be gone instead, but for statuses (BLY_E...).
 cd "$root"
 set -- README.md CONTRIBUTING.md SECURITY.md CHANGELOG.md docs/*.md docs/kinds/*.md
@@ -63,13 +63,6 @@ awk '/^##/ { removed = /^### Removed/ } !removed' CHANGELOG.md >"$work/changelog
         while read -r file; do
             [ -e "$file" ] || [ -e "src/$file" ] || echo "no file $file"
         done
-    for document in "$@"; do
-        { grep -oE '\]\([^)#]+' "$document" || true; } | cut -c3- |
-            while read -r link; do
-                case $link in http*) continue ;; esac
-                [ -e "$(dirname "$document")/$link" ] || echo "$document: no file $link"
-            done
-    done
 } >"$work/missing"
 cat "$work/missing" >&2
 ! [ -s "$work/missing" ]

@@ -6,7 +6,7 @@ if(BLOOMERY_SANITIZE OR CMAKE_CROSSCOMPILING)
 endif()
 
 # The rules of the tree, which scripts/lint checks as well, and that these checks find what they are for.
-foreach(name architecture checks kinds symbol_order tree)
+foreach(name architecture checks kinds links phrases symbol_order tree)
   if(NOT Python3_FOUND)
     bloomery_skip(checks_${name} "python3 is not installed")
   elseif(name STREQUAL symbol_order)
