@@ -1,5 +1,5 @@
 #!/bin/sh
-# check_readme.sh [LIBDIR]: the C program in README.md is examples/readme.c, and compiles and runs
+# check_readme.sh [LIBDIR]: the C program in README.md and README.zh.md is examples/readme.c, and compiles and runs
 # with plain cc against the library in LIBDIR (when not given: that of the dev preset, or of the
 # release one); and the calls, options and files that the documents name exist. (check_links.py checks links.)
 set -eu
@@ -15,11 +15,13 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
 
-awk '/^```c$/ { inside = 1; next } /^```/ { inside = 0 } inside' "$root/README.md" >block.c
-if ! diff -u "$root/examples/readme.c" block.c; then
-    echo "README.md and examples/readme.c differ" >&2
-    exit 1
-fi
+for readme in README.md README.zh.md; do
+    awk '/^```c$/ { inside = 1; next } /^```/ { inside = 0 } inside' "$root/$readme" >block.c
+    if ! diff -u "$root/examples/readme.c" block.c; then
+        echo "$readme and examples/readme.c differ" >&2
+        exit 1
+    fi
+done
 cc -I"$root/include" block.c -L"$lib" -lbloomery -Wl,-rpath,"$lib" -o block
 ./block >out
 if [ "$(grep -c '^new ' out)" -ne 2 ] || [ "$(grep -c '^seen ' out)" -ne 1 ] ||
@@ -32,7 +34,7 @@ fi
 # What the documents name must be there: calls, options, and files. What the
 # changelog lists under Removed must be gone instead, but for statuses (BLY_E...).
 cd "$root"
-set -- README.md CONTRIBUTING.md SECURITY.md CHANGELOG.md docs/*.md docs/kinds/*.md
+set -- README.md README.zh.md CONTRIBUTING.md SECURITY.md CHANGELOG.md docs/*.md docs/kinds/*.md
 names='\b(bly|blyi|BLY|BLYI)_[A-Za-z0-9_]*[A-Za-z0-9]'
 awk '/^##/ { removed = /^### Removed/ } removed' CHANGELOG.md >"$work/removed"
 awk '/^##/ { removed = /^### Removed/ } !removed' CHANGELOG.md >"$work/changelog"
@@ -44,7 +46,7 @@ awk '/^##/ { removed = /^### Removed/ } !removed' CHANGELOG.md >"$work/changelog
             ! grep -rqw "$name" include || echo "upgrading.md: $name is in include/"
         done
     ls docs/*.md docs/kinds/*.md | grep -v '/upgrading.md$' | xargs cat "$work/upgrading" >"$work/docs"
-    grep -ohE "$names" README.md CONTRIBUTING.md SECURITY.md "$work/changelog" "$work/docs" | sort -u |
+    grep -ohE "$names" README.md README.zh.md CONTRIBUTING.md SECURITY.md "$work/changelog" "$work/docs" | sort -u |
         while read -r name; do
             grep -rqE "\b$name" include src || echo "no $name in include/ or src/"
         done
