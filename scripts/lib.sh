@@ -1,15 +1,15 @@
 # What the scripts share. Sourced, not run: moves to the repository's root.
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-# Two options that every script has are taken out of the arguments here.
+# Handles the two options that every script has, and removes them from the arguments.
 arguments=()
 for word in "$@"; do
     case $word in
-        --no-install) export BLOOMERY_NO_INSTALL=1 ;; # scripts that are called follow it too
+        --no-install) export BLOOMERY_NO_INSTALL=1 ;; # for called scripts, too
         -h | --help)
             sed -n '2,/^[^#]/s/^# \{0,1\}//p' "scripts/${0##*/}"
             echo
-            echo "With --no-install no package is installed; what is missing is listed."
+            echo "With --no-install no package is installed; missing packages are listed."
             exit 0
             ;;
         *) arguments+=("$word") ;;
@@ -22,12 +22,12 @@ say() {
     printf '== %s\n' "$*"
 }
 
-# need_packages PACKAGE...: installs the Debian packages that are missing, after it has said which.
-# With --no-install (the variable BLOOMERY_NO_INSTALL) it only says which.
+# need_packages PACKAGE...: prints which Debian packages are missing, and installs them. With --no-install
+# (the variable BLOOMERY_NO_INSTALL) it only prints them.
 need_packages() {
     local missing=() package run=() installed
     command -v dpkg-query >/dev/null || {
-        say "not Debian, nothing is installed; needed is what these packages contain: $*"
+        say "this is not Debian, so nothing is installed; the contents of these packages are needed: $*"
         return 0
     }
     installed=$(dpkg-query -W -f='${Package} ${Status}\n' "$@" 2>/dev/null | sed -n 's/ .* ok installed$//p' || true)
@@ -36,7 +36,7 @@ need_packages() {
     done
     [ ${#missing[@]} -eq 0 ] && return 0
     if [ -n "${BLOOMERY_NO_INSTALL-}" ]; then
-        say "not installed, and left so (--no-install): ${missing[*]}"
+        say "not installed (--no-install): ${missing[*]}"
         return 0
     fi
     if [ "$(id -u)" -ne 0 ]; then
@@ -52,14 +52,14 @@ need_packages() {
         apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
 }
 
-# without_services COMMAND...: runs it (after the words of the array `run`, such as sudo) while Debian's
-# package scripts are told to start no service. A policy of the administrator stays in force: if that
+# without_services COMMAND...: runs the command (after the words of the array `run`, such as sudo) while a
+# policy keeps Debian's package scripts from starting services. A policy of the administrator stays in force: if that
 # allows services to start, nothing is installed.
 service_policy=/usr/sbin/policy-rc.d
 without_services() (
     mark="# Written by Bloomery's scripts while they install packages; it can be removed after process"
     owner=$(sed -n "s/^$mark //p" "$service_policy" 2>/dev/null || true)
-    # Not ours, or that of a script which is installing at this moment.
+    # The policy is not ours, or belongs to a script that is installing packages now.
     if [ -e "$service_policy" ] && { [ -z "$owner" ] || [ -e "/proc/$owner" ]; }; then
         status=0
         "$service_policy" bloomery start >/dev/null 2>&1 || status=$?
@@ -77,7 +77,7 @@ without_services() (
 )
 
 # find_server: sets BLOOMERY_SERVER, for tests and benchmarks, to a server program. Debian's package
-# redis-tools contains it under another name, and its name decides what it does.
+# redis-tools contains it as redis-check-rdb; under the name redis-server the same file is the server.
 find_server() {
     BLOOMERY_SERVER=${BLOOMERY_SERVER:-$(command -v redis-server || command -v valkey-server || true)}
     if [ -z "$BLOOMERY_SERVER" ] && command -v redis-check-rdb >/dev/null; then
@@ -92,8 +92,8 @@ find_server() {
     export BLOOMERY_SERVER
 }
 
-# install_npm_clients FOLDER: puts the clients of tests/module/clients/package-lock.json there, unless
-# --no-install forbids it, they are there, or Node is missing or too old for them.
+# install_npm_clients FOLDER: installs the clients of tests/module/clients/package-lock.json there, unless
+# --no-install forbids it, they are installed already, or Node is missing or too old for them.
 install_npm_clients() {
     local from=tests/module/clients mark=$1/node_modules/.installed
     cmp -s "$from/package-lock.json" "$mark" && return 0
@@ -106,8 +106,8 @@ install_npm_clients() {
     cp "$from/package-lock.json" "$mark"
 }
 
-# fixed_addresses: sets at_fixed_addresses to the words before a command that make it run without
-# address randomisation; to none where a container forbids that.
+# fixed_addresses: sets at_fixed_addresses to the prefix that makes a command run without address
+# randomisation, or to nothing where a container forbids that.
 fixed_addresses() {
     at_fixed_addresses=(setarch "$(uname -m)" -R)
     "${at_fixed_addresses[@]}" true 2>/dev/null || at_fixed_addresses=()
@@ -116,13 +116,13 @@ fixed_addresses() {
 build_packages=(cmake gcc libc6-dev make pkg-config libxxhash-dev libssl-dev libsodium-dev
     zlib1g-dev libzstd-dev libidn2-dev libhiredis-dev)
 
-# What the tests need besides. redis-tools contains the server program; redis-server would add a
-# service that is started with the machine.
+# Further packages for the tests. redis-tools contains the server program; the package redis-server
+# would add a service that starts with the machine.
 test_packages=("${build_packages[@]}" libcmocka-dev python3 redis-tools python3-redis libsqlite3-dev
     libmurmurhash-dev libisal-dev zstd xz-utils bzip2 mandoc groff-base zsh fish)
 
-# build PRESET [TARGET...]: builds it, configured if that was not done yet; what the compiler said is
-# shown if that fails.
+# build PRESET [TARGET...]: configures the preset if necessary, and builds it. If that fails, the
+# compiler's messages are shown.
 build() {
     local log=build/$1/build.log
     [ -e "build/$1/build.ninja" ] || [ -e "build/$1/Makefile" ] || configure "$1"
@@ -133,9 +133,9 @@ build() {
     }
 }
 
-# configure PRESET: configures build/PRESET, and looks again for packages that were missing; the first
-# time with Ninja and ccache where they are installed. (Changes of CMakeLists.txt are seen by the build
-# itself.)
+# configure PRESET: configures build/PRESET, and looks again for packages that were missing. The first
+# time it selects Ninja and ccache where they are installed. (The build itself notices changes of
+# CMakeLists.txt.)
 configure() {
     local more=()
     if [ ! -e "build/$1/CMakeCache.txt" ]; then

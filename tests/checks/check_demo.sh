@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
-# check_demo.sh [--no-install]: the README's first command does its job, from nothing, and its numbers
-# are right.
+# check_demo.sh [--no-install]: README's first command works from a fresh clone, and its numbers are right.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 out=$(scripts/demo "$@" 2>&1)
@@ -9,13 +8,13 @@ crawl=examples/data/crawl.txt
 kept=$(build/bin/bloomery dedup --url $crawl | wc -l)
 distinct=$(build/bin/bloomery dedup --url --exact $crawl | wc -l)
 printf '%s' "$out" | grep -q "$(wc -l <$crawl | sed 's/\(...\)$/,\1/')"
-printf '%s' "$out" | grep -q "kept: $kept;"
-# At most one in a thousand new URLs is lost (five sigma above the mean); none is kept twice.
+printf '%s' "$out" | grep -q "printed: $kept;"
+# At most one in a thousand new URLs is dropped (five sigma above the mean), and none is printed twice.
 [ "$kept" -le "$distinct" ]
 [ "$kept" -ge $((distinct - distinct / 1000 - 20)) ]
-# An exact count by other means agrees with ours.
+# Our exact count agrees with that of sort.
 [ "$(build/bin/bloomery dedup --exact $crawl | wc -l)" -eq "$(LC_ALL=C sort -u $crawl | wc -l)" ]
-# The blocklist warns of the four names that are on it, and of no other.
+# The blocklist reports the four listed names, and no other.
 warned=$(printf '%s\n' "$out" | tail -4)
 [ "$warned" = "login.paypa1-login.example
 ACCOUNT-VERIFY.EXAMPLE
