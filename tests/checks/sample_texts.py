@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""sample_texts.py messages|comments NUMBER SEED [ROOT]: texts drawn at random, each once, for a reader to judge their English.
+"""sample_texts.py messages|comments NUMBER SEED [ROOT]: draws texts at random, each once, for a reader to judge their English.
 
 messages: what the command line prints on standard error, with the place of each: the formats of message_error,
-message_warn and message_note, and the reasons that functions return or hand to refuse(). comments: comments of
-C files in include/, src/, module/ and cli/. The same seed draws the same texts from the same tree.
+message_warn and message_note, and the reasons that functions return or hand to refuse(). comments: the
+comments of all C files, tests included. The same seed draws the same texts from the same tree.
 """
 import os
 import random
@@ -41,7 +41,7 @@ def comments(text):
 
 
 def texts_of(root, what):
-    folders = ("cli",) if what == "messages" else ("include", "src", "module", "cli")
+    folders = ("cli",) if what == "messages" else ("include", "src", "module", "cli", "bench", "examples", "fuzz", "tests")
     for path in files_in(root, folders, (".c", ".h")):
         with open(os.path.join(root, path), encoding="utf-8") as file:
             text = file.read()
