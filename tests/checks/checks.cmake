@@ -60,6 +60,13 @@ else()
   bloomery_skip(checks_headers "g++ is not installed")
 endif()
 
+# The figures of the documents are those that the program computes.
+if(Python3_FOUND AND TARGET bloomery_cli)
+  add_test(NAME checks_figures COMMAND ${Python3_EXECUTABLE} ${here}/check_figures.py $<TARGET_FILE:bloomery_cli>)
+else()
+  bloomery_skip(checks_figures "python3 is not installed, or the command line is not built")
+endif()
+
 # Of everything together, where everything is built.
 if(NOT TARGET bloomery_cli OR NOT TARGET bloomery_module OR NOT HIREDIS_FOUND)
   return()
