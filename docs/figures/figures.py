@@ -38,8 +38,17 @@ def bytes_per_key(planner, kind, *rates):
 
 
 def memory(planner, kind, keys, *rates):
-    """Of a filter for that many keys, in MB."""
-    return each(rates, lambda r: significant(row_of(planner, kind, r, keys=keys)["bytes"] / 1e6, 3) + " MB")
+    """Of a filter for that many keys, in MB or GB."""
+    def text_of(requested):
+        megabytes = row_of(planner, kind, requested, keys=keys)["bytes"] / 1e6
+        return significant(megabytes, 3) + " MB" if megabytes < 1000 else significant(megabytes / 1000, 3) + " GB"
+
+    return each(rates, text_of)
+
+
+def few_keys(planner, keys, requested):
+    """Bits per key of each kind of the large table."""
+    return ", ".join(f"`{kind}` {bits(planner, kind, requested, keys=keys)}" for kind in TABLE_KINDS)
 
 
 def lines(planner, kind, *rates, **options):
@@ -91,7 +100,7 @@ def overlay(planner, changes):
     return rounded(planner.overlay_bits(number(changes)), 0)
 
 
-SPANS = {"bits": bits, "bytes": bytes_per_key, "memory": memory, "lines": lines, "hashes": hashes, "rate": rate,
+SPANS = {"bits": bits, "bytes": bytes_per_key, "memory": memory, "few-keys": few_keys, "lines": lines, "hashes": hashes, "rate": rate,
          "overflow": overflow, "least": least, "above-least": above_least, "saves": saves, "costs": costs,
          "overlay": overlay}
 
@@ -138,6 +147,18 @@ def auto_memory(planner):
                  ([text, *(memory(planner, "auto", n, r) for r in USUAL_RATES)] for text, n in counts))
 
 
+def hash_keys(_):
+    """The most keys at which collisions of the hash itself stay below a tenth of the rate."""
+    names = [("32 (`fnv1-32`, `fnv1a-32`)", 32), ("64", 64)]
+    return table(["bits of the hash", *("most keys at " + r for r in USUAL_RATES)],
+                 ([text, *(most_keys(rate_of(r) / 10 * 2**width) for r in USUAL_RATES)] for text, width in names))
+
+
+def most_keys(value):
+    power = math.floor(math.log10(value))
+    return f"{math.floor(value):,}" if power < 9 else f"{rounded(value / 10**power, 1)} * 10^{power}"
+
+
 def needs(planner, words):
     """The README's table: five needs. `words` are the texts of the language."""
     def both(kind, **options):
@@ -172,7 +193,7 @@ NEEDS = {
         "per level": "每层 1 或 2", "static lines": "3；少数相邻的缓存行"},
 }
 
-BLOCKS = {"bits-per-key": bits_per_key, "bits": kind_bits, "counter-widths": counter_widths, "memory": auto_memory,
+BLOCKS = {"bits-per-key": bits_per_key, "bits": kind_bits, "counter-widths": counter_widths, "memory": auto_memory, "hash-keys": hash_keys,
           **{name: (lambda planner, words=words: needs(planner, words)) for name, words in NEEDS.items()}}
 
 
