@@ -56,8 +56,9 @@ def lines(planner, kind, *rates, **options):
     return each(rates, lambda r: str(row_of(planner, kind, r, **options)["cache_lines"]))
 
 
-def hashes(planner, kind, *rates):
-    return each(rates, lambda r: str(row_of(planner, kind, r)["hashes"]))
+def hashes(planner, kind, *rates, **options):
+    """k; of a kind with levels how many it has."""
+    return each(rates, lambda r: str(row_of(planner, kind, r, **options)["hashes"]))
 
 
 def rate(planner, kind, requested):
@@ -100,7 +101,7 @@ def overlay(planner, changes):
     return rounded(planner.overlay_bits(number(changes)), 0)
 
 
-SPANS = {"bits": bits, "bytes": bytes_per_key, "memory": memory, "few-keys": few_keys, "lines": lines, "hashes": hashes, "rate": rate,
+SPANS = {"bits": bits, "bytes": bytes_per_key, "memory": memory, "few-keys": few_keys, "lines": lines, "hashes": hashes, "levels": hashes, "rate": rate,
          "overflow": overflow, "least": least, "above-least": above_least, "saves": saves, "costs": costs,
          "overlay": overlay}
 

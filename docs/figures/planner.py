@@ -62,8 +62,9 @@ class Planner:
             run("build", "-q", "--kind", "classic", "-o", "base.bly", "keys")
             run("build", "-q", "--over", "base.bly", "-o", "over.bly")
             run("remove", "-q", "over.bly", "removed")
-            base = math.ceil(size("base.bly") / 512) * 64  # its size is in bits
-            return 8 * (size("over.bly") - base) / changes
+            # The size of the base is in bits, that of an overlay in bytes with a header of 64 before each part.
+            base = math.ceil(size("base.bly") / 512) * 64
+            return 8 * (size("over.bly") - base - 2 * 64) / changes
 
 
 def number(text):
