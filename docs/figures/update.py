@@ -50,6 +50,8 @@ def rewritten(planner, text):
         return one
 
     new = SPAN.sub(replace(figures.SPANS, ""), BLOCK.sub(replace(figures.BLOCKS, "\n"), text))
+    for match in re.finditer(r"(?m)^[ \t>]*<!--f:", new):
+        wrong.append((new.count("\n", 0, match.start()) + 1, "a line begins with a mark: Markdown takes all of it for HTML"))
     for match in MARK.finditer(SPAN.sub("", BLOCK.sub(lambda m: "\n" * m[0].count("\n"), new))):
         wrong.append((match.string.count("\n", 0, match.start()) + 1, "a mark without its end, or its beginning"))
     return new, wrong

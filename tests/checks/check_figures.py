@@ -20,7 +20,7 @@ GOOD = "Takes <!--f:bits fuse 12.5%-->{}<!--/f--> bits.\n\n<!-- figures: bits cu
 BAD = [("bits.", "bits <!--f:bits fuse 1%-->7<!--/f-->."), ("| `cuckoo`", "| cuckoo"), ("| `cuckoo`", "| more |\n| `cuckoo`"),
        ("fuse 12.5%", "juice 12.5%"), ("f:bits fuse", "f:bites fuse"), ("f:bits fuse 12.5%", "f:bits fuse 12.5"), ("f:bits fuse", "f:rate fuse 1% more="),
        ("<!--/f-->", ""), ("<!--f:bits fuse 12.5%-->", ""), ("<!-- end -->", ""), ("figures: bits cuckoo", "figures: bits"),
-       ("figures: bits cuckoo", "figures: others")]
+       ("figures: bits cuckoo", "figures: others"), ("Takes ", "")]
 
 
 def finds_differences(planner):
