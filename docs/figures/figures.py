@@ -165,13 +165,13 @@ def needs(planner, words):
     def both(kind, **options):
         return bits(planner, kind, "1%", "0.1%", **options)
 
-    grown = {"first": "1000"}
-    window = [lines(planner, "window", r) for r in ("1%", "0.1%")]
+    join = words["join"]
+    window = lines(planner, "window", "1%") + " / " + lines(planner, "window", "0.1%")
     cells = [(both("auto"), lines(planner, "auto", "1%")),
-             (both("scalable", **grown), words["per level"]),
-             (f"`cuckoo` {both('cuckoo')}; `hybrid` {both('hybrid')}", lines(planner, "cuckoo", "1%")),
-             (both("window"), " / ".join(window)),
-             (f"`fuse` {both('fuse')}; `ribbon` {both('ribbon')}", words["static lines"])]
+             (both("scalable", first="1000") + words["grown"], words["per level"]),
+             (both("cuckoo") + join + both("hybrid"), lines(planner, "cuckoo", "1%")),
+             (both("window"), window),
+             (both("fuse") + join + both("ribbon"), lines(planner, "fuse", "1%") + join + words["adjacent"])]
     return table(words["head"], ([need, kind, *cell] for (need, kind), cell in zip(words["rows"], cells)))
 
 
@@ -183,15 +183,16 @@ NEEDS = {
                  ("remove keys again, or count them", "`cuckoo`; `hybrid` counts exactly"),
                  ("remember only recent keys", "`window`"),
                  ("store a set that never changes, in the least memory", "`fuse`; `ribbon` is the smallest")],
-        "per level": "1 or 2 per level", "static lines": "3; a few adjacent ones"},
+        "per level": "1 or 2 per level", "adjacent": "a few adjacent ones", "join": "; ",
+        "grown": ", grown from 1,000 keys to a million"},
     "kinds-needs-zh": {
-        "head": ["需求", "类型", "误判率 1% / 0.1% 时每个键的位数", "每次查询的缓存行数"],
+        "head": ["需求", "种类", "误判率 1% / 0.1% 时每个键的比特数", "每次查询的缓存行数"],
         "rows": [("添加和查询，键的数量大致已知", "`sbbf`、`split512`、`bb2x512`：按误判率自动选择"),
                  ("键的数量未知，或无限增长", "`scalable`"),
                  ("需要删除键，或统计次数", "`cuckoo`；`hybrid` 精确计数"),
                  ("只记住最近的键", "`window`"),
                  ("全部键预先已知、不再改变，占用最小", "`fuse`；`ribbon` 最小")],
-        "per level": "每层 1 或 2", "static lines": "3；少数相邻的缓存行"},
+        "per level": "每层 1 或 2", "adjacent": "少数相邻的缓存行", "join": "；", "grown": "（从一千个键增长到一百万个）"},
 }
 
 BLOCKS = {"bits-per-key": bits_per_key, "bits": kind_bits, "counter-widths": counter_widths, "memory": auto_memory, "hash-keys": hash_keys,

@@ -31,14 +31,14 @@ WORDS = {
                   "ribbon": "the smallest kind"}},
     "zh": {
         "font": "'PingFang SC', 'Microsoft YaHei', 'Noto Sans CJK SC', 'Noto Sans SC', sans-serif",
-        "title": "选择哪种过滤器？",
-        "columns": "每个键的位数，误判率为",
+        "title": "选哪一种过滤器？",
+        "columns": "每个键的比特数，误判率为",
         "auto": "sbbf, split512",
         "needs": ["添加和查询，键的数量已知", "键的数量未知或无限增长", "需要删除键，或统计次数", "只记住最近的键",
                   "全部键预先已知，不再改变"],
         "notes": {"auto": "按误判率自动选择；低于 0.1% 时用 bb2x512", "scalable": "自动增长；此处从一千个键增长到一百万个",
                   "cuckoo": "可以删除键", "hybrid": "可以删除键，并精确计数", "window": "最近 N 个键，或最近几小时的键",
-                  "fuse": "每次查询三个缓存行", "ribbon": "占用最小的类型"}},
+                  "fuse": "每次查询三个缓存行", "ribbon": "占用最小的种类"}},
 }
 
 WIDTH, TOP, GAP = 480, 86, 12
