@@ -3,7 +3,7 @@ import math
 
 from planner import KEYS
 
-RATES = [10 ** (-e / 16) for e in range(16, 97)]  # 10% .. 1e-6
+RATES = [10 ** (-e / 12) for e in range(12, 73)]  # 10% .. 1e-6
 MAX_BITS = 40
 
 # A kind, the keys that it grows from, the colour of its curve, its name.

@@ -7,7 +7,7 @@ import tempfile
 from decimal import ROUND_HALF_UP, Decimal
 
 KEYS = 1_000_000  # for which figures per key are given
-STATIC, COUNTS = {"fuse", "ribbon"}, {"counts"}
+FLAGS = {"auto": [], "window": ["--window"], "counts": ["--counts"]}
 
 
 class Planner:
@@ -29,9 +29,7 @@ class Planner:
     def kind(self, name, keys, rate, first=None, width=None):
         """The row of a kind in the plan, or None if no such filter is possible. With `first`, the filter was
         created for that many keys and has grown. `auto` is the kind that bly_filter_new creates."""
-        flags = ["--static"] if name in STATIC else ["--counts"] if name in COUNTS else []
-        if name == "window":
-            flags = ["--window"]
+        flags = FLAGS.get(name, ["--static"])  # every other kind can be filled once, too
         if first:
             flags = ["--grows", "--first", str(first)]
         if width:

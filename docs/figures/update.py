@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""update.py BLOOMERY [--check]: writes the figures of the documents, and the pictures, as BLOOMERY computes them.
+"""update.py BLOOMERY: writes the figures of the documents, and the pictures, as BLOOMERY computes them.
 
 In README.md, README.zh.md and every document below docs/, two forms are replaced; figures.py has the names:
 
     <!-- figures: NAME -->          lines up to            <!-- end -->
     <!--f:NAME-->                   text up to             <!--/f-->
 
-docs/pictures/*.svg are drawn. Prints the files that have changed. With --check nothing is written: prints what differs,
-and ends with status 1. scripts/figures runs this, tests/checks/check_figures.py the check.
+docs/pictures/*.svg are drawn. Prints the files that have changed. scripts/figures runs this;
+tests/checks/check_figures.py checks that nothing would change.
 """
 import os
 import re
@@ -77,8 +77,8 @@ def differences(old, new):
         yield len(after) + 1, before[len(after)], ""
 
 
-def outdated(planner, root):
-    """Yields (path, new text, [message]) of each file that is not as it should be."""
+def outdated_documents(planner, root):
+    """Yields (path, new text or None, [message]) of each document that is not as it should be."""
     for path in documents(root):
         with open(os.path.join(root, path), encoding="utf-8") as file:
             old = file.read()
@@ -87,6 +87,10 @@ def outdated(planner, root):
         messages += [f"{path}:{line}: figures have changed\n-{one}\n+{two}" for line, one, two in differences(old, new)]
         if messages:
             yield path, None if wrong else new, messages
+
+
+def outdated_pictures(planner, root):
+    """The same of the pictures."""
     for path, lines in pictures(planner):
         new = "\n".join(lines) + "\n"
         try:
@@ -98,21 +102,23 @@ def outdated(planner, root):
             yield path, new, [f"{path}: the picture has changed"]
 
 
+def outdated(planner, root):
+    yield from outdated_documents(planner, root)
+    yield from outdated_pictures(planner, root)
+
+
 def main():
-    words = [w for w in sys.argv[1:] if w != "--check"]
-    if len(words) != 1:
+    if len(sys.argv) != 2:
         sys.exit(__doc__)
     status = 0
-    for path, new, messages in outdated(Planner(words[0]), ROOT):
-        if "--check" in sys.argv or new is None:
-            print("\n".join(messages))
+    for path, new, messages in outdated(Planner(sys.argv[1]), ROOT):
+        if new is None:
+            print("\n".join(messages), file=sys.stderr)
             status = 1
             continue
         with open(os.path.join(ROOT, path), "w", encoding="utf-8") as file:
             file.write(new)
         print(path)
-    if status and "--check" in sys.argv:
-        print("scripts/figures writes what is expected")
     return status
 
 
