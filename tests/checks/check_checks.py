@@ -249,7 +249,7 @@ def check_symbols_finds():
 def check_links_finds():
     files = {"README.md": "# One\n\n[a](docs/two.md#the-second-part) [b](#one) [c](docs) [d](https://two.test/x#y) `[e](no.md)`\n",
              "docs/two.md": "## The `second` part\n\n```sh\n# [f](no.md)\n```\n"}
-    bad = ["[x](docs/no.md)", "[x](docs/two.md#second-part)", "[x](#two)", "[x `y`](no)", "![x](no.svg)", "[![x](no.svg)](docs)"]
+    bad = ["[x](docs/no.md)", "[x](docs/two.md#second-part)", "[x](#two)", "[x `y`](no)", "![x](no.svg)", "[![x](no.svg)](docs)", '<img src="no.svg" width="9">']
     assert rules_broken(files, check_links.violations) == []
     for link in bad:
         found = rules_broken(changed(files, "README.md", "+" + link), check_links.violations)

@@ -11,7 +11,7 @@ import subprocess
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-LINK = re.compile(r"\]\(\s*<?([^()\s>]+)>?[^()]*\)")  # of a text or a picture, nested ones too
+LINK = re.compile(r'\]\(\s*<?([^()\s>]+)>?[^()]*\)|<(?:img|a) [^>]*?(?:src|href)="([^"]+)"')  # nested ones, too
 
 
 def blank(match):
@@ -72,7 +72,7 @@ def violations(root):
         with open(os.path.join(root, document), encoding="utf-8") as file:
             text = without_code(file.read())
         for match in LINK.finditer(text):
-            wrong = wrong_target(root, document, match[1])
+            wrong = wrong_target(root, document, match[1] or match[2])
             if wrong:
                 found.append((document, text.count("\n", 0, match.start()) + 1, wrong))
     return found
