@@ -9,7 +9,7 @@
 
 #include "options.h"
 
-/* The helps of --key-file begin with their own words, and describe the file in these. */
+/* The form of a key file, for the help texts of --key-file. */
 #define KEY_FILE_FORM "(16 bytes, or 32 hexadecimal digits)"
 
 /* clang-format off */
@@ -33,7 +33,7 @@
 #define OPTION_FIELD(offset, text) OPTION_VALUE("field", 0, CLI_COUNT, offset, "N", text)
 #define OPTION_DELIMITER(offset)                                                                   \
     OPTION_VALUE("delimiter", 't', CLI_CHAR, offset, "C", "The field separator, a tab by default.")
-/* lines: what ends with a NUL byte: "Input lines". */
+/* lines: what ends with a NUL byte, such as "Input lines". */
 #define OPTION_NULL(offset, lines)                                                                 \
     OPTION_FLAG("null", '0', offset, lines " end with a NUL byte instead of a newline.")
 #define OPTION_COMMENTS(offset)                                                                    \
@@ -54,7 +54,7 @@
 #define OPTION_OUTPUT(offset, value, text)                                                         \
     OPTION_VALUE("output", 'o', CLI_FILE, offset, value, text)
 #define OPTION_FORCE(offset, text) OPTION_FLAG("force", 'f', offset, text)
-/* Of a command whose output is a filter. */
+/* For a command whose output is a filter. */
 #define OPTION_FORCE_FILTER(offset)                                                                \
     OPTION_FORCE(offset, "Replace an existing file; write a filter to a terminal.")
 #define OPTION_COUNT(offset, text) OPTION_FLAG("count", 'c', offset, text)
@@ -68,7 +68,7 @@
 #define OPTION_RATE(offset, text) OPTION_VALUE("rate", 'p', CLI_RATE, offset, "RATE", text)
 #define OPTION_MEMORY(offset, text) OPTION_VALUE("memory", 'm', CLI_SIZE, offset, "SIZE", text)
 #define OPTION_EXACT(offset, text) OPTION_FLAG("exact", 0, offset, text)
-/* unless_given: the value where none follows, or NULL. */
+/* unless_given: the value of --window without an argument; NULL: it needs one. */
 #define OPTION_WINDOW(offset, unless_given, text)                                                  \
     {.name = "window", .letter = 'w', .type = CLI_TEXT, .at = (offset), .metavar = "N|TIME",       \
      .without = (unless_given), .help = text}
@@ -96,7 +96,7 @@
 
 #define OPTION_PLAIN(offset, text)                                                                 \
     {.name = "plain", .type = CLI_FLAG, .at = (offset), .group = CLI_GROUP_SERVER, .help = text}
-/* when: for which filters: "With --redis". */
+/* when: the condition under which the option applies, such as "With --redis". */
 #define OPTION_SHARDS(offset, when)                                                                \
     {.name = "shards", .type = CLI_COUNT, .at = (offset), .metavar = "N",                          \
      .group = CLI_GROUP_SERVER,                                                                    \
@@ -115,7 +115,7 @@
     {.name = "gozero", .type = CLI_COUNT, .at = (offset), .metavar = "BITS",                       \
      .group = CLI_GROUP_SERVER,                                                                    \
      .help = "LIST is the address of a filter of the Go framework go-zero with this many bits."}
-/* sends: "Send" or "Fetch". */
+/* sends: the first word of the help, "Send" or "Fetch". */
 #define OPTION_CHUNK_SIZE(offset, sends)                                                           \
     OPTION_VALUE("chunk-size", 0, CLI_SIZE, offset, "SIZE",                                        \
         sends " at most SIZE bytes at a time, from 1K to 64M. The default, 1M, is small enough "   \

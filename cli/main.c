@@ -22,7 +22,8 @@ const cli_command *const cli_commands[] = {
     NULL,
 };
 
-/* Output that stdio still buffers must be written before the run may count as a success. */
+/* Returns the exit status of the run, which succeeds only if the output that stdio still buffers
+ * can be written. */
 static int finish(int status) {
     errno = 0;
     if (!output_stdio_flush() && !interrupt_reader_gone())

@@ -231,7 +231,7 @@ static bool suggest_option(parser *p, const char *name, suggestion *found) {
     return *found->best;
 }
 
-/* word: the argument, or the unknown letter of an argument with several. */
+/* word: the argument, or the unknown letter in an argument of several letters. */
 static bool report_unknown(parser *p, const char *argument, const char *word) {
     suggestion found;
     void *field;

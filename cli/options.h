@@ -47,7 +47,8 @@ typedef struct cli_option {
     size_t at;           /* offset of the field in the command's values */
     const char *metavar; /* "N", "FILE", "RATE"; NULL for a flag */
     const char *choices; /* CLI_CHOICE: "ip|phone|email" */
-    const char *without; /* not NULL: the value if none is given; a given one must follow '=' */
+    const char *without; /* the value if the option is given without one; a value must then follow
+                            '='. NULL: a value is required */
     cli_group group;
     const char *help; /* a few sentences, wrapped when printed; -h shows the first */
 } cli_option;
@@ -68,12 +69,12 @@ extern const cli_option cli_common_options[];
 
 /* Fills *values and *common, and moves the operands to the front of argv (options and operands may
  * be mixed; "--" ends the options; "-" is an operand). An option with a value may be given only
- * once, unless it is of type CLI_FILES. false: reported. */
+ * once, unless it is of type CLI_FILES. On failure, reports the error and returns false. */
 bool cli_parse(const cli_option *options, int argc, char **argv, void *values, cli_common *common,
                cli_operands *operands);
 
-/* The i-th value of an option with a closed set of values (CLI_CHOICE, CLI_KIND, CLI_HASH); false
- * past the last. For help and completion. */
+/* Gets the i-th value of an option with a closed set of values (CLI_CHOICE, CLI_KIND, CLI_HASH),
+ * for help and completion. Returns false past the last. */
 bool cli_choice(const cli_option *option, size_t i, char out[32]);
 
 #endif

@@ -16,10 +16,10 @@ enum {
     CHUNK = 1 << 16,      /* keys made and timed together */
     SAMPLES = 1 << 14,    /* times of one operation */
     BATCH = 4096,         /* keys in one batched call */
-    MAX_LOOKUPS = 2 << 20 /* keys that a round looks up, where not all are needed */
+    MAX_LOOKUPS = 2 << 20 /* a round looks up at most this many keys */
 };
 
-/* The numbers of keys that are never added begin here. */
+/* Keys with this number or a higher one are never added. */
 static const uint64_t first_absent = UINT64_C(1) << 50;
 
 /* ---- keys ------------------------------------------------------------------------------------ */
@@ -37,7 +37,7 @@ static void keys_close(bench_keys *k) {
     *k = (bench_keys){0};
 }
 
-/* false: no memory, reported. */
+/* If memory runs out, reports that and returns false. */
 static bool keys_open(bench_keys *k, size_t length) {
     *k = (bench_keys){length, malloc(length * CHUNK), calloc(CHUNK, sizeof *k->keys)};
     if (!k->bytes || !k->keys) {
@@ -73,7 +73,7 @@ static void make_keys(const bench_keys *k, uint64_t first, size_t n) {
 
 typedef struct bench_times {
     size_t count;
-    double ns[SAMPLES]; /* per key; those past the last are dropped */
+    double ns[SAMPLES]; /* per key; when the array is full, further times are dropped */
 } bench_times;
 
 static void record_time(bench_times *t, double start, size_t keys) {
@@ -87,7 +87,7 @@ static int ascending(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* Sorts the times. 0 when there are none. */
+/* Sorts the times. Returns 0 if there are none. */
 static double median_of(bench_times *t) {
     if (t->count == 0)
         return 0;
@@ -101,8 +101,8 @@ typedef struct bench {
     const bench_setting *setting;
     bench_keys keys;
     bly_spec spec;
-    bool built;           /* from all keys at once: `many` and `one` are then the same */
-    bly_builder *builder; /* of one that is built */
+    bool built;           /* from all keys at once; `many` and `one` are then one filter */
+    bly_builder *builder; /* used if `built` */
     bly_filter *many, *one;
     bench_times times[BENCH_OPS];
     const char *wrong;        /* the first error; NULL: none */
@@ -163,8 +163,8 @@ static uint64_t contains_one(bench *b, size_t n) {
 
 /* ---- a round --------------------------------------------------------------------------------- */
 
-/* One operation over the keys numbered from `first`, so that nothing else is in the cache
- * meanwhile. Returns the sum of its results. */
+/* Runs one operation for all keys, so that no other filter is in the cache. The keys are numbered
+ * from `first`. Returns the sum of the results. */
 static uint64_t pass(bench *b, bench_op op, uint64_t first, uint64_t count) {
     static uint64_t (*const works[BENCH_OPS])(bench *, size_t) = {
         add_many, add_one, contains_many, contains_one, contains_many, contains_one};
@@ -236,8 +236,8 @@ static void one_round(bench *b, unsigned round) {
 
 /* ---- all rounds ------------------------------------------------------------------------------ */
 
-/* A kind is measured in its use: one that grows begins with a tenth of the keys, one that is built
- * gets all keys at once, one that forgets has a window. */
+/* Plans a filter for the use that its kind is made for: a filter that grows begins with room for a
+ * tenth of the keys, one that is built gets all keys at once, and one that forgets has a window. */
 static bly_status plan(const bench_setting *s, bly_kind kind, bly_spec *out) {
     static const uint32_t uses[] = {BLY_NEED_GROW, 0, BLY_NEED_STATIC, BLY_NEED_WINDOW,
                                     BLY_NEED_COUNTS};
@@ -251,7 +251,7 @@ static bly_status plan(const bench_setting *s, bly_kind kind, bly_spec *out) {
     *out = bly_spec_for(kind, s->keys, s->rate);
     if (status == BLY_OK)
         status = bly_advice_get_spec(&advice, out);
-    /* An overlay over a filter of its own can be made, though there is nothing to advise. */
+    /* The planner never advises an overlay, but one can be created. */
     return kind == BLY_OVERLAY ? BLY_OK : status;
 }
 
@@ -312,22 +312,22 @@ bool bench_kind(const bench_setting *s, bly_kind kind, bench_result *out) {
 
 /* ---- limits of the machine ------------------------------------------------------------------- */
 
-/* A lookup must hash its key and read one cache line at random. This is how fast the machine does
- * either, with nothing else to do. */
+/* A lookup must hash its key and read one random cache line. The functions below measure how fast
+ * the machine does each of the two alone. */
 enum {
     LINE = 64,
-    NEAR_LINES = (4 << 20) / LINE, /* up to so many, most lie in caches */
+    NEAR_LINES = (4 << 20) / LINE, /* smaller arrays mostly fit into the caches */
     WINDOW = 32,                   /* lines requested and not yet read */
-    SEQUENCES = 4, /* random ones used in rotation: one alone would wait for its own multiply */
+    SEQUENCES = 4, /* random sequences in rotation: one alone would wait for its multiplications */
     HUGE_PAGE = 2 << 20,
     PASSES = 40
 };
 
-/* Everything computed goes in here, so that nothing is optimised away. */
+/* All results are added to this variable, so that the compiler removes no computation. */
 static volatile uint64_t sink;
 
 static bool time_hash(const bench_setting *s, bench_limits *out) {
-    static bench_times many, one; /* large */
+    static bench_times many, one; /* too large for the stack */
     static bly_hash hashes[CHUNK];
     bly_hasher hasher;
     bench_keys keys;
@@ -357,8 +357,9 @@ static bool time_hash(const bench_setting *s, bench_limits *out) {
     return true;
 }
 
-/* Advances a linear congruential sequence and requests the line its upper half chooses, as filters
- * do: into the second level, which can wait for more of them, or, of a small array, the first. */
+/* Advances a linear congruential sequence, and prefetches the line that its upper half chooses. As
+ * in filters, a small array is prefetched into the first-level cache, and a larger one into the
+ * second-level cache, which can wait for more lines at once. */
 static inline const uint64_t *request(const uint64_t *at, uint64_t lines, uint64_t *x) {
     *x = *x * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
     const uint64_t *line = at + ((*x >> 32) * lines >> 32) * (LINE / sizeof *at);
@@ -387,9 +388,9 @@ static uint64_t read_lines(const uint64_t *at, uint64_t lines, uint64_t seed, si
 }
 
 static bool time_lines(bench_limits *out) {
-    static bench_times times; /* large */
+    static bench_times times; /* too large for the stack */
     uint64_t bytes = (out->bytes / HUGE_PAGE + 1) * HUGE_PAGE, lines = out->bytes / LINE;
-    /* The sequences choose among 2^32 lines at most; no machine has more. */
+    /* The sequences can choose among at most 2^32 lines (256 GiB). */
     void *at =
         bytes <= SIZE_MAX && lines <= UINT32_MAX ? aligned_alloc(HUGE_PAGE, (size_t)bytes) : NULL;
     if (!at)

@@ -24,32 +24,33 @@ typedef struct bench_setting {
 typedef enum bench_op {
     BENCH_ADD_MANY,
     BENCH_ADD_ONE,
-    BENCH_MISS_MANY, /* lookups of keys that are not in it */
+    BENCH_MISS_MANY, /* lookups of non-members */
     BENCH_MISS_ONE,
-    BENCH_HIT_MANY, /* lookups of keys that are in it */
+    BENCH_HIT_MANY, /* lookups of members */
     BENCH_HIT_ONE,
     BENCH_OPS
 } bench_op;
 
 typedef struct bench_result {
     bly_kind kind;
-    double ns[BENCH_OPS]; /* per key; 0: there is no such operation */
-    uint64_t bytes;       /* once full */
+    double ns[BENCH_OPS]; /* per key; 0 if the kind does not have the operation */
+    uint64_t bytes;       /* size of the full filter */
     double bits_per_key;
     double requested;                 /* false-positive rate */
-    uint64_t absent, false_positives; /* lookups of keys that are not in it, and how many matched */
+    uint64_t absent, false_positives; /* lookups of non-members, and how many of them matched */
 } bench_result;
 
-/* Whether such a filter can be created. false: reported. */
+/* Whether a filter of this kind can be created and measured; if not, reports why. */
 bool bench_possible(const bench_setting *s, bly_kind kind);
 
-/* A kind that can grow is measured while it grows to this size. false: reported. */
+/* Measures one kind. A filter that can grow is measured while it grows to the given number of keys.
+ * On failure, reports the error and returns false. */
 bool bench_kind(const bench_setting *s, bly_kind kind, bench_result *out);
 
 typedef struct bench_limits {
     double hash_many, hash_one; /* ns per key, by the default hash function */
     const char *hash;
-    uint64_t bytes; /* the size of the planned filter, which is that of the memory read from */
+    uint64_t bytes; /* size of the planned filter, and of the memory from which lines are read */
     double line;    /* ns per random cache line, many of them requested at once */
 } bench_limits;
 

@@ -44,7 +44,7 @@ void build_allow_free(build_allow *a) {
 
 /* ---- looking up ------------------------------------------------------------------------------ */
 
-/* The next line, and the entries of a list that would match it. */
+/* Gets the next line, and the entries of a list that would match it. Returns false at the end. */
 static bool next_line(const build_allow *a, const bly_list_levels *levels, size_t *at,
                       uint64_t *number, bly_bytes *line, bly_list_entries *tries) {
     bly_bytes stored;
@@ -71,8 +71,9 @@ static void name(const build_allow *a, uint64_t number, bly_bytes line, bly_byte
                         other ? ")" : "");
 }
 
-/* The index of the first try that is a key of the list; tries->count: none. An equal hash is nearly
- * always proof. *searches_left limits the searches for the key itself, which read all keys. */
+/* Returns the index of the first try that is a key of the list, or tries->count if none is. A hash
+ * that is equal is almost always proof. To be certain, the key itself is searched for; this reads
+ * all keys, so *searches_left limits the number of searches. */
 static size_t find(const bly_list_entries *tries, const bly_hasher *hasher,
                    const gathered_keys *keys, unsigned *searches_left) {
     size_t i = 0;

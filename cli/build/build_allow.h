@@ -12,7 +12,8 @@ typedef struct build_allow {
     uint64_t count;
 } build_allow;
 
-/* false: reported. */
+/* Reads the lines of a file. `skip`: malformed lines are skipped. On failure, reports the error and
+ * returns false. */
 bool build_allow_read(build_allow *a, const char *path, const line_rule *rule, bool skip);
 
 /* The number of lines that are really in the list; the first ones are named. */

@@ -47,7 +47,7 @@ static void report_failure(const build_run *r, bly_status status) {
         (void)message_status(r->to.name, status);
 }
 
-/* NULL: reported. */
+/* On failure, reports the error and returns NULL. */
 static bly_filter *make_filter(const build_run *r) {
     bly_list_contents contents = r->contents;
     contents.hashes = r->keys.hashes;
@@ -63,7 +63,7 @@ static bly_filter *make_filter(const build_run *r) {
 
 /* ---- without false positives ----------------------------------------------------------------- */
 
-/* The number of lines that `bloomery check` would match with this filter. */
+/* The number of lines of --must-not-match that `bloomery check` would match with this filter. */
 static uint64_t chance_matches(const build_run *r) {
     bly_list_levels levels;
     (void)bly_list_recognise(r->filter, &levels);
@@ -80,7 +80,8 @@ static bool give_up(const build_run *r, uint64_t matches) {
                         r->tries == 1 ? "y" : "ies", better);
 }
 
-/* Prepares another filter of the same keys, with other false positives. */
+/* Changes the seed, or the rate of a keyed list, so that the next filter has other false positives.
+ */
 static bool vary(build_run *r) {
     if (r->keyed) {
         r->spec.fpr /= 2;

@@ -16,8 +16,8 @@ typedef struct build_options {
     bly_kind kind;
     bly_hash_id hash;
     unsigned type;
-    unsigned counter_bits; /* 0, or the number of the choice */
-    unsigned marker;       /* the same */
+    unsigned counter_bits; /* 0 if not given, else the index of the chosen value, counted from 1 */
+    unsigned marker;       /* as counter_bits */
     bool null, comments, skip_malformed, copies, foldable, smallest, force, stats, json;
 } build_options;
 
@@ -28,23 +28,25 @@ typedef struct build_run {
     /* See bly_list_fill. With --must-not-match, building may change the hasher (another seed) or,
      * if it is keyed, the rate. */
     bly_spec spec;
-    bly_list_contents contents; /* except the keys: */
-    gathered_keys keys;         /* settled */
+    bly_list_contents contents; /* all but the hashes, which are in `keys` */
+    gathered_keys keys;         /* sorted, and without repeats unless copies are stored */
     build_allow allow;          /* with --must-not-match */
     list_lines lines;
     uint64_t repeated;
     bool keyed;
-    bool limited; /* the rate is lower than requested, so that no level matches by chance */
+    bool limited; /* the rate is lower than requested: at the requested one, levels would be false
+                     positives */
     /* Results: */
     unsigned tries; /* how often it was built until no line of `allow` matched */
     bly_filter *filter;
 } build_run;
 
-/* Whether the options can be combined, and the list may be written. false: reported. Nothing has
- * been read by then. */
+/* Whether the options can be combined and the list may be written; if not, reports why. Reads no
+ * input. */
 bool build_options_agree(build_run *r, cli_operands files);
 
-/* Builds the filter, and checks it before it is used. false: reported, and `filter` is NULL. */
+/* Builds the filter; with --must-not-match, repeatedly until no line of `allow` matches. On
+ * failure, reports the error, sets `filter` to NULL and returns false. */
 bool build_make(build_run *r);
 
 /* Prints what was built on standard error and, with --json, on standard output. */
@@ -53,8 +55,8 @@ void build_report(const build_run *r);
  * line. */
 void build_report_list(const bly_filter *f, const char *name, uint64_t bytes, double rate,
                        rates_lookups lookups);
-/* --stats: prints what `bloomery info` prints about the list f, which was saved, on standard error.
- * false: a server did not describe it, which was reported. */
+/* --stats: prints on standard error what `bloomery info` prints about the saved list f. If a server
+ * does not describe it, reports that and returns false. */
 bool build_report_stats(const build_run *r, bly_filter *f);
 
 #endif

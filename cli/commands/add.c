@@ -40,7 +40,7 @@ static int refuse(const char *path, bly_kind kind) {
         path, article, name, path);
 }
 
-/* --once. */
+/* For --once: drops the keys that the list seems to contain already. */
 static void skip_present(edit *e) {
     gathered_keys *k = &e->gathered;
     size_t absent = 0;
@@ -57,7 +57,7 @@ static bly_status apply(edit *e) {
                                   e->gathered.count, &e->done, &e->failed);
 }
 
-/* A key does not fit, although as many different keys would. */
+/* Reports that a key does not fit because of its copies: as many different keys would fit. */
 static int fail_for_copies(const edit *e, const bly_filter_info *s) {
     const unsigned copies = (unsigned)bly_filter_copies_hash(handle_filter(&e->list), e->failed);
     if (copies >= BLY_MAX_COPIES)
@@ -71,7 +71,8 @@ static int fail_for_copies(const edit *e, const bly_filter_info *s) {
         e->list.name, copies, 100 * s->fill);
 }
 
-/* The size that the file requests for its next level or table exceeds the limit. */
+/* Reports that the next level or table, whose size the file determines, would exceed the memory
+ * limit. */
 static int fail_to_grow(const edit *e) {
     if (e->values->memory)
         return message_error("%s: needs to grow by more than --memory allows; give a larger "

@@ -72,7 +72,8 @@ static bench_setting setting_of(const values *v) {
     };
 }
 
-/* Reads the kinds in `list`, or takes all of them if it is NULL. false: reported. */
+/* Reads the kinds in `list`, or takes all of them if it is NULL. On failure, reports the error and
+ * returns false. */
 static bool read_kinds(const char *list, bly_kind out[MAX_KINDS], size_t *count) {
     *count = 0;
     for (bly_kind k = bly_kind_next(BLY_KIND_NONE);

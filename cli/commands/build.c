@@ -118,7 +118,8 @@ static bool choose_hasher(build_run *r) {
     return status == BLY_OK || message_fail("-p %g: %s", r->spec.fpr, bly_strerror(status));
 }
 
-/* Before the kind is chosen, and the marks are counted. */
+/* Limits the rate, and records the lookups per line in the levels. Must be called before the kind
+ * is chosen and the marks are counted. */
 static void settle_rate(build_run *r) {
     if (kinds_can(r->spec.geometry.kind, BLY_CARDINALITY_ONLY))
         return;
@@ -127,8 +128,8 @@ static void settle_rate(build_run *r) {
     r->spec.fpr = rate;
 }
 
-/* Chooses the kind: the one of --kind, or by default the one that suits the rate (on a server: one
- * that the server can store), or with --smallest the one that the planner advises. */
+/* Chooses the kind: with --kind the given one, with --smallest the one that the planner advises,
+ * else the one that suits the rate (on a server: one that the server can store). */
 static void choose_kind(build_run *r) {
     const build_options *o = r->options;
     const double rate = r->spec.fpr / bly_list_max_lookups(r->contents.type, &r->contents.levels);
@@ -157,7 +158,8 @@ static bool take_key(void *ctx, uint64_t number, bly_bytes line, const bly_list_
 static bool gather(build_run *r, cli_operands files) {
     const build_options *o = r->options;
     r->keys.keep = o->must_not_match != NULL;
-    /* A kind without removal always stores copies: no removal needs to undo an add. */
+    /* A kind that counts keys but cannot remove them counts every occurrence, because no removal
+     * has to undo an add. */
     r->keys.copies =
         o->copies || (kinds_can(o->kind, BLY_CAN_COUNT) && !kinds_can(o->kind, BLY_CAN_REMOVE));
     if (!list_lines_read(files.items, files.count, &r->rule, o->skip_malformed, take_key, r,
@@ -255,7 +257,7 @@ static bool build(build_run *r, cli_operands files) {
         return false;
     settle_rate(r);
     choose_kind(r);
-    /* Without --must-not-match, no line is allowed. */
+    /* Without --must-not-match, r->allow has no lines. */
     if (build_allow_in_list(&r->allow, &r->contents.levels, &r->spec.hasher, &r->keys) > 0 ||
         !build_make(r) || !save(r, r->filter))
         return false;
@@ -263,7 +265,7 @@ static bool build(build_run *r, cli_operands files) {
     return !o->stats || build_report_stats(r, r->filter);
 }
 
-/* With -0, a record of blanks is a key. */
+/* With -0, a record that consists of blanks is a key. */
 static bly_key_rule rule_of(bly_list_type type, bool null) {
     return type == BLY_LIST_LINE && null ? BLY_KEYS_RECORD : bly_list_key_rule(type);
 }

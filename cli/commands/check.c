@@ -130,7 +130,7 @@ static bool print_line(check_run *r, const checked_line *line) {
     return good && output_put(&r->out, line->record.data, line->record.size + 1);
 }
 
-/* The entry by which a list matched. */
+/* Writes the entry of the list that the line matched. */
 static void json_entry(check_run *r, json *out, set_list *l, const checked_line *line) {
     char room[BLY_LIST_WORDS];
     if (l->answers.match[line->at] && !l->answers.assumed[line->at])
@@ -139,7 +139,7 @@ static void json_entry(check_run *r, json *out, set_list *l, const checked_line 
         json_null(out, "by");
 }
 
-/* One object for each list of -l that matches. */
+/* Writes one object for each list of -l that matches. */
 static void json_lists(check_run *r, json *out, const checked_line *line) {
     char *unanswered[CLI_MAX_FILES];
     size_t count = 0;
@@ -180,7 +180,7 @@ static bool print_json(check_run *r, const checked_line *line) {
     return output_stdio_is_well();
 }
 
-/* Counts one line, and prints it if the options say so. false: it cannot be printed. */
+/* Counts one line, and prints it if the options say so. Returns false if it cannot be printed. */
 static bool report_line(check_run *r, const checked_line *line) {
     const check_options *o = r->options;
     const bool malformed = r->set.any.malformed[line->at];
@@ -199,9 +199,9 @@ static bool report_line(check_run *r, const checked_line *line) {
 
 /* ---- all batches ----------------------------------------------------------------------------- */
 
-/* false: reported. */
+/* On failure, reports the error and returns false. */
 static bool flush_answers(check_run *r) {
-    /* JSON is written to stdout, everything else to the output. */
+    /* JSON is written through stdio, everything else to r->out. */
     return output_stdio_flush() && output_flush(&r->out);
 }
 

@@ -124,7 +124,7 @@ static bool flush(void *unused) {
 }
 
 static int hash_input(const values *v, const bly_hasher *hasher) {
-    static input in; /* large */
+    static input in; /* too large for the stack */
     if (!input_open(&in, NULL, 0, v->null ? '\0' : '\n', 0))
         return CLI_ERROR;
     in.idle = flush;

@@ -56,7 +56,8 @@ static bool print_batch(dedup_run *r, const bly_bytes *records, size_t n) {
     return !state_is_shared(r->state) || output_flush(&r->out);
 }
 
-/* Not with -o FILE: that file appears only at the end, and until then nothing is printed. */
+/* With -o FILE, the state is saved only at the end: before that, FILE does not exist, and no line
+ * counts as printed. */
 static bool save_if_due(dedup_run *r) {
     if (r->out.path || r->options->count || !state_save_due(r->state))
         return true;
@@ -82,7 +83,7 @@ static bool flush(void *at) {
 
 /* ---- the run --------------------------------------------------------------------------------- */
 
-/* The first batch gives the estimated number of lines. */
+/* Reads the first batch before it opens the state, to estimate the number of lines. */
 static bool open_state(dedup_run *r) {
     if (!state_opens_first(&r->request)) {
         pipeline_begin(&r->lines);

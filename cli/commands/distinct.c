@@ -80,8 +80,9 @@ static bool make_sketch(const distinct_run *r, uint32_t precision, bly_filter **
     return is_ok(bly_filter_create(&spec, out));
 }
 
-/* The precision that --precision or --error requests; 0: reported. Standard errors are written with
- * one digit and rounded down: "0.8%" stands for 0.812%. */
+/* Returns the precision that --precision or --error requests. On failure, reports the error and
+ * returns 0. Standard errors are written with one digit and rounded down: "0.8%" stands for 0.812%.
+ */
 static uint32_t precision_of(const distinct_options *o) {
     static const double quoted = 1.02;
     char error[NUMBER_TEXT];

@@ -58,8 +58,8 @@ static const char *obstacle(const bly_geometry *g, uint64_t divisor) {
                                             : "which would leave a size that its kind cannot have";
 }
 
-/* The smallest factor that --by accepts, and the false-positive rate with it; 0: none. Larger
- * factors have higher rates. */
+/* Returns the smallest factor that --by accepts, or 0 if there is none. *rate is the false-positive
+ * rate with that factor; larger factors have higher rates. */
 static uint64_t possible_divisor(const bly_filter *f, double *rate) {
     const bly_geometry g = bly_filter_geometry(f);
     const uint64_t max_divisor = 1000; /* larger factors are useless */
@@ -96,7 +96,7 @@ static void report_obstacle(const char *path, const bly_filter *f, uint64_t divi
                         (unsigned long long)divisor, why, kinds_size(&g, size), instead);
 }
 
-/* Returns the factor to fold by; 0: reported. */
+/* Returns the factor to fold by. On failure, reports the error and returns 0. */
 static uint64_t choose(const values *v, const char *path, const bly_filter *f) {
     const bly_geometry g = bly_filter_geometry(f);
     char kinds[KINDS_LIST];

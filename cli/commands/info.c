@@ -101,7 +101,7 @@ static int run(void *values, cli_operands operands) {
     for (size_t i = 0; i < operands.count; i++) {
         const char *name = operands.items[i];
         const bool is_pages = !o->gozero && pages_recognise(name);
-        /* Of several files some may need the key. */
+        /* With several files, the key is used only for those that are keyed. */
         const bly_hasher *its_key = key && operands.count > 1 && !is_keyed(name) ? NULL : key;
         if (is_pages ? show_fingerprints(o, name, first) : show_filter(o, its_key, name, first))
             first = false;

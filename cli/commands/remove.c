@@ -61,7 +61,8 @@ static double expected_harm(const edit *e, uint64_t absent) {
         return 0;
     const double rate = filter_info(handle_filter(&e->list)).current_fpr;
     const double others = (double)absent * rate / (1 - fmin(rate, 0.999));
-    /* Each counter of a false positive may belong to a different key, which is then lost. */
+    /* Each counter of a false positive may belong to a different key, which is then no longer
+     * found. */
     return fmin(others, (double)e->done) * cells_of(handle_filter(&e->list));
 }
 

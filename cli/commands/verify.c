@@ -67,15 +67,15 @@ static bool is_good(const finding *f) {
     return f->health == HEALTH_GOOD && !f->above && !f->widened;
 }
 
-/* The lookups per line that are measured: 1 where no rate per line is known to have been requested,
- * and the rate per lookup is judged. */
+/* The number of lookups per line to measure. It is 1 if the requested rate per line is unknown;
+ * then the rate per lookup is judged. */
 static unsigned judged_lookups(const finding *f) {
     return f->lookups.requested ? f->lookups.now : 1;
 }
 
 /* ---- printing it ----------------------------------------------------------------------------- */
 
-/* The unit of the rate that was measured, or follows from the bits: "0.09% per line". */
+/* The unit of the rates, as in "0.09% per line". */
 static const char *unit(const finding *f) {
     return f->lookups.requested ? "per line" : "per lookup";
 }
@@ -192,7 +192,7 @@ static void warn(const finding *f) {
 
 /* ---- examining a file ------------------------------------------------------------------------ */
 
-/* false: the rate could not be measured: reported. */
+/* If the rate cannot be measured, reports that and returns false. */
 static bool examine(const values *v, const bly_hasher *key, finding *f) {
     opened o;
     bool good = true;
@@ -226,7 +226,7 @@ static int verify(const values *v, const bly_hasher *key, const char *path) {
         print_json(&f);
     else
         print(&f);
-    (void)output_stdio_flush(); /* on a terminal the warning belongs below it */
+    (void)output_stdio_flush(); /* so that on a terminal the warning appears below the result */
     warn(&f);
     if (f.status != BLY_OK)
         return CLI_ERROR;

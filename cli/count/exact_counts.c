@@ -78,7 +78,7 @@ void exact_counts_close(exact_counts *e) {
         bly_filter_destroy(e->level[--e->levels].filter);
 }
 
-/* Finds the level of each key, as of before the batch. This also fetches the memory that adding
+/* Finds the level that each key was in before the batch. This also fetches the memory that adding
  * will touch. */
 static void find_levels(exact_counts *e, const bly_hash *hashes, size_t n) {
     memset(e->level_of, 0, n);
@@ -90,8 +90,8 @@ static void find_levels(exact_counts *e, const bly_hash *hashes, size_t n) {
     }
 }
 
-/* Counts a key that no level had before the batch. An earlier key of the batch may be the same, in
- * a level from `from` on; otherwise the key is added to the last level. */
+/* Counts a key that no level had before the batch. If the same key occurred earlier in the batch,
+ * it is in a level from `from` on; otherwise it is added to the last level. */
 static bly_status add_new(exact_counts *e, bly_hash h, size_t from, struct exact_level **at,
                           uint64_t *fresh) {
     for (size_t l = from; l < e->levels; l++)

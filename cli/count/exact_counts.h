@@ -27,22 +27,22 @@ typedef struct exact_counts {
 } exact_counts;
 
 /* Creates counts for `keys` keys at first. They use at most max_bytes, and a quarter more for a
- * moment when a level grows for counts of 15 and more. BLY_EFULL: that is too little for any key.
- */
+ * moment when a level grows for counts of 15 and more. BLY_EFULL: max_bytes is too little for a
+ * single key. */
 BLY_CHECKED bly_status exact_counts_open(exact_counts *e, const bly_hasher *hasher, double rate,
                                          uint64_t keys, uint64_t max_bytes);
 void exact_counts_close(exact_counts *e); /* also if *e is zeroed */
 
 /* Counts n hashes, at most INPUT_BATCH: times[i] is how often the i-th has occurred, this time
- * included, and *fresh grows by the number of new ones. *status is BLY_OK, BLY_EFULL (more than
- * max_bytes would be needed) or BLY_ENOMEM. Returns how many were counted. */
+ * included. The number of new keys is added to *fresh. *status is BLY_OK, BLY_EFULL (more than
+ * max_bytes would be needed) or BLY_ENOMEM. Returns how many hashes were counted. */
 size_t exact_counts_take(exact_counts *e, const bly_hash *hashes, size_t n, uint64_t *times,
                          uint64_t *fresh, bly_status *status);
 
-uint64_t exact_counts_keys(const exact_counts *e);  /* different ones */
-uint64_t exact_counts_bytes(const exact_counts *e); /* of memory */
+uint64_t exact_counts_keys(const exact_counts *e);  /* number of different keys */
+uint64_t exact_counts_bytes(const exact_counts *e); /* memory in use */
 
-/* The largest capacity of a filter of `bytes`; 0: not even one key. */
+/* The largest capacity of a filter of at most `bytes`; 0 if not even one key fits. */
 uint64_t exact_counts_within(bly_kind kind, double rate, unsigned hash_bits, uint64_t bytes);
 
 #endif

@@ -3,12 +3,12 @@
  * Counts are exact (exact_counts.h), unless --sketch is given or the state is a sketch. The exact
  * counts of a state are one hybrid filter, which cannot grow.
  *
- * A sketch answers for any key, and may be too high. So keys are also tracked in a table of fixed
- * size, as in the Space-Saving algorithm (Metwally, Agrawal and El Abbadi 2005): a key that is not
- * in the table replaces the one with the lowest count of eight, and the sketch estimates how often
- * the new key occurred before. From then on it is counted exactly. Its count is the sum of both
- * numbers. Only the first is an estimate, so the count is too high by at most that number. If the
- * sketch has not seen the key before, its count is exact.
+ * A sketch has an estimate for any key, which may be too high. So keys are also tracked in a table
+ * of fixed size, as in the Space-Saving algorithm (Metwally, Agrawal and El Abbadi 2005): a key
+ * that is not in the table replaces the one with the lowest count of eight, and the sketch
+ * estimates how often the new key occurred before. From then on it is counted exactly. Its count is
+ * the sum of both numbers. Only the first is an estimate, so the count is too high by at most that
+ * number. If the sketch has not seen the key before, its count is exact.
  *
  * Keys are added one by one, because each needs its count so far. A batched lookup before that,
  * whose answers are not used, fetches the memory that they will touch.
@@ -25,23 +25,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A sketch needs only a few bytes per key if 5% of the keys may be mistaken for others. A table of
- * exact counts is hardly larger at 1e-9. */
+/* The default rates. A sketch needs only a few bytes per key if 5% of the keys may be mistaken for
+ * others. A table of exact counts is hardly larger at 1e-9 than at a higher rate. */
 static const double usual_rate = 0.05, exact_rate = 1e-9;
-/* How many keys are expected if -n is missing: first_keys from a pipe, for exact counts, which
- * grow; usual_keys for a sketch; at least min_keys from a file; and at most max_keys for a
- * sketch, which accepts any number. Lines may be repeats. */
+/* The number of keys to plan for without -n. From a pipe: first_keys for exact counts, usual_keys
+ * for a sketch. From a file: the estimated number of lines, but at least min_keys, and for a sketch
+ * at most max_keys, because lines may be repeats and a sketch accepts any number of keys. */
 static const uint64_t first_keys = 1000000, usual_keys = 4000000, min_keys = 65536,
                       max_keys = 16000000;
-/* The table of tracked keys takes at most max_tracked bytes, and at most this share of --memory.
- */
+/* The table of tracked keys takes at most max_tracked bytes, and at most 1 / tracked_share of
+ * --memory. */
 static const uint64_t max_tracked = 3 << 20, tracked_share = 4;
 
 /* ---- keys followed beside a sketch ----------------------------------------------------------- */
 
 enum { BUCKET = 8 };
 
-/* Creates a table of as many keys as fit into `bytes`, but at least eight. false: out of memory. */
+/* Creates a table of as many keys as fit into `bytes`, but at least eight. Returns false if memory
+ * runs out. */
 static bool tracked_open(tracked *t, uint64_t bytes) {
     const uint64_t buckets = bytes / (BUCKET * sizeof *t->keys);
     t->buckets = buckets ? buckets : 1;
@@ -158,7 +159,7 @@ static bool make(tally *t, const tally_request *r) {
 
 /* ---- an existing state ----------------------------------------------------------------------- */
 
-/* Why the state does not fit the options; NULL: it does. */
+/* Why the state does not fit the options; NULL if it does. */
 static const char *contradiction(const tally *t, const tally_request *r) {
     const bly_filter_info s = filter_info(t->kept.filter);
     const bool counts = s.kind == BLY_COUNTS, exact = s.kind == BLY_HYBRID;
@@ -291,7 +292,7 @@ static void fail(const tally *t, bly_status status) {
         (void)message_error("%s", bly_strerror(status));
 }
 
-/* Whether the keys of the list are made from lines by a rule of its own. */
+/* Whether the list makes keys from lines by a rule, instead of using the lines as they are. */
 static bool is_typed(const tally *t) {
     return bly_list_is_typed(t->type) || t->type == BLY_LIST_RECORD_URL ||
            t->type == BLY_LIST_RECORD_CRAWL;
@@ -315,8 +316,8 @@ static bool look_up_typed(tally *t, bly_bytes text, tally_count *out) {
     return status != BLY_ENOMEM;
 }
 
-/* For a file that does not record its key rule: lists were always built from lines without the
- * carriage return, states of count with it. */
+/* The count of a line without its carriage return, in a file that does not record its key rule.
+ * Lists were always built from such lines, states of count from lines with the carriage return. */
 static uint64_t look_up_without_return(const tally *t, bly_bytes key) {
     const bly_bytes text = bly_list_without_return(key);
     if (!t->keeps_return || t->kept.filter || text.size == key.size)

@@ -22,7 +22,7 @@ typedef struct tally_request {
     bool age;    /* halve all counts first */
     /* Not options: */
     uint64_t estimate;       /* estimated number of lines; 0: unknown */
-    const bly_hasher *key;   /* the secret */
+    const bly_hasher *key;   /* the secret key; NULL: none */
     const key_options *rule; /* how lines become keys, which must not change for a state */
 } tally_request;
 
@@ -35,7 +35,7 @@ typedef struct tally_count {
     uint64_t error; /* it is too high by at most this; 0: it is exact */
 } tally_count;
 
-/* A tracked key, beside a sketch; in buckets of eight. */
+/* An entry of the table of keys that are tracked beside a sketch. Eight entries are a bucket. */
 typedef struct tracked_key {
     uint64_t fingerprint;
     uint64_t before; /* occurrences before it was tracked, estimated by the sketch */
@@ -48,27 +48,28 @@ typedef struct tracked {
 } tracked;
 
 typedef struct tally {
-    exact_counts exact;       /* where keys are counted, exactly and without a state */
-    state_file kept;          /* else where they are added, */
-    tracked tracked;          /* and, of a sketch, followed */
-    opened file;              /* or, of a query, the filter that is looked up in */
-    const bly_filter *filter; /* of one of these (of `exact` the first level) */
-    bly_list_type type;       /* of a query: the type of its lines */
-    bly_list_reader *reader;  /* of a query: makes keys of lines */
-    bool keeps_return; /* its header does not record whether keys have their carriage return */
-    bool limited;      /* its size was set by --memory */
+    exact_counts exact;       /* counts without a state and without --sketch */
+    state_file kept;          /* with a state or a sketch: the filter that counts */
+    tracked tracked;          /* with a sketch: the keys that are also counted exactly */
+    opened file;              /* in a query: the filter in which keys are looked up */
+    const bly_filter *filter; /* the filter of `kept` or `file`, or the first level of `exact` */
+    bly_list_type type;       /* in a query: the type of the lines */
+    bly_list_reader *reader;  /* in a query: makes keys from lines */
+    bool keeps_return; /* the file does not record whether a carriage return is part of a key */
+    bool limited;      /* the size was set by --memory */
     uint64_t fresh;    /* keys added that were new */
     bly_hash hashes[INPUT_BATCH];
     uint8_t found[INPUT_BATCH];
     uint64_t times[INPUT_BATCH];
 } tally;
 
-/* false: reported; *t must then be closed, too. */
+/* On failure, reports the error and returns false. Close *t in any case. */
 bool tally_open(tally *t, const tally_request *request);
 void tally_close(tally *t);
 
-/* counts[i]: how often keys[i] has occurred, this time included, n <= INPUT_BATCH; in a query, how
- * often it was added. Returns the number of keys done; fewer than n: an error was reported. */
+/* Counts n <= INPUT_BATCH keys: counts[i] is how often keys[i] has occurred, this time included. In
+ * a query, only looks them up: counts[i] is how often keys[i] was added. Returns the number of keys
+ * done; if it is less than n, an error was reported. */
 size_t tally_take(tally *t, const bly_bytes *keys, size_t n, tally_count *counts);
 
 /* The most by which a count that tally_take returned for this key can be too high, as far as that
@@ -77,7 +78,7 @@ uint64_t tally_error(const tally *t, bly_bytes key, uint64_t count);
 
 bool tally_is_sketch(const tally *t);
 
-uint64_t tally_bytes(const tally *t); /* of memory */
+uint64_t tally_bytes(const tally *t); /* memory in use */
 
 /* Warns if there are more keys than the counts were planned for. */
 void tally_judge(const tally *t);

@@ -17,7 +17,8 @@ extern const cli_option dedup_option_table[];
 /* Why these options cannot be combined; NULL if they can. */
 const char *dedup_conflict(const dedup_options *o);
 
-/* The state that the options request, without the estimate. `rule` must outlive it. */
+/* The state that the options request, without the estimate. `rule` receives the key rule in words,
+ * and must outlive the result. */
 state_request dedup_request(const dedup_options *o, char rule[KEY_OPTIONS_WORDS]);
 
 #endif

@@ -19,7 +19,7 @@ static const uint64_t first_keys = 2000000, min_keys = 65536;
 
 /* ---- with --memory --------------------------------------------------------------------------- */
 
-/* The shapes that touch one or two cache lines a key. */
+/* The shapes that touch one or two cache lines per key. */
 static const struct {
     bly_kind kind;
     uint32_t hashes, block_bytes;

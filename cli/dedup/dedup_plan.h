@@ -17,7 +17,7 @@ uint64_t dedup_decoder_memory(uint64_t memory);
  */
 static const uint64_t dedup_max_estimate = 16000000;
 
-/* false: not possible, reported. */
+/* Plans the filter. If none is possible, reports why and returns false. */
 bool dedup_plan(const state_request *r, bly_spec *out);
 
 /* Prints the capacity and the rate of a filter that was planned for --memory. */

@@ -53,7 +53,8 @@ static void print_count(const totals *r) {
     (void)putchar('\n');
 }
 
-/* Not with --exact or --confirm, nor if state_judge warns. */
+/* Prints how many new lines were probably dropped; nothing with --exact or --confirm, or if
+ * state_judge warns. */
 static void note_dropped(const totals *r) {
     const state_facts *f = &r->facts;
     const char *what = r->state->request.print_repeats ? "printed" : "dropped";
@@ -97,7 +98,7 @@ static void window_line(FILE *to, const state_request *r) {
 }
 
 static void dropped_lines(FILE *to, const state_facts *f) {
-    static const double least = 1e-12; /* that is worth printing */
+    static const double least = 1e-12; /* the lowest rate that is worth printing */
     char text[NUMBER_TEXT], requested[NUMBER_TEXT];
     if (!f->approximate) {
         (void)fprintf(to, "%-10s none\n", "dropped");

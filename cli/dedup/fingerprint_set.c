@@ -194,7 +194,7 @@ bly_status fingerprint_set_add(fingerprint_set *e, const uint64_t *fingerprints,
         if (x != 0) {
             uint64_t *slot = find(e, x);
             is_new = *slot == 0;
-            *slot = x; /* in any case: a branch would cost more */
+            *slot = x; /* always stored, because a branch would cost more */
             e->count += is_new;
         } else {
             is_new = !e->zero;

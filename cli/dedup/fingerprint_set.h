@@ -18,7 +18,8 @@ fingerprint_set *fingerprint_set_create(uint64_t expected, uint64_t max_bytes);
 void fingerprint_set_destroy(fingerprint_set *e); /* NULL does nothing */
 
 /* Adds n fingerprints in order; fresh[i] = 1 if fingerprint i was not in the set (nor earlier in
- * this batch). fresh may be NULL. BLY_ENOMEM, or BLY_EFULL (the limit): nothing was added. */
+ * this batch). fresh may be NULL. After BLY_ENOMEM or BLY_EFULL (the limit is reached) nothing was
+ * added. */
 BLY_CHECKED bly_status fingerprint_set_add(fingerprint_set *e, const uint64_t *fingerprints,
                                            size_t n, uint8_t *fresh);
 bool fingerprint_set_contains(const fingerprint_set *e, uint64_t fingerprint);
@@ -33,6 +34,6 @@ size_t fingerprint_set_range(const fingerprint_set *e, uint64_t first, uint64_t 
                              size_t room);
 
 uint64_t fingerprint_set_count(const fingerprint_set *e);
-uint64_t fingerprint_set_bytes(const fingerprint_set *e); /* of memory */
+uint64_t fingerprint_set_bytes(const fingerprint_set *e); /* memory in use */
 
 #endif

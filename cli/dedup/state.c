@@ -63,7 +63,8 @@ static bool add_mark(dedup_state *s, bly_bytes mark, bool *known) {
     return good;
 }
 
-/* The rule of the state must be the rule of this run. An empty state takes the rule of this run. */
+/* Checks that the key rule of the state is that of this run. An empty state takes the rule of this
+ * run. */
 static bool agree_on_rule(dedup_state *s, const char *words) {
     char text[RULE_MARK];
     const bly_bytes mark = {text, rule_mark_text("dedup", words, text)};

@@ -3,7 +3,7 @@
  * Five implementations behind one interface:
  *
  *   state_filter.c   a filter, of a fixed size or growing
- *   state_window.c   a filter that forgets what is older than so many lines, or than a time
+ *   state_window.c   a filter that forgets what is older than a number of lines, or than a time
  *   state_exact.c    all fingerprints, in memory
  *   state_confirm.c  a filter, and all fingerprints on disk
  *   state_redis.c    a filter on a server, which many processes share, or only look lines up in
@@ -49,12 +49,12 @@ typedef struct state_request {
 } state_request;
 
 static const double state_default_rate = 0.001;
-/* No filter can be requested to be better than this, 2^-40, though it may be. */
+/* The lowest false-positive rate that can be requested. A filter may have a lower one. */
 static const double state_min_rate = 0x1p-40;
 
 /* ---- facts for reports ----------------------------------------------------------------------- */
 
-/* Of a filter on a server. */
+/* Facts about a filter on a server. */
 typedef struct state_server {
     const char *name;         /* the address, without a password */
     const bly_redis_url *url; /* its parts */
@@ -62,20 +62,20 @@ typedef struct state_server {
     uint64_t keys, capacity, bytes, trips;
     uint32_t shards, servers;
     double expires_seconds;   /* negative: never */
-    uint64_t unsure, unknown; /* lines without an answer, as in bly_answer */
+    uint64_t unsure, unknown; /* lines with the answers BLY_UNSURE and BLY_UNKNOWN */
 } state_server;
 
 typedef struct state_facts {
-    const char *method;        /* for JSON */
-    const char *description;   /* in words */
-    uint64_t bytes;            /* memory in this process; 0: unknown */
-    bool approximate;          /* a filter decides; then: */
-    double dropped;            /* expected number of new keys mistaken for known ones; NAN: most */
-    double rate, requested;    /* current and requested false-positive rate */
-    double worst;              /* the highest rate so far; negative: unknown */
+    const char *method;      /* for JSON */
+    const char *description; /* in words */
+    uint64_t bytes;          /* memory in this process; 0: unknown */
+    bool approximate;       /* a filter decides; the fields up to `alternative` are set only then */
+    double dropped;         /* expected number of new keys mistaken for known ones; NAN: most */
+    double rate, requested; /* current and requested false-positive rate */
+    double worst;           /* the highest rate so far; negative: unknown */
     const char *dropped_scope; /* " of the window", or "" */
     const char *alternative;   /* the options that drop no new line; NULL: this state drops none */
-    bool confirms;             /* possible repeats are looked up on disk; then: */
+    bool confirms; /* possible repeats are looked up on disk; else the next two fields are 0 */
     uint64_t confirmed, pages_read;
     bool on_server; /* then: */
     state_server server;
@@ -99,15 +99,15 @@ typedef struct dedup_state {
  * estimate, and their errors should be reported at once. */
 bool state_opens_first(const state_request *r);
 
-/* Whether the state is there for the next run. */
+/* Whether the state remains for the next run. */
 bool state_outlives(const state_request *r);
 
-/* Opens an existing state, or creates one. NULL: reported. */
+/* Opens an existing state, or creates one. On failure, reports the error and returns NULL. */
 dedup_state *state_open(const state_request *r);
 void state_close(dedup_state *s); /* NULL does nothing */
 
 /* Adds keys; fresh[i] = 1 if keys[i] is new. If a server did not answer, the policy decides. n is
- * at most INPUT_BATCH. false: reported. */
+ * at most INPUT_BATCH. On failure, reports the error and returns false. */
 bool state_add(dedup_state *s, const bly_bytes *keys, size_t n, uint8_t *fresh);
 
 /* The source of a batch, for messages. */
@@ -119,19 +119,21 @@ typedef struct state_lines {
 
 /* Whether other processes share the state. New lines must then be printed before the next batch. */
 bool state_is_shared(const dedup_state *s);
-/* Call it after each batch; `printed`: whether the batch could be printed. false: the run must end,
- * reported. */
+/* Call it after each batch; `printed` says whether the batch could be printed. If the run must end,
+ * reports why and returns false. */
 bool state_printed(dedup_state *s, const state_lines *lines, bool printed);
 
-/* Writes new keys to the file. All lines added so far must have been printed and flushed. It may be
- * called at any time, and should be when it is due. false: reported. */
+/* Writes new keys to the file. All lines added so far must have been printed and flushed. May be
+ * called at any time, and should be called when state_save_due says so. On failure, reports the
+ * error and returns false. */
 bool state_save_due(const dedup_state *s);
 bool state_save(dedup_state *s);
 
-/* At the end of a run; it may query a server, and warn. */
+/* Call it at the end of a run. It may query a server, and may print a warning. */
 void state_get_facts(dedup_state *s, state_facts *out);
 
-/* Warns if a filter has more keys than its capacity. false: most new lines were dropped. */
+/* Warns if a filter has more keys than its capacity. Returns false if most new lines were dropped.
+ */
 bool state_judge(const dedup_state *s, const state_facts *facts);
 
 /* ---- for implementations --------------------------------------------------------------------- */
@@ -141,13 +143,15 @@ struct state_ops {
     bool opens_first;  /* see state_opens_first */
     bool shared;       /* see state_is_shared */
     bool records_rule; /* set_rule can change the rule of an empty state */
-    /* The struct is zero except for `request`. false: reported; `close` is called nevertheless. */
+    /* Before the call, the struct is zero except for `request`. On failure, reports the error and
+     * returns false; `close` is called nevertheless. */
     bool (*open)(dedup_state *s);
     void (*close)(dedup_state *s);
     /* The rule by which its keys were made, and their number. */
     bool (*get_rule)(dedup_state *s, bly_key_rule *rule, uint64_t *keys);
     bool (*set_rule)(dedup_state *s, bly_key_rule rule);
-    /* Adds the mark of the rule (rule_marks.h), a key that no line can have. NULL: by `add`. */
+    /* Adds the mark of the rule (rule_marks.h), a key that no line can have. NULL: `add` adds the
+     * mark. */
     bool (*add_mark)(dedup_state *s, bly_bytes mark, bool *known);
     /* See state_add; also counts s->unique and s->unanswered. */
     bool (*add)(dedup_state *s, const bly_bytes *keys, size_t n, uint8_t *fresh);
@@ -159,20 +163,22 @@ struct state_ops {
     void (*get_facts)(dedup_state *s, state_facts *out);
 };
 
-/* "about 1,450"; "most" if NAN. */
+/* Writes "about 1,450", or "most" if `dropped` is NAN. */
 char *state_dropped_text(double dropped, char out[NUMBER_TEXT]);
 
 extern const state_ops state_filter_ops, state_window_ops, state_exact_ops, state_confirm_ops,
     state_redis_ops;
 
-/* Whether the rate is more than a tenth above the requested one: formulas have errors, too. */
+/* Whether the rate is more than a tenth above the requested one. A smaller excess may be an error
+ * of the formula. */
 bool state_is_overfull(const state_facts *facts);
-/* Above this rate a run counts as failed, */
+/* A run with a false-positive rate above this counts as failed. */
 static const double state_useless_rate = 0.5;
-/* and above this one too few keys come out new for an estimate of those that were dropped. */
+/* Above this rate, too few keys are found to be new to estimate how many were dropped. */
 static const double state_unknown_rate = 0.9;
 
-/* An attacker who knows the seed can choose lines that are mistaken for others. false: reported. */
+/* Makes a random seed: an attacker who knows the seed can choose lines that are mistaken for
+ * others. On failure, reports the error and returns false. */
 bool state_random_seed(uint64_t *out);
 
 #endif

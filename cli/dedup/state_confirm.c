@@ -23,12 +23,12 @@
  * After a kill. Only confirm_settle writes fingerprints to the file, after their lines were
  * printed. So a kill at any moment loses no line. Lines that were printed but not settled are
  * printed again when the same input is read again. The file can always be opened. Doubling writes
- * another file and renames it when it is complete (a kill may leave a ".NAME.xxxxxx.tmp", which can
- * be removed). Settling in place only fills empty slots, and no page depends on another. So after a
- * partial write, or a power failure that let only some sectors reach the disk, each slot has its
- * old or its new contents. All older fingerprints are found; some of the new ones may be missing,
- * and their lines are printed again. After a power failure the file may have lines that were
- * written to the output but did not reach the disk. To exclude that, sync the output before
+ * another file and renames it when it is complete (a kill may leave a ".NAME.bloomery-xxxxxx.tmp",
+ * which can be removed). Settling in place only fills empty slots, and no page depends on another.
+ * So after a partial write, or a power failure that let only some sectors reach the disk, each slot
+ * has its old or its new contents. All older fingerprints are found; some of the new ones may be
+ * missing, and their lines are printed again. After a power failure the file may have lines that
+ * were written to the output but did not reach the disk. To exclude that, sync the output before
  * settling.
  *
  * Two processes cannot use one file: it is locked (flock), and so is the file that replaces it
@@ -68,15 +68,15 @@ struct confirm {
     pages file;
     bly_hasher hasher;
     bly_filter *filter;
-    fingerprint_set *batch;   /* those of the current call */
-    fingerprint_set *waiting; /* not in the file yet */
-    uint64_t *hot;            /* certainly in the file; 0: an empty entry */
-    uint64_t *list;           /* the waiting ones, sorted */
+    fingerprint_set *batch;   /* the fingerprints of the current call */
+    fingerprint_set *waiting; /* the fingerprints that are not in the file yet */
+    uint64_t *hot;            /* fingerprints that are certainly in the file; 0: an empty entry */
+    uint64_t *list;           /* the waiting fingerprints, sorted */
     size_t list_room;
     uint64_t lookups, saved;
     /* The distinct fingerprints of a call. */
     uint64_t once[INPUT_BATCH];
-    size_t at[INPUT_BATCH]; /* where in the call */
+    size_t at[INPUT_BATCH]; /* their positions in the call */
     bly_bytes keys[INPUT_BATCH];
     uint8_t flags[INPUT_BATCH];
 };
@@ -180,7 +180,7 @@ static bly_status look_up(confirm *c, uint64_t x, bool *seen) {
 }
 
 /* Reduces once[0..n) to the fingerprints that are new, and returns their number; flags[i] says
- * whether the filter's answer was "new", too. SIZE_MAX: see *status. */
+ * whether the filter answered "new". On failure, sets *status and returns SIZE_MAX. */
 static size_t keep_new(confirm *c, size_t n, bly_status *status) {
     size_t left = 0;
     for (size_t i = 0; i < n; i++) {
@@ -255,7 +255,7 @@ bool confirm_settle(confirm *c) {
     bool good = pages_insert(&c->file, c->list, n, &done);
     for (size_t i = 0; i < done; i++)
         *hot_entry(c, c->list[i]) = c->list[i];
-    /* If the disk is full, the others keep waiting; there is room, as before. */
+    /* If the disk is full, the others stay in `waiting`, which had room for them before. */
     fingerprint_set_clear(c->waiting);
     return fingerprint_set_add(c->waiting, c->list + done, n - done, NULL) == BLY_OK && good;
 }

@@ -17,7 +17,7 @@ typedef struct confirm confirm;
 
 /* Opens or creates the file, and locks it against other processes. An existing file is read once,
  * to fill the filter. `expected`: the number of keys (0: unknown). `fpr`: the filter's rate, at
- * least 10^-6. NULL: reported. */
+ * least 10^-6. On failure, reports the error and returns NULL. */
 confirm *confirm_open(const char *path, uint64_t expected, double fpr);
 
 /* The hasher whose lo words are the fingerprints. Its seed is random, and stored in the file. */
@@ -31,12 +31,12 @@ BLY_CHECKED bly_status confirm_add(confirm *c, const uint64_t *fingerprints, siz
 /* Whether confirm_settle should be called now; otherwise memory grows. */
 bool confirm_is_due(const confirm *c);
 
-/* Writes the waiting fingerprints to the file. false: reported; those that are not in the file keep
- * waiting, and all answers stay right. */
+/* Writes the waiting fingerprints to the file. On failure, reports the error and returns false; the
+ * fingerprints that are not in the file keep waiting, and all answers stay right. */
 bool confirm_settle(confirm *c);
 
-uint64_t confirm_count(const confirm *c);   /* fingerprints in all */
-uint64_t confirm_bytes(const confirm *c);   /* of memory */
+uint64_t confirm_count(const confirm *c);   /* number of fingerprints */
+uint64_t confirm_bytes(const confirm *c);   /* memory in use */
 uint64_t confirm_lookups(const confirm *c); /* pages of the file that were read */
 uint64_t confirm_saved(const confirm *c);   /* new keys that the filter alone would have dropped */
 

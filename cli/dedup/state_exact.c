@@ -19,7 +19,7 @@ static bool read_all(exact_file *f, uint64_t expected, uint64_t max_bytes) {
     pages *file = &f->pages;
     if (!pages_scan(file, NULL, NULL))
         return false;
-    if (max_bytes) /* the file stays open, so its buffers count */
+    if (max_bytes) /* the file stays open, so its buffers count as memory */
         max_bytes = max_bytes > pages_bytes() ? max_bytes - pages_bytes() : 1;
     const uint64_t need = expected > file->count ? expected : file->count;
     f->set = fingerprint_set_create(need, max_bytes);
@@ -68,7 +68,7 @@ uint64_t exact_file_bytes(const exact_file *f) {
 
 typedef struct exact_state {
     dedup_state base;
-    exact_file file; /* without --state the set alone */
+    exact_file file; /* without --state, only its set is used */
     bly_hasher hasher;
     bly_hash hashes[INPUT_BATCH];
     uint64_t fingerprints[INPUT_BATCH];

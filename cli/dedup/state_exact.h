@@ -12,13 +12,13 @@ typedef struct exact_file {
 } exact_file;
 
 /* Loads the set from the file. If there is no file, the set is empty and its seed random.
- * `expected` and `max_bytes` as in fingerprint_set_create, the file's buffers included. false:
- * reported, and *f is empty. */
+ * `expected` and `max_bytes` as in fingerprint_set_create, the file's buffers included. On failure,
+ * reports the error, leaves *f empty and returns false. */
 bool exact_file_open(exact_file *f, const char *path, uint64_t expected, uint64_t max_bytes);
-/* Replaces the file atomically. false: reported. */
+/* Replaces the file atomically. On failure, reports the error and returns false. */
 bool exact_file_save(exact_file *f);
 void exact_file_close(exact_file *f);
 
-uint64_t exact_file_bytes(const exact_file *f); /* of memory */
+uint64_t exact_file_bytes(const exact_file *f); /* memory in use */
 
 #endif

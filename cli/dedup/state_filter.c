@@ -99,7 +99,7 @@ static bool fits_window(const filter_state *s) {
         s->base.name);
 }
 
-/* The state must have what the user requests. */
+/* Checks that the loaded filter agrees with the options. */
 static bool fits_request(const filter_state *s) {
     const state_request *r = &s->base.request;
     const bly_filter_info info = filter_info(s->filter);
@@ -211,8 +211,8 @@ void filter_state_expect(filter_state *s, size_t n, size_t unique) {
     s->expected += s->rate < 1 ? (double)unique * s->rate / (1 - s->rate) : others;
 }
 
-/* By formula, from the number of keys in each level; from the bits if the filter is overfull.
- * `more` keys are added to the last level's. */
+/* The false-positive rate: by formula from the number of keys in each level, or from the bits if
+ * the filter is overfull. The last level is taken to have `more` keys in addition. */
 static double rate_of(const bly_filter *f, uint64_t more) {
     double miss = 1;
     if (bly_filter_count(f) > bly_filter_capacity(f))
@@ -227,8 +227,9 @@ static double rate_of(const bly_filter *f, uint64_t more) {
     return 1 - miss;
 }
 
-/* Whether the rate must be computed again: it never was, the number of keys has grown by a 64th, or
- * an overfull filter has been given an eighth of its capacity. */
+/* Whether the rate must be computed again: it was never computed, or since then the number of keys
+ * has grown by a 64th, or an overfull filter was given as many keys as an eighth of its capacity.
+ */
 static bool rate_is_old(const filter_state *s) {
     const uint64_t keys = bly_filter_count(s->filter), capacity = bly_filter_capacity(s->filter);
     const bool grown = keys > s->rate_keys + s->rate_keys / 64;
@@ -247,7 +248,7 @@ static bool add(dedup_state *base, const bly_bytes *keys, size_t n, uint8_t *fre
     s->added += n;
     if (rate_is_old(s)) {
         s->rate_keys = bly_filter_count(s->filter);
-        s->rate = rate_of(s->filter, s->rate_keys / 128); /* of the middle of the next step */
+        s->rate = rate_of(s->filter, s->rate_keys / 128); /* halfway to the next update */
         s->rate_added = s->added;
     }
     filter_state_expect(s, n, unique);
@@ -283,7 +284,8 @@ static void get_facts(dedup_state *base, state_facts *out) {
 
 enum { ADVICE_TEXT = 96 };
 
-/* What to do about an overfull filter. A larger limit helps only if the filter needs most of it. */
+/* Writes what to do about an overfull filter. A larger --memory helps only if the filter uses most
+ * of it. */
 static char *advice(const dedup_state *s, uint64_t bytes, char out[ADVICE_TEXT]) {
     const state_request *r = &s->request;
     if (r->memory)

@@ -15,7 +15,7 @@ typedef struct filter_state {
     double rate;     /* false-positive rate of the last batch */
     double worst;    /* the highest rate so far */
     double expected; /* new keys expected to have been mistaken for known ones, by the rates */
-    double repeats;  /* keys that did not come out new: an upper bound of `expected` */
+    double repeats;  /* keys that were not reported as new: an upper bound of `expected` */
     /* For state_filter.c alone: */
     uint64_t rate_keys, rate_added; /* keys in the filter, and `added`, when `rate` was computed */
 } filter_state;
@@ -25,14 +25,15 @@ bool filter_state_load(filter_state *s);
 bool filter_state_create(filter_state *s, bly_spec spec);
 /* Refuses a loaded filter whose seed is not the requested one. */
 bool filter_state_fits_seed(const filter_state *s);
-/* Both report, and return false. */
+/* Both report that the state has another rate, or number of keys, than requested, and return false.
+ */
 bool filter_state_refuse_rate(const filter_state *s, double rate);
 bool filter_state_refuse_keys(const filter_state *s, uint64_t keys);
 
-/* Adds keys to the filter, and counts nothing. */
+/* Adds keys to the filter; *unique is how many were new. Does not update the counts in *s. */
 bool filter_state_add(filter_state *s, const bly_bytes *keys, size_t n, uint8_t *fresh,
                       size_t *unique);
-/* Counts a batch: `unique` of n keys came out new, at the rate s->rate. */
+/* Counts a batch: `unique` of n keys were new, at the false-positive rate s->rate. */
 void filter_state_expect(filter_state *s, size_t n, size_t unique);
 
 /* Functions for both tables of ops. */

@@ -36,8 +36,8 @@ typedef struct redis_state {
     remote remote;
     bly_redis_filter_options options;
     uint64_t keys_before;        /* keys of the filter when it was opened */
-    bly_redis_filter_info facts; /* as of opening, then of get_facts */
-    uint64_t unsure, unknown;    /* lines without an answer, as in bly_answer */
+    bly_redis_filter_info facts; /* facts at opening, updated by get_facts */
+    uint64_t unsure, unknown;    /* lines with the answers BLY_UNSURE and BLY_UNKNOWN */
     uint64_t trips;              /* round trips */
     /* Of the last batch: */
     bly_status status;
@@ -54,7 +54,7 @@ typedef struct redis_state {
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
-/* The filter must have what the user requests. */
+/* Checks that the filter on the server agrees with the options. */
 static bool fits(const redis_state *s, const state_request *r) {
     const bly_bitmap *b = bly_redis_filter_bitmap(s->remote.filter);
     const char *name = s->remote.at.name;
@@ -89,7 +89,8 @@ static bool plan(const state_request *r, bly_bitmap_spec *out) {
     return r->seed || state_random_seed(&out->seed);
 }
 
-/* Takes the parameters of the filter that another machine has begun to create. false: reported. */
+/* Reads the parameters of the filter that another machine has begun to create. On failure, reports
+ * the error and returns false. */
 static bool adopt(redis_state *s, bly_bitmap_spec *spec) {
     server_key *t = &s->remote.at;
     bly_bitmap_command *look;
@@ -227,8 +228,8 @@ static void close_redis(dedup_state *base) {
 
 static const double retry_seconds = 5; /* between two attempts to connect to a server again */
 
-/* After one timeout, lines do not wait for the server again: they get no answer until a new
- * connection, every few seconds, finds the server and the same filter. */
+/* Whether the server is still away. After one timeout, lines do not wait for the server again: they
+ * get no answer. Every few seconds one attempt is made to open the same filter again. */
 static bool still_away(redis_state *s) {
     bly_redis_filter *reopened;
     if (!s->away || s->status != BLY_EIO)
@@ -239,7 +240,7 @@ static bool still_away(redis_state *s) {
     const bly_status status =
         bly_redis_filter_open(&s->remote.at.url, NULL, &s->options, NULL, &reopened);
     if (status != BLY_OK)
-        return status == BLY_EIO; /* other errors are reported by the next batch */
+        return status == BLY_EIO; /* the next batch reports other errors */
     const bool same = bly_redis_filter_bitmap(reopened)->stamp ==
                       bly_redis_filter_bitmap(s->remote.filter)->stamp;
     if (same) {

@@ -7,21 +7,21 @@
  *
  * The current rate. A false positive of any generation is one of the window. bly_plan_fpr gives the
  * rate p of a window of s generations; for one generation with x keys that is
- * 1 - (1 - p)^(1/(s+1)), with p for s x keys. In a window of lines, the number of keys of a
- * generation is recorded when it is full. In a window of time, the older generations may have any
+ * 1 - (1 - p)^(1/(s+1)), with p for s x keys. In a window by number, the number of keys of a
+ * generation is recorded when it is full. In a window by time, the older generations may have any
  * number of keys. Their rate is computed from the bits when a new generation begins, and also
  * whenever the newest one has more keys than planned, because mistaken keys are not counted.
  *
  * The mark, which stores the rule (state.c), would be forgotten like any key. So it is added again
  * when it has reached the older half of the window.
  *
- * In a window of lines, a mark is an arrival like any line, and the window has room for some marks:
- * it is made for N + 4 arrivals, so its 8 generations have q = ceil((N + 4) / 8) arrivals each, and
- * the last 8 q arrivals are found. A mark in the newest generation is not added again: its age is
- * at most q, which is at most N/2 (at most 1 if N is 1). So there is at least one line between two
- * marks, however many runs have no input. There are N/2 + 1 - q lines or more between two marks, so
- * at most four marks are among the last N lines. If N is 5 there may be five, and the last 16
- * arrivals are found.
+ * In a window by number, a mark is an arrival like any line, and the window has room for some
+ * marks: it is made for N + 4 arrivals, so its 8 generations have q = ceil((N + 4) / 8) arrivals
+ * each, and the last 8 q arrivals are found. A mark in the newest generation is not added again:
+ * its age is at most q, which is at most N/2 (at most 1 if N is 1). So there is at least one line
+ * between two marks, however many runs have no input. There are N/2 + 1 - q lines or more between
+ * two marks, so at most four marks are among the last N lines. If N is 5 there may be five, and the
+ * last 16 arrivals are found.
  */
 #include "dedup/state_filter.h"
 
@@ -39,19 +39,19 @@ enum { MAX_GENERATIONS = 32 };
 
 typedef struct window_state {
     filter_state core;
-    bool timed;           /* a window of time */
-    bool warned_of_clock; /* that it was set back */
+    bool timed;           /* a window by time */
+    bool warned_of_clock; /* that the clock was set back */
     bly_hash mark;
-    uint64_t slice;                    /* the generation for which the next two were computed: */
-    double older;                      /* time: the rate of the generations before it */
-    double full_keys[MAX_GENERATIONS]; /* lines: the keys of each of those, newest first */
+    uint64_t slice; /* the generation that was current when the next two fields were computed */
+    double older;   /* by time: the false-positive rate of all older generations */
+    double full_keys[MAX_GENERATIONS]; /* by number: the keys of each, newest first */
     uint64_t rate_added;               /* keys added when the rate was computed from the bits */
 } window_state;
 
 static bly_window_info window_of(const window_state *s) {
     bly_window_info w = {.struct_size = sizeof w};
     const bly_status status = bly_window_get_info(s->core.filter, &w);
-    (void)status; /* it is a window, of which this cannot fail */
+    (void)status; /* cannot fail, because the filter is a window */
     return w;
 }
 
@@ -95,7 +95,7 @@ static bool fits_request(const window_state *s) {
             r->file);
     if (!is_requested(s, &is))
         return false;
-    if (r->rate != 0 && fabs(r->rate - is.rate) > 1e-6 * is.rate) /* after two formulas */
+    if (r->rate != 0 && fabs(r->rate - is.rate) > 1e-6 * is.rate) /* both went through formulas */
         return filter_state_refuse_rate(&s->core, is.rate);
     if (r->keys && r->keys != is.keys)
         return filter_state_refuse_keys(&s->core, is.keys);
@@ -177,8 +177,9 @@ static double either(double a, double b) {
     return a + b - a * b;
 }
 
-/* Lines: brings s->full_keys up to date. The counts give the number of keys in the generations that
- * became full since the last call; if there are several, each gets an equal share. */
+/* For a window by number: brings s->full_keys up to date. The counts give the number of keys in the
+ * generations that became full since the last call; if there are several, each gets an equal share.
+ */
 static void update_full_keys(window_state *s, const bly_window_info *w) {
     const size_t full = (size_t)(w->ordinal < w->generations ? w->ordinal : w->generations);
     const uint64_t filled = s->core.added == 0 ? w->ordinal : w->ordinal - s->slice;
@@ -192,14 +193,14 @@ static void update_full_keys(window_state *s, const bly_window_info *w) {
     s->slice = w->ordinal;
 }
 
-/* The keys of the full generation with this number; if it is forgotten, those of the oldest. */
+/* The number of keys in the full generation `number`, or in the oldest one if that is forgotten. */
 static double keys_of_full(const window_state *s, const bly_window_info *w, uint64_t number) {
     const uint64_t age = w->ordinal - 1 - number;
     return s->full_keys[age < w->generations ? age : w->generations - 1];
 }
 
-/* Lines: the rate `ago` lines before the newest, when the generation `number` was being filled. A
- * part of a generation has keys in proportion to its lines. */
+/* For a window by number: the rate `ago` lines before the newest one. A part of a generation has
+ * keys in proportion to its lines. */
 static double rate_by_number(window_state *s, const bly_window_info *w, uint64_t ago) {
     const uint64_t lines = w->generation_keys;
     const uint64_t came = w->ordinal * lines + w->active_arrivals;
@@ -218,7 +219,8 @@ static double rate_by_number(window_state *s, const bly_window_info *w, uint64_t
     return rate;
 }
 
-/* Time: the rate of the older generations is computed once per generation. */
+/* For a window by time: the rate `ago` keys before the newest one. The rate of the older
+ * generations is computed once per generation. */
 static double rate_by_time(window_state *s, const bly_window_info *w, uint64_t ago) {
     const double active = rate_of_one(s->core.filter, w, (double)w->active_keys);
     if (s->core.added == 0 || w->ordinal != s->slice) {
@@ -232,7 +234,7 @@ static double rate_by_time(window_state *s, const bly_window_info *w, uint64_t a
     const bly_geometry g = bly_filter_geometry(s->core.filter);
     if (w->active_keys <= w->generation_keys)
         return counted;
-    if (s->core.added - s->rate_added <= bly_plan_bytes(&g) / 64) /* a pass costs too much */
+    if (s->core.added - s->rate_added <= bly_plan_bytes(&g) / 64) /* too soon for another pass */
         return fmax(counted, s->core.rate);
     s->rate_added = s->core.added;
     return filter_info(s->core.filter).current_fpr;
@@ -264,7 +266,7 @@ static void get_facts(dedup_state *base, state_facts *out) {
     out->alternative = "--exact, which forgets no line";
 }
 
-/* A window of time may have been overfull for a while. A window of lines cannot be, although the
+/* A window by time may have been overfull for a while. A window by number cannot be, although the
  * rate of a window of few lines may be a third above the average. */
 static bool judge(const dedup_state *base, const state_facts *facts) {
     const state_request *r = &base->request;

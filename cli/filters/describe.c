@@ -54,7 +54,7 @@ static bool is_within_rate(const description *d) {
            !rates_are_widened(&d->facts.info, d->lookups);
 }
 
-/* A filter built from no keys counts as one of a single key. */
+/* A filter that was built from no keys is treated as one with a single key. */
 static double bits_per_key(const description *d) {
     const uint64_t keys = d->facts.info.capacity ? d->facts.info.capacity : 1;
     return (double)bly_plan_bits(&d->facts.geometry) / (double)keys;
@@ -189,7 +189,7 @@ static bool counts_copies(const description *d) {
            !kinds_limit_copies(d->facts.geometry.kind);
 }
 
-/* "": nothing is estimated. */
+/* Writes "" if nothing is estimated. */
 static char *estimate_text(const description *d, char out[64]) {
     const double keys = d->facts.info.estimated_keys;
     out[0] = '\0';
@@ -350,7 +350,7 @@ static void print_fill(const description *d) {
                  cells_text(d, cells));
 }
 
-/* What cannot be told without the filter's key. */
+/* Prints what is unknown without the filter's key. */
 static void print_unknown(const description *d) {
     const char *levels = d->list.type == BLY_LIST_DOMAIN ? "numbers of labels and "
                          : d->list.type == BLY_LIST_IP   ? "prefix lengths and "

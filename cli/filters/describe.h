@@ -13,14 +13,14 @@ typedef struct description {
     handle_facts facts;
     const bly_filter *filter; /* NULL: it is on a server, or only the header was read */
     FILE *out;                /* for description_print: standard output, unless changed */
-    bool examined;            /* the marks were looked up; else `list` has at most the type */
-    bool lacks_key;           /* they could not be looked up without the filter's key */
+    bool examined;            /* the marks were looked up; if not, `list` has at most the type */
+    bool lacks_key; /* the marks could not be looked up, because the filter's key is missing */
     bly_list_info list;
     rates_lookups lookups;
 } description;
 
 /* Reads all bits of a file once. With `list`, also looks up the marks of a filter on a server. *h
- * must stay open. false: reported. */
+ * must stay open. On failure, reports the error and returns false. */
 bool describe(description *d, filter_handle *h, bool list);
 
 void description_print(const description *d);
@@ -29,7 +29,7 @@ void description_json(const description *d);
 
 /* ---- for describe*.c ------------------------------------------------------------------------- */
 
-/* Print the name, which comes first, and one row. */
+/* describe_name prints the name, which comes first; describe_row prints one row. */
 void describe_name(FILE *out, const char *name);
 void describe_row(FILE *out, const char *label, const char *format, ...) PRINTF_LIKE(3, 4);
 

@@ -72,7 +72,8 @@ static bool check_pages(fingerprints *f, const pages *file) {
 
 /* ---- the rule -------------------------------------------------------------------------------- */
 
-/* Looks up the mark of a rule. The first rule found is stored. false: reported. */
+/* Looks up the mark of a rule. The first rule found is stored. On failure, reports the error and
+ * returns false. */
 static bool try_rule(fingerprints *f, const pages *file, const bly_hasher *hasher,
                      const key_options *rule) {
     char words[KEY_OPTIONS_WORDS], text[RULE_MARK];

@@ -48,7 +48,8 @@ bly_kind destination_kind(const destination *d, double rate) {
 }
 
 bool destination_begin(destination *d) {
-    /* Another process that is changing the file would overwrite this one. */
+    /* Without the lock, another process that is changing the file could overwrite the new filter.
+     */
     return (d->on_server || lock_take(&d->lock, d->path, true)) && destination_may_save(d);
 }
 

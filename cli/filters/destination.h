@@ -34,9 +34,10 @@ void destination_close(destination *d);
 /* Whether a filter may be saved there, for a check before the work begins. */
 bool destination_may_save(destination *d);
 
-/* Whether it supports this kind. false: reported. */
+/* Whether a filter of this kind can be saved there; if not, reports that. */
 bool destination_supports_kind(const destination *d, bly_kind kind);
-/* The kind for this false-positive rate per lookup; BLY_KIND_NONE: any kind is supported. */
+/* The kind that suits this false-positive rate per lookup; BLY_KIND_NONE for a file, which may have
+ * any kind. */
 bly_kind destination_kind(const destination *d, double rate);
 
 /* Locks a file against other writers, and checks again whether it may be replaced. Call it before

@@ -74,7 +74,8 @@ static void add_keys(edit *e, size_t n) {
                         e->list.name, NUMBER_GROUPED(e->sent), NUMBER_GROUPED(added.unknown));
 }
 
-/* Adds all waiting keys. false: see e->status; reported, unless the list commits. */
+/* Adds all waiting keys. On failure, sets e->status and returns false; the error is reported here
+ * only if the list does not commit. */
 static bool flush(edit *e) {
     size_t at = 0;
     if (e->waiting > 0 && !commits(e) && e->as.mark) {
@@ -225,7 +226,7 @@ uint64_t edit_marks(edit *e) {
 
 /* ---- the list -------------------------------------------------------------------------------- */
 
-/* Reads what the list says about its keys. false: a lookup failed. */
+/* Reads what the list records about its keys. Returns false if a lookup failed. */
 static bool examine(edit *e, edit_list *list) {
     const bly_list_source source = handle_list(&e->list);
     bly_list_info own = {.struct_size = sizeof own};
@@ -274,7 +275,7 @@ static int change(edit *e, cli_operands files) {
                              e->list.name, kinds_article(kind), bly_kind_name(kind));
     if (!settle_type(e) || !read_and_apply(e, files))
         return CLI_ERROR;
-    /* Marks may be new although no key is. */
+    /* Marks may be new even if no key is. */
     const bly_filter *f = handle_filter(&e->list);
     const bool changed = e->done > 0 || (f && bly_filter_count(f) != e->facts.info.count);
     if (changed && !handle_commit(&e->list))

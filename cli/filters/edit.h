@@ -23,7 +23,7 @@ typedef struct edit_values {
     uint64_t memory; /* limit of one growth step, in bytes; 0: the default */
 } edit_values;
 
-/* The options that both have. */
+/* The options of both commands. */
 #define EDIT_OPTIONS                                                                               \
     OPTION_KEY(offsetof(edit_values, key),                                                         \
                "Use the key KEY instead of standard input. FILEs are still read."),                \
@@ -46,22 +46,25 @@ typedef struct edit_type {
     bool unrecorded; /* a list of lines that does not record how keys are made from them */
 } edit_type;
 
-/* What the list at `path` says about its keys. */
+/* What the list at `path` records about its keys. */
 typedef struct edit_list {
     const char *path;
     bly_list_type own;
     bool recorded;    /* `own` comes from its header */
     bool empty;       /* it has no keys */
-    rule_marks marks; /* if it records nothing and has no type */
+    rule_marks marks; /* set only if it records nothing and has no type */
 } edit_list;
 
-/* requested: BLY_LIST_NONE: the list's own type. false: it contradicts the list; reported. */
+/* Decides how lines become keys. `requested` is the type of --type, or BLY_LIST_NONE for the list's
+ * own type. If it contradicts the list, reports that and returns false. */
 bool edit_settle_type(const edit_list *list, bly_list_type requested, edit_type *out);
 
-/* For a list that does not record how keys are made from lines. */
+/* The forms in which a line is added to a list that does not record how keys are made from lines.
+ */
 typedef struct edit_forms {
     const char *path;
-    bool set; /* keys are added, and stored once each; so a line can be added in several forms */
+    bool set;     /* each key is stored once, and keys are added: so a line can be added in several
+                     forms */
     bool urls[2]; /* by bly_url_level: URLs may have been added in canonical form */
     bool exact;   /* records, not lines */
     bool warned;
@@ -70,8 +73,8 @@ typedef struct edit_forms {
 
 edit_forms edit_forms_of(const edit_list *list, const edit_type *as, bool set, bool exact);
 /* Calls `each` for every other form in which `line`, whose key is `key`, must be in a set to be
- * found. Warns about the first line that ends in a carriage return. false: out of memory, or `each`
- * returned false. */
+ * found. Warns about the first line that ends in a carriage return. Returns false if memory ran
+ * out, or `each` returned false. */
 bool edit_other_forms(edit_forms *f, bly_bytes line, bly_bytes key,
                       bool (*each)(void *ctx, bly_bytes key), void *ctx);
 
@@ -105,7 +108,7 @@ struct edit {
     const edit_command *command;
     const edit_values *values;
     filter_handle list;
-    handle_facts facts; /* at opening, without what needs the bits */
+    handle_facts facts; /* facts at opening, without those that need a pass over the bits */
     edit_type as;
     edit_forms forms;              /* if as.unrecorded */
     bool typed;                    /* the list has the marks of the type */

@@ -18,7 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* docs/format.md, section 1 */
+/* offsets in the header of a file (docs/format.md, section 1) */
 enum { KIND_AT = 5, BODY_SUM_AT = 56 };
 static const char magic[] = "BLY1";
 

@@ -14,7 +14,7 @@ typedef struct opened {
     bly_filter *loaded;
 } opened;
 
-/* bly_filter_get_info. */
+/* Calls bly_filter_get_info, which cannot fail here, and returns the result. */
 static inline bly_filter_info filter_info(const bly_filter *f) {
     bly_filter_info info = {.struct_size = sizeof info};
     bly_filter_get_info(f, &info);
@@ -30,8 +30,8 @@ bool open_key(const char *path, bly_hasher *space, const bly_hasher **out);
 bly_status open_read(opened *o, const char *path, const bly_hasher *key, uint32_t flags);
 void open_close(opened *o);
 
-/* Loads a filter into memory, so that it can be changed, and verifies its checksums. NULL: it
- * failed. */
+/* Loads a filter into memory, so that it can be changed, and verifies its checksums. Returns NULL
+ * on failure. */
 bly_filter *open_load(const char *path, const bly_hasher *key, uint32_t flags);
 
 /* Reports that a filter with these first bytes was refused with BLY_EUNSUPPORTED, and which kind

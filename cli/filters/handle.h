@@ -55,7 +55,7 @@ typedef struct handle_ops handle_ops;
 typedef struct filter_handle {
     const char *name;      /* the path, or the address without user and password, for messages */
     uint32_t capabilities; /* HANDLE_... */
-    bly_status status;     /* of the last call that returns one */
+    bly_status status;     /* the result of the last call that returns a status */
     handle_options options;
     /* For handle*.c alone: */
     const handle_ops *ops;
@@ -67,39 +67,42 @@ typedef struct filter_handle {
 /* The capabilities that a handle of this name may have; only the name is examined. */
 uint32_t handle_capabilities(const char *name);
 
-/* Refuses options that do not apply: a file has no replicas, a filter on a server does not grow.
- * false: reported, see h->status. Close *h in any case. `name` must outlive it. */
+/* Refuses options that do not apply: a file has no replicas, a filter on a server does not grow. On
+ * failure, reports the error, sets h->status and returns false. Close *h in any case. `name` must
+ * outlive it. */
 bool handle_open(filter_handle *h, const char *name, const handle_options *options);
 /* Opens the same name again with the same options, also after handle_open failed. On failure, *h is
  * not open; for a server, this is reported only with `report`. Not for HANDLE_CHANGED. */
 bly_status handle_reopen(filter_handle *h, bool report);
 void handle_close(filter_handle *h);
-/* Makes a handle of a filter in memory, as of a file that was opened with HANDLE_CHANGED. The
- * filter stays the caller's: do not close the handle, and do not commit. */
+/* Makes a handle of a filter in memory. It behaves as after opening a file with HANDLE_CHANGED. The
+ * caller still owns the filter: do not close the handle, and do not commit. */
 void handle_borrow(filter_handle *h, const char *name, bly_filter *f);
 
 /* Reports why the last call failed (h->status). Returns CLI_ERROR. */
 int handle_failed(const filter_handle *h);
 
 /* ---- use --------------------------------------------------------------------------------------
- * These functions report nothing, unless stated. */
+ * These functions print no messages, unless stated. */
 
 /* Whether the filter may contain keys: BLY_YES, BLY_NO or, with HANDLE_MAY_FAIL, BLY_UNKNOWN. */
 bly_status handle_contains(filter_handle *h, const bly_bytes *keys, size_t n, uint8_t *answers);
 
 /* The results of adding keys. */
 typedef struct handle_added {
-    uint64_t fresh;   /* new keys */
-    uint64_t unsure;  /* keys that were added, but may not have been new */
-    uint64_t unknown; /* keys that may not have been added */
+    uint64_t fresh;   /* keys that were new */
+    uint64_t unsure;  /* keys that are now in the filter, but may have been there before */
+    uint64_t unknown; /* keys without an answer: whether they were added is unknown */
 } handle_added;
-/* Adds keys, and adds the results to *out. */
+/* Adds keys, and adds the numbers of keys to *out. */
 bly_status handle_add(filter_handle *h, const bly_bytes *keys, size_t n, handle_added *out);
 
-/* Saves the changes. false: reported. Without HANDLE_COMMITS, does nothing. */
+/* Saves the changes; without HANDLE_COMMITS, does nothing. On failure, reports the error and
+ * returns false. */
 bool handle_commit(filter_handle *h);
 
-/* The filter if it is in memory or mapped, else NULL; handle_changeable only for HANDLE_CHANGED. */
+/* The filter if it is in memory or mapped, else NULL. handle_changeable returns NULL also if the
+ * handle was not opened with HANDLE_CHANGED. */
 const bly_filter *handle_filter(const filter_handle *h);
 bly_filter *handle_changeable(const filter_handle *h);
 
@@ -112,12 +115,13 @@ bly_list_source handle_list(filter_handle *h);
 typedef struct handle_facts {
     bly_geometry geometry;
     bly_hash_id hash;
-    uint64_t seed; /* or the key's id, or the tag of a custom function */
+    uint64_t
+        seed; /* of the hash function; the id of a secret key, or the tag of a custom function */
     bool keyed;
-    bool key_missing; /* its key, or its custom hash function, is not available */
+    bool key_missing; /* the secret key, or the custom hash function, is not available */
     bly_key_rule key_rule;
     bool approximate;
-    uint64_t bytes; /* the size of the file, or of all strings */
+    uint64_t bytes; /* size of the file, or of all strings on the server */
     /* See bly_filter_get_info. Without the bits, only kind, hashes, size, capacity, count and
      * requested_fpr are set. For a server, the current rate is the expected one, and the number of
      * set bits is known only for go-zero filters. */
@@ -125,7 +129,7 @@ typedef struct handle_facts {
     bool has_rates; /* info has the expected and the current rate, and the estimated keys */
     bool has_bits;  /* info was computed from the bits, not only from the header */
     /* For a server: */
-    uint32_t shards, nodes; /* strings, and servers that store them; 0: a file */
+    uint32_t shards, nodes; /* number of strings, and of servers that store them; 0 for a file */
     uint64_t shard_bytes;   /* size of the first string */
     int64_t expires_ms;     /* -1: never */
     uint64_t stamp;

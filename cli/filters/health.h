@@ -4,8 +4,8 @@
  * each prefix length that the list has, a domain once for each number of labels. `build -p`
  * requests a rate per line, and creates the filter for that rate divided by the most lookups that a
  * line can need. The quotient is stored in the file, and the number of lookups in a mark
- * (<bloomery/host/lists.h>). When keys of new widths are added, a line needs more lookups, and the
- * request stays what it was.
+ * (<bloomery/host/lists.h>). If keys of new widths are added, a line needs more lookups, but the
+ * requested rate does not change.
  *
  * A filter is planned for a number of keys and a rate. With more keys it continues to work, but its
  * rate rises. It counts as failing when the rate that its bits give is above the one requested by
@@ -35,8 +35,8 @@ typedef enum health {
 } health;
 health health_of(const bly_filter_info *s);
 
-/* Whether it has more different keys than its capacity. They are counted, or estimated if the kind
- * counts copies that take no space. */
+/* Whether the filter has more different keys than its capacity. Keys are counted, or estimated if
+ * the kind counts copies that take no space. */
 bool health_past_capacity(const bly_filter_info *s);
 
 /* "too full: about 2,000 keys (capacity: 1,000); false-positive rate ..."; without "too full: " if
@@ -44,13 +44,13 @@ bool health_past_capacity(const bly_filter_info *s);
 enum { HEALTH_TEXT = 256 };
 char *health_text(const bly_filter_info *s, char out[HEALTH_TEXT]);
 
-/* Warns with that text if it is failing, and returns whether it is. */
+/* Warns with that text if the filter is failing, and returns whether it is. */
 bool health_warn(const char *path, const bly_filter_info *s);
 
-/* A filter that matches more keys is not written. */
+/* A filter with a higher false-positive rate is not written. */
 #define HEALTH_MAX_RATE 0.5
-/* Whether its rate is at most that. Otherwise it is not worth writing, which is
- * reported; `advice` is what to do instead. */
+/* Whether the rate of a filter is at most HEALTH_MAX_RATE. If not, reports that the filter is not
+ * worth writing, followed by `advice`: what to do instead. */
 bool health_worth_writing(const char *path, const bly_filter_info *s, const char *advice);
 
 /* ---- per lookup and per line ----------------------------------------------------------------- */
@@ -67,8 +67,8 @@ rates_lookups rates_lookups_of(const bly_filter *list);
 double rates_requested(double per_lookup, unsigned lookups);
 double rates_per_line(double per_lookup, unsigned lookups);
 
-/* Whether the rate per line is above the requested one because a line now needs more lookups; and
- * the words for it. */
+/* Whether the rate per line is above the requested one because a line now needs more lookups, and a
+ * text that says so. */
 bool rates_are_widened(const bly_filter_info *s, rates_lookups lookups);
 enum { RATES_TEXT = 192 };
 char *rates_widened_text(const bly_filter_info *s, rates_lookups lookups, char out[RATES_TEXT]);
@@ -76,10 +76,10 @@ char *rates_widened_text(const bly_filter_info *s, rates_lookups lookups, char o
 /* A requested rate: "1 in 1,000 lines, 1 in 3,000 lookups (up to 3 per line)". */
 char *rates_text(double per_lookup, rates_lookups lookups, char out[RATES_TEXT]);
 
-/* "rate_per_lookup_NAME" and "rate_per_line_NAME", null where it is not known: if per_lookup is
- * NAN, or lookups 0. */
+/* Writes the members "rate_per_lookup_NAME" and "rate_per_line_NAME". A rate that is unknown
+ * (per_lookup is NAN, or lookups is 0) is null. */
 void rates_json(json *j, const char *name, double per_lookup, unsigned lookups);
-/* The same for a requested rate, after "lookups_per_line", which may be null. */
+/* Writes "lookups_per_line", which may be null, then the same members for a requested rate. */
 void rates_json_requested(json *j, double per_lookup, rates_lookups lookups);
 
 #endif

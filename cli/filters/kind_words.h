@@ -14,15 +14,15 @@ const char *kinds_meaning(bly_kind kind);
 enum { KINDS_LIST = 384 };
 char *kinds_that_can(uint32_t capabilities, char out[KINDS_LIST]);
 
-bool kinds_can(bly_kind kind, uint32_t capabilities); /* all of them */
+bool kinds_can(bly_kind kind, uint32_t capabilities); /* whether it has all of these */
 bool kinds_grow(bly_kind kind);
 bool kinds_have_levels(bly_kind kind); /* grows by adding a level */
 /* Bloom filters of a fixed size: they take any number of keys, and their rate depends on which bits
  * are set. */
 bool kinds_are_bits(bly_kind kind);
 
-/* Keys share a fixed number of bits or counters: the rate depends on how the keys are distributed.
- */
+/* Keys share a fixed number of bits or counters, so the false-positive rate depends on how the keys
+ * are distributed. */
 bool kinds_share_cells(bly_kind kind);
 
 /* A key is stored as often as it was added, and can be removed as often. */

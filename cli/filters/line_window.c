@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-static const uint64_t default_keys = 1000000; /* within the span of a window */
+static const uint64_t default_keys = 1000000; /* within the span of a window by time */
 
 double line_window_part(double rate, uint32_t generations) {
     return -expm1(log1p(-rate) / (generations + 1.0));

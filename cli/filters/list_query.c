@@ -35,8 +35,8 @@ static bly_status part_key(query *q, const live_list *list, bly_bytes line, bly_
     return status;
 }
 
-/* Resets the results for the i-th line of a batch, and reads its key. false: there is none, or,
- * with *result, it failed. */
+/* Resets the results for the i-th line of a batch, and reads its key. Returns false if the line has
+ * no key, or if memory ran out; then *result is LIVE_FAILED. */
 static bool read_key(query *q, const live_list *list, size_t i, bly_bytes line, bly_list_key *out,
                      live_result *result) {
     const bly_status status = part_key(q, list, line, out);
@@ -69,7 +69,8 @@ static bool extend_to_return(const query *q, const live_list *list, bly_bytes li
     return true;
 }
 
-/* The keys under which a line may be in the list. false: out of memory, reported. */
+/* Gathers the keys under which a line may be in the list. If memory runs out, reports that and
+ * returns false. */
 static bool widen(query *q, const live_list *list, bly_bytes line, const bly_list_key *key) {
     bly_url_buffer *const buffers[] = {
         [BLY_URL_STANDARD] = &q->standard, [BLY_URL_CRAWL] = &q->field.canonical};
@@ -131,7 +132,7 @@ static live_result look_up_gathered(query *q, live_list *list) {
     return result;
 }
 
-/* Gathers the lookups of one line. false: out of memory, reported. */
+/* Gathers the lookups of one line. If memory runs out, reports that and returns false. */
 static bool gather(query *q, const live_list *list, size_t line) {
     const bly_list_entries *entries = &q->entries;
     const bly_filter *filter = handle_filter(&list->handle);

@@ -34,11 +34,12 @@ typedef struct query {
     uint16_t owner[QUERY_ROOM]; /* the line that a lookup is for */
     uint8_t found[QUERY_ROOM];
     size_t count;
-    bly_list_entries entries; /* of one line */
+    bly_list_entries entries; /* the lookups of one line */
     byte_strings texts;       /* the gathered keys, if they are not looked up by their hashes */
 } query;
 
-/* Looks up n <= INPUT_BATCH lines. false: out of memory, or no answer; reported. */
+/* Looks up n <= INPUT_BATCH lines. If memory runs out or a server gives no answer, reports that and
+ * returns false. */
 bool query_batch(query *q, live_list *list, const bly_bytes *lines, size_t n, list_answers *out);
 
 /* Looks up one line again, and returns the entry of the list that it matched, as text; empty if

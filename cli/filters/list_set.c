@@ -9,7 +9,7 @@
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
-/* Whether it needs the key. A list that is not available may be keyed. */
+/* Whether the list needs the key. A list that is not available counts as keyed. */
 static bool needs_key(live_list *l) {
     handle_facts facts;
     return l->handle.options.key &&

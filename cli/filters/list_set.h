@@ -16,21 +16,21 @@ typedef struct set_list {
 typedef struct list_set {
     set_list *lists;
     size_t count;
-    list_answers any; /* of all lists together */
+    list_answers any; /* the results for all lists together */
     live_list_options options;
     query query;
     char reason[512];
 } list_set;
 
-/* Before, all is zero except options and query (see list_query.h). The names must outlive it.
- * false: reported. Close it in any case. */
+/* Opens the lists. Before the call, *s is zero except for options and query (see list_query.h). The
+ * names must outlive it. On failure, reports the error and returns false. Close *s in any case. */
 bool list_set_open(list_set *s, cli_operands names);
 void list_set_close(list_set *s);
 
-/* Looks up n <= INPUT_BATCH lines. false: as query_batch. */
+/* Looks up n <= INPUT_BATCH lines. Fails as query_batch does. */
 bool list_set_batch(list_set *s, const bly_bytes *lines, size_t n);
 
-/* For --follow: see live_list_refresh. false: reported. */
+/* For --follow: see live_list_refresh. On failure, reports the error and returns false. */
 bool list_set_refresh(list_set *s);
 
 const char *list_set_name(const set_list *l);

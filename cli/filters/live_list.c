@@ -48,7 +48,7 @@ static bly_list_type effective_type(const live_list *l, bly_list_type own) {
     return requested && !same_lines ? requested : own;
 }
 
-/* false: lines cannot be looked up; reported. */
+/* Whether lines can be looked up as the type that is used; if not, reports why. */
 static bool type_is_usable(const live_list *l, bly_list_type own) {
     const char *name = l->handle.name;
     if (l->type == BLY_LIST_NONE)
@@ -67,7 +67,7 @@ static bool type_is_usable(const live_list *l, bly_list_type own) {
 }
 
 /* Reads the marks of a list of lines whose header records no key rule. `own` is the type by its
- * header and its type marks. false: the server gave no answer. */
+ * header and its type marks. Returns false if the server gave no answer. */
 static bool read_old_marks(live_list *l, const bly_list_source *source, bool fields,
                            bly_list_type *own) {
     rule_marks marks = {0};
@@ -87,8 +87,8 @@ static bool read_old_marks(live_list *l, const bly_list_source *source, bool fie
     return true;
 }
 
-/* The type that the list records, and the levels of the type that is used. false: the server gave
- * no answer, see l->handle.status. */
+/* Reads the type that the list records, and the levels of the type that is used. Returns false if
+ * the server gave no answer; see l->handle.status. */
 static bool read_form(live_list *l, bool fields, bly_list_type *own, bly_list_levels *levels) {
     const bly_filter *filter = handle_filter(&l->handle);
     *own = BLY_LIST_LINE;
@@ -112,7 +112,8 @@ static bool read_form(live_list *l, bool fields, bly_list_type *own, bly_list_le
 
 /* ---- servers that do not answer -------------------------------------------------------------- */
 
-/* Errors that may end by themselves, unlike a wrong key or a key that is not a filter. */
+/* Whether the error may go away without the user, unlike a wrong secret key, or a key on the server
+ * that is not a filter. */
 static bool is_temporary(bly_status status) {
     return status == BLY_EIO || status == BLY_EMISSING || status == BLY_EMISMATCH ||
            status == BLY_EREFUSED;
@@ -155,7 +156,8 @@ static bly_status wait_for_replacement(live_list *l) {
     return status;
 }
 
-/* Whether it was replaced, or is missing. */
+/* Whether the filter on the server was replaced, or is missing, and --follow waits for the new one.
+ */
 static bool may_be_replaced(const live_list *l) {
     const bly_status status = l->handle.status;
     return l->options->follow && (status == BLY_EMISMATCH || status == BLY_EMISSING);
@@ -175,7 +177,7 @@ static live_result after_failure(live_list *l) {
             return LIVE_RENEWED;
     } else {
         (void)handle_failed(&l->handle);
-        if (has_fallback(l) && status == BLY_EMISMATCH) /* what is there instead? */
+        if (has_fallback(l) && status == BLY_EMISMATCH) /* see what replaced it */
             now = reopen(l, false);
     }
     if (!has_fallback(l) || (now != BLY_OK && !is_temporary(now))) {
@@ -189,7 +191,7 @@ static live_result after_failure(live_list *l) {
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
-/* Async-signal-safe. */
+/* A signal handler: calls only async-signal-safe functions. */
 static void report_shortened(int signal_number) {
     static const char text[] = "bloomery check: the list was shortened while it was in use; "
                                "replace lists by rename, as build -f does\n";
@@ -350,9 +352,10 @@ static void refresh_file(live_list *l) {
     }
 }
 
-/* Others may have added keys of a new level, or replaced the list by one of another type, for which
- * lines must be read again before they are looked up. Other errors are ignored, since the next
- * lookup reports them. false: reported. */
+/* Reads the type and the levels of a list on a server again. Others may have added keys of a new
+ * level, or replaced the list by one of another type, whose keys are made differently from lines.
+ * Other errors are ignored, because the next lookup reports them. On failure, reports the error and
+ * returns false. */
 static bool refresh_form(live_list *l) {
     bly_list_type own;
     bly_list_levels levels;

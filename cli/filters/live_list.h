@@ -12,7 +12,8 @@
 
 #include <sys/stat.h>
 
-/* The result of a lookup without an answer. In the order of LIVE_FALLBACK_CHOICES. */
+/* What counts as the result of a lookup without an answer. In the order of LIVE_FALLBACK_CHOICES.
+ */
 typedef enum live_fallback {
     LIVE_UNSET, /* as LIVE_STOP */
     LIVE_STOP,  /* it is an error */
@@ -66,8 +67,8 @@ live_result live_list_contains(live_list *l, const bly_bytes *keys, size_t n, ui
 /* Call it before a batch of lines is read. Opens an unavailable list again. With --follow, checks
  * at most a few times a second whether the file was replaced or changed. A valid new file becomes
  * the list, otherwise the old one stays. Both are reported once. For a list on a server, updates
- * the type and the levels, or opens the list that replaced it. false: reported, and the list can no
- * longer be used. */
+ * the type and the levels, or opens the list that replaced it. On failure, reports the error and
+ * returns false; the list can then no longer be used. */
 bool live_list_refresh(live_list *l);
 
 #endif

@@ -25,15 +25,15 @@
 
 typedef struct measurement {
     uint64_t lines, positives; /* lines looked up, and how many were false positives */
-    uint64_t positive_lookups; /* of lines * lookups lookups */
+    uint64_t positive_lookups; /* false positives among all lookups (lines * lookups) */
     unsigned lookups;          /* per line */
     double rate;               /* positives / lines */
-    double low, high;          /* of the 95% interval */
-    bool hashes;               /* hash values were looked up, as the hash function is missing */
+    double low, high;          /* the 95% confidence interval */
+    bool hashes; /* hash values were looked up, because the hash function is missing */
 } measurement;
 
-/* Measures the rate with that many lines, and lookups for each (1: the rate per lookup). false:
- * reported. */
+/* Measures the rate with `lines` lines, each with `lookups` lookups (1: measures the rate per
+ * lookup). On failure, reports the error and returns false. */
 bool measure(const bly_filter *f, uint64_t lines, unsigned lookups, measurement *out);
 
 /* Whether the measured rate is above the requested one by more than a tenth, and by more than

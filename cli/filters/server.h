@@ -19,8 +19,8 @@ bool server_parse(server_key *t, const char *address);
 bool server_connect(server_key *t);
 void server_close(server_key *t);
 
-/* Sends a command and returns the reply, which the caller frees. NULL: the connection failed; this
- * is reported, followed by `lost` (may be ""). An error of the server is a reply. */
+/* Sends a command and returns the reply, which the caller frees. An error of the server is a reply,
+ * too. If the connection fails, reports that, followed by `lost` (may be ""), and returns NULL. */
 bly_redis_reply *server_command(server_key *t, const bly_bytes *args, size_t n, const char *lost);
 
 /* Reports an error reply, with advice, or any other reply as unexpected. Returns CLI_ERROR. */

@@ -80,7 +80,7 @@ bool remote_inspect(server_key *t, remote_content *out) {
     return !no_string || inspect_type(t, out);
 }
 
-/* The same over a separate connection. */
+/* Inspects the key over a separate connection. */
 static remote_content inspect_again(const remote *r) {
     const bly_redis_options options = {.struct_size = sizeof options, .follow_moved = true};
     server_key t = r->at;

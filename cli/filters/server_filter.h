@@ -31,8 +31,8 @@ void remote_close(remote *r);
 /* Opens an existing filter. `key` is only for a keyed filter; it may be NULL. If the key on the
  * server contains something else, reports what it is: BLY_ECORRUPT. */
 bly_status remote_open(remote *r, const bly_hasher *key, const bly_redis_filter_options *options);
-/* Reports why the library did not open it; for remote_open, and where the report is optional. Only
- * a go-zero filter is opened with `gozero`. Returns the status for the caller. */
+/* Reports why the library did not open the filter; for remote_open, and for callers whose report is
+ * optional. Only a go-zero filter is opened with `gozero`. Returns the status for the caller. */
 bly_status remote_open_failed(const remote *r, const bly_hasher *key, bool gozero,
                               bly_status status, const bly_redis_reason *why);
 
@@ -52,8 +52,8 @@ bly_kind remote_kind(double rate);
 /* Reports that the kind is not supported; `name` is the file or the address. Returns CLI_ERROR. */
 int remote_refuse_kind(const char *name, bly_kind kind);
 
-/* Makes a spec from --shards (0: as few as possible) and --expire (in seconds; 0: never). false:
- * reported. */
+/* Makes a spec from --shards (0: as few as possible) and --expire (in seconds; 0: never). On
+ * failure, reports the error and returns false. */
 bool remote_spec(uint64_t shards, uint64_t expire, bly_bitmap_spec *out);
 
 /* Sends a filter in memory to the server, and opens it there. `replace`: an existing filter is
@@ -62,7 +62,8 @@ bool remote_spec(uint64_t shards, uint64_t expire, bly_bitmap_spec *out);
 bool remote_send(remote *r, const bly_filter *from, const bly_bitmap_spec *spec, bool replace,
                  const char *option);
 
-/* For a transfer by the library: shows the progress `ctx`. false: after a signal. */
+/* Called by the library during a transfer: shows the progress `ctx`. Returns false after a signal,
+ * which ends the transfer. */
 bool remote_show(void *ctx, uint64_t done, uint64_t total);
 
 /* What a key on a server contains. */
@@ -74,7 +75,8 @@ typedef enum remote_content {
     REMOTE_MODULE,  /* a filter of a server module */
     REMOTE_OTHER    /* a list, a hash, ... */
 } remote_content;
-/* `t` must be connected. false: the connection failed. */
+/* Finds out what the key contains. `t` must be connected. Returns false if the connection failed.
+ */
 bool remote_inspect(server_key *t, remote_content *out);
 
 /* Whether a filter may be sent to this key, for a check before the work begins. Connects if needed.

@@ -38,7 +38,7 @@ typedef struct inputs {
     uint64_t keys;         /* the largest number of keys in a file */
 } inputs;
 
-/* "B: differs from A in its WHAT (THIS, not THAT); ..." */
+/* Reports "B: differs from A in its WHAT (THIS, not THAT); ..." and returns false. */
 static bool differs(const inputs *p, const char *path, const char *what, const char *is,
                     const char *was) {
     return message_fail("%s: differs from %s in its %s (%s, not %s); only filters built with the "
@@ -128,7 +128,7 @@ static bool alike(const inputs *p, const char *path, const bly_file_info *b) {
     return true;
 }
 
-/* The shape that all files can be folded to; false if there is none. */
+/* Finds the shape that all files can be folded to. Returns false if there is none. */
 static bool common_shape(const inputs *p, bly_geometry *out) {
     *out = p->first.geometry;
     out->size = p->common;
@@ -294,8 +294,8 @@ static bly_status record_rule(const inputs *p, bly_filter *f, bly_list_type type
                : BLY_OK;
 }
 
-/* There must be one of each mark. In a kind that stores copies, the marks that both filters have
- * are stored twice after a union, and are gone after a subtraction. */
+/* A list must contain each mark exactly once. In a kind that stores copies, the marks that both
+ * filters have are stored twice after a union, and are gone after a subtraction. */
 static bly_status correct_marks(inputs *p, bly_filter *f, const bly_list_info *other) {
     const bly_list_levels both = bly_list_levels_common(&p->list.levels, &other->levels);
     if (other->type != p->list.type || !kinds_hold_copies(p->first.geometry.kind))

@@ -32,7 +32,7 @@ int set_operation_run(const set_operation *op, const set_options *o, cli_operand
 int set_operation_estimate(const set_options *o, cli_operands files);
 
 /* Saves f and fills *info. Refuses if f matches more than half of all keys; `advice` says what to
- * do then. false: reported. */
+ * do then. On failure, reports the error and returns false. */
 bool set_output_save(const bly_filter *f, destination *to, const char *advice,
                      bly_filter_info *info);
 

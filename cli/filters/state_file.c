@@ -51,7 +51,7 @@ void state_file_close(state_file *s) {
 
 /* ---- the rule -------------------------------------------------------------------------------- */
 
-/* The options of a rule. */
+/* The options that stand for a rule, for messages. */
 static const char *options_of(bly_key_rule rule) {
     return rule == BLY_KEYS_RECORD_URL     ? "with --url"
            : rule == BLY_KEYS_RECORD_CRAWL ? "with --url=crawl"

@@ -18,13 +18,14 @@ typedef struct state_file {
     autosave autosave;
 } state_file;
 
-/* Locks the file, and loads the filter if there is one. path and key may be NULL. false: reported.
- * Close *s in any case. */
+/* Locks the file, and loads the filter if there is one. path and key may be NULL. On failure,
+ * reports the error and returns false. Close *s in any case. */
 bool state_file_open(state_file *s, const char *path, const bly_hasher *key);
 
-/* Replaces the file; does nothing if path is NULL. false: reported. */
+/* Replaces the file; does nothing if path is NULL. On failure, reports the error and returns false.
+ */
 bool state_file_save(state_file *s);
-/* The same, if the last time was long enough ago (io/autosave.h). */
+/* The same, if the last save was long enough ago (io/autosave.h). */
 bool state_file_save_now_and_then(state_file *s);
 
 void state_file_close(state_file *s);
@@ -37,7 +38,7 @@ bool state_file_begun(const char *path);
  * rule. */
 
 typedef enum state_rule {
-    STATE_RULE_REFUSED, /* its keys were made by another rule; reported */
+    STATE_RULE_REFUSED, /* the keys were made by another rule, which was reported */
     STATE_RULE_FITS,    /* the state records the rule of this run, or may record it */
     STATE_RULE_OLD      /* it records no rule, so the old rule is used: a carriage return at the
                           end of a line is part of the key */

@@ -12,7 +12,7 @@
 typedef struct transfer_options {
     const char *key_file;
     uint64_t chunk, shards, expire;
-    bool replace; /* an existing filter or file: --replace, --force */
+    bool replace; /* replace an existing filter or file (--replace, --force) */
     bool resume, as_is, plain, allow_replica, json;
 } transfer_options;
 
@@ -27,7 +27,7 @@ typedef struct transfer {
     const transfer_options *v;
     const char *path;
     remote remote;
-    const bly_filter *filter; /* to be sent */
+    const bly_filter *filter; /* the filter to be sent */
     bly_bitmap_spec spec;     /* for a server without the module */
     remote_content content;   /* the type of the value to be fetched */
     uint32_t shards;          /* number of strings; 0: a filter of the module */

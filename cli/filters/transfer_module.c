@@ -43,8 +43,8 @@ static bly_redis_reply *load(sending *s, uint64_t offset, size_t size, const cha
 }
 
 /* Sets t->resumed. Sends a chunk at an impossible offset: the server's error then names the offset
- * that it expects. Any other answer means that nothing of this file has arrived. false: reported.
- */
+ * that it expects. Any other answer means that nothing of this file has arrived. On failure,
+ * reports the error and returns false. */
 static bool find_start(sending *s) {
     if (!s->t->v->resume)
         return true;
@@ -195,7 +195,8 @@ static int report_no_module(const fetching *f) {
         name);
 }
 
-/* The data of [total, stamp, data]. NULL: the answer is something else, which is reported. */
+/* The data of an answer [total, stamp, data]. If the answer is something else, reports that and
+ * returns NULL. */
 static const bly_redis_reply *data_of(const fetching *f, const bly_redis_reply *answer) {
     const bly_redis_reply *total = bly_redis_reply_at(answer, 0), *stamp, *data;
     stamp = bly_redis_reply_at(answer, 1);
@@ -214,7 +215,8 @@ static const bly_redis_reply *data_of(const fetching *f, const bly_redis_reply *
     return NULL;
 }
 
-/* The header in the first chunk must agree with the total before a disk is filled. */
+/* Checks that the header in the first chunk agrees with the total, before more data is written to
+ * disk. */
 static bool check_first_chunk(fetching *f, const bly_redis_reply *answer, bly_bytes data) {
     bly_file_info info = {.struct_size = sizeof info};
     f->t->total = (uint64_t)bly_redis_reply_integer(bly_redis_reply_at(answer, 0));

@@ -16,14 +16,14 @@
 
 typedef struct gzip_state {
     z_stream stream;
-    bool complete; /* between two members */
-    bool damaged;  /* after the last bytes that were returned */
+    bool complete; /* the data up to here is complete: between two members */
+    bool damaged;  /* the data is damaged after the last bytes that were returned */
 } gzip_state;
 
 enum { GZIP_ONLY = 16 + MAX_WBITS };
 
 static void *open_gzip(uint64_t most) {
-    (void)most; /* it never takes more than 50 kilobytes */
+    (void)most; /* gzip never needs more than 50 kilobytes */
     gzip_state *s = calloc(1, sizeof *s);
     if (s && inflateInit2(&s->stream, GZIP_ONLY) != Z_OK) {
         free(s);
@@ -109,8 +109,8 @@ enum { SMALLEST_WINDOW = 10, LARGEST_WINDOW = 30 };
 
 typedef struct zstd_state {
     ZSTD_DStream *stream;
-    bool complete; /* between two frames */
-    bool damaged;  /* after the last bytes that were returned */
+    bool complete; /* the data up to here is complete: between two frames */
+    bool damaged;  /* the data is damaged after the last bytes that were returned */
     bool too_large;
 } zstd_state;
 
@@ -199,7 +199,7 @@ static const decoder bzip2 = {
     .name = "bzip2",
     .library = "support for it",
     .magic = {'B', 'Z', 'h', '1', '1', 'A', 'Y', '&', 'S', 'Y'},
-    .span = {[3] = 8}, /* the size of its blocks, 1 to 9 */
+    .span = {[3] = 8}, /* the fourth byte is the block size, '1' to '9' */
     .magic_size = 10,
 };
 

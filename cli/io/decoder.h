@@ -27,7 +27,7 @@ typedef struct decoder {
 
 /* Ends with NULL. */
 extern const decoder *const decoders[];
-/* One of them, which is a Bloomery filter. */
+/* The entry of `decoders` for Bloomery filters. */
 extern const decoder filter_format;
 
 #endif

@@ -18,7 +18,7 @@
 enum {
     PAGE_BYTES = 4096,
     SLOT_BITS = 9,   /* 2^9 = PAGES_SLOTS */
-    MAX_BITS = 40,   /* of the number of pages */
+    MAX_BITS = 40,   /* log2 of the largest number of pages */
     MEAN_LOAD = 384, /* fingerprints per page on average; so few that no page overflows by chance,
                           however many pages there are */
     SPARE_BITS = 2,  /* the bits that a file may have beyond those that MEAN_LOAD needs */
@@ -150,7 +150,7 @@ static bool encode(const pages_shape *shape, uint8_t page[PAGE_BYTES]) {
     return true;
 }
 
-/* Decodes the header; every byte must be as expected. BLY_ECORRUPT, BLY_EVERSION. */
+/* Decodes the header. If a byte is not as expected, returns BLY_ECORRUPT or BLY_EVERSION. */
 static bly_status decode(const uint8_t page[PAGE_BYTES], pages_shape *shape) {
     uint8_t again[PAGE_BYTES];
     uint64_t sum;
@@ -180,7 +180,8 @@ bool pages_recognise(const char *path) {
     return ours;
 }
 
-/* Returns false. Advises to remove the file only if it certainly is a fingerprint file. */
+/* Reports that the file is damaged, and returns false. Advises to remove the file only if it
+ * certainly is a fingerprint file. */
 static bool say_damaged(const pages *p) {
     bly_file_info info = {.struct_size = sizeof info};
     if (bly_file_get_info(p->path, &info) == BLY_OK)
@@ -256,11 +257,12 @@ static void open_or_make(pages *p) {
             return;
         p->fd = open(p->path, flags | O_CREAT | O_EXCL, 0666);
         if (p->fd >= 0 || errno != EEXIST)
-            return; /* else another process has just created it */
+            return; /* otherwise another process has just created it */
     }
 }
 
-/* Opens and locks the file that has the name at this moment. false: reported. */
+/* Opens and locks the file that has the name at this moment. On failure, reports the error and
+ * returns false. */
 static bool open_once(pages *p, struct stat *st) {
     open_or_make(p);
     if (p->fd < 0 || fstat(p->fd, st) != 0)
@@ -341,7 +343,7 @@ void pages_close(pages *p) {
 
 /* ---- lookups and scans ----------------------------------------------------------------------- */
 
-/* Compacts the window to a list of its fingerprints. false: one is in the wrong page. */
+/* Compacts the window to a list of its fingerprints. Returns false if one is in the wrong page. */
 static bool list_window(pages *p, uint64_t page, size_t pages_read, size_t *found) {
     uint64_t *window = p->window;
     bool good = true;
@@ -528,8 +530,8 @@ static size_t fill_merged(void *ctx, uint64_t first, uint64_t last, uint64_t *ou
 }
 
 /* Adds fingerprints to one run of nearby pages. Returns how many it has added: all that belong
- * there, or, if a page is full (*full becomes true), those of the pages before it. PAGES_FAILED:
- * reported. */
+ * there, or, if a page is full (*full becomes true), those of the pages before it. On failure,
+ * reports the error and returns PAGES_FAILED. */
 static size_t insert_run(pages *p, const uint64_t *x, size_t n, bool *full) {
     unsigned bits = p->shape.bits;
     uint64_t start = page_of(x[0], bits), end = start + 1, added = 0, of_page = 0;

@@ -35,7 +35,7 @@ typedef struct pages {
     char *path;
     int fd;
     bool made;  /* created by pages_open */
-    bool whole; /* false: the file is still empty */
+    bool whole; /* the file has a header; false: it is still empty */
     pages_shape shape;
     uint64_t count;   /* fingerprints, valid after pages_scan */
     uint64_t *window; /* consecutive pages that are read or written */
@@ -45,15 +45,15 @@ typedef struct pages {
 bool pages_recognise(const char *path);
 
 /* Opens the file, or creates an empty one, and locks it for this process. Checks the header and the
- * length. If the file is empty, shape.seed is a new random one. false: reported, and there is
- * nothing to close. */
+ * length. If the file is empty, shape.seed is a new random one. On failure, reports the error and
+ * returns false; then there is nothing to close. */
 bool pages_open(pages *p, const char *path);
 
 /* Opens the file for pages_read and pages_has only, without a lock: what another process adds
- * meanwhile may be visible or not. An empty or incomplete file is an error. false: reported, and
- * there is nothing to close. */
+ * meanwhile may be visible or not. An empty or incomplete file is an error. On failure, reports the
+ * error and returns false; then there is nothing to close. */
 bool pages_open_read(pages *p, const char *path);
-/* Reads the slots of one page, 0 where empty. false: reported. */
+/* Reads the slots of one page, 0 where empty. On failure, reports the error and returns false. */
 bool pages_read(const pages *p, uint64_t page, uint64_t slots[PAGES_SLOTS]);
 
 /* Closes the file, and removes it if it was created but never written. */
@@ -61,12 +61,13 @@ void pages_close(pages *p);
 
 uint64_t pages_bytes(void); /* the memory that an open file needs */
 
-/* Records the rule in the file; in an empty file, when it is first written. false: reported. */
+/* Records the rule in the file; if the file is empty, when it is first written. On failure, reports
+ * the error and returns false. */
 bool pages_set_rule(pages *p, bly_key_rule rule);
 
 /* Visits all fingerprints but 0, many per call, in any order within a page. Checks that each is in
- * its page, and counts them. `visit` may be NULL; it returns BLY_OK to continue. false: reported.
- */
+ * its page, and counts them. `visit` may be NULL; it returns BLY_OK to continue. On failure,
+ * reports the error and returns false. */
 typedef bly_status (*pages_visit)(void *ctx, const uint64_t *fingerprints, size_t n);
 bool pages_scan(pages *p, pages_visit visit, void *ctx);
 
@@ -74,15 +75,15 @@ bool pages_scan(pages *p, pages_visit visit, void *ctx);
 BLY_CHECKED bly_status pages_has(const pages *p, uint64_t fingerprint, bool *found);
 
 /* Adds fingerprints, in strictly ascending order, to the file, which must not be empty; rewrites
- * the file if a page is full. false: reported; the first *done of them are in the file, and perhaps
- * some others. */
+ * the file if a page is full. On failure, reports the error and returns false; then the first *done
+ * of them are in the file, and perhaps some others. */
 bool pages_insert(pages *p, const uint64_t *fingerprints, size_t n, size_t *done);
 
 /* Replaces the file by one with about `count` fingerprints. `fill` supplies them (NULL: none), one
  * range after another: it writes those from `first` to `last`, except 0, to `out`, at most `room`,
  * and returns how many there are, or PAGES_FAILED after it has reported an error. shape.bits is the
- * smallest b that may be used. The new file appears only when it is complete. false: reported, and
- * the file is unchanged. */
+ * smallest b that may be used. The new file appears only when it is complete. On failure, reports
+ * the error and returns false; the file is then unchanged. */
 #define PAGES_FAILED SIZE_MAX
 typedef size_t (*pages_fill)(void *ctx, uint64_t first, uint64_t last, uint64_t *out, size_t room);
 bool pages_replace(pages *p, pages_shape shape, uint64_t count, pages_fill fill, void *ctx);

@@ -11,9 +11,10 @@ typedef struct byte_strings {
     size_t used, room;
 } byte_strings;
 
-/* false: out of memory. The string is shorter than 2^32 bytes. */
+/* Appends a string, which is shorter than 2^32 bytes. Returns false if memory runs out. */
 bool byte_strings_put(byte_strings *b, bly_bytes string);
-/* The string at *at (0 for the first), which moves to the next one; false: no more. */
+/* Gets the string at *at (0 for the first), and moves *at to the next one. Returns false at the
+ * end. */
 bool byte_strings_next(const byte_strings *b, size_t *at, bly_bytes *out);
 void byte_strings_free(byte_strings *b);
 
@@ -27,7 +28,7 @@ typedef struct gathered_keys {
     byte_strings keys; /* if `keep` */
 } gathered_keys;
 
-/* false: out of memory. A key is shorter than 2^32 bytes. */
+/* Adds a key, which is shorter than 2^32 bytes. Returns false if memory runs out. */
 bool gathered_keys_add(gathered_keys *k, bly_bytes key, bly_hash hash);
 
 /* Sorts the hashes and, unless copies are wanted, drops repeats. Returns the number of repeats. */

@@ -24,7 +24,7 @@ static uint64_t total_length(char **paths, size_t count) {
     for (size_t i = 0; i < count; i++) {
         bool known = strcmp(paths[i], "-") == 0 ? fstat(0, &st) == 0 : stat(paths[i], &st) == 0;
         if (!known)
-            continue; /* it will be reported and skipped */
+            continue; /* the file will be reported and skipped */
         if (!S_ISREG(st.st_mode))
             return 0;
         total += (uint64_t)st.st_size;

@@ -29,20 +29,21 @@ typedef struct input {
     void *idle_ctx;
     bool failed;        /* a file could not be read, or not to its end */
     bool short_records; /* those of the last batch were short on average */
-    bool skipping;      /* in a record that is too long */
+    bool skipping;      /* the current record is too long, and its rest is skipped */
     bool ended;         /* the current source is exhausted */
 } input;
 
-/* No paths: standard input. `longest` 0 means a gigabyte. false: no memory, reported. */
+/* No paths: standard input. `longest` 0 means a gigabyte. If memory runs out, reports that and
+ * returns false. */
 bool input_open(input *in, char **paths, size_t count, char separator, size_t longest);
 
-/* The next batch, in in->records[0 .. in->count): all from one file, in order, each followed by one
- * separator (added if the last line of the file has none). false: there are no more. They are valid
- * until the next call. */
+/* Reads the next batch into in->records[0 .. in->count): records of one file, in order, each
+ * followed by one separator (added if the last line of the file has none). They are valid until the
+ * next call. Returns false if there are no more. */
 bool input_next(input *in);
 
 /* The estimated number of records in all, judged by the first batch; 0: unknown (a pipe, a
- * compressed file). To be called after the first input_next. */
+ * compressed file). Call it after the first input_next. */
 uint64_t input_estimate(const input *in);
 
 /* Bytes read so far, of the files as stored (compressed ones included). */

@@ -12,8 +12,8 @@ void interrupt_watch(void); /* from now on the first of the three only sets a fl
  * process can clean up. */
 void interrupt_watch_pipe(void);
 
-bool interrupt_seen(void);        /* any of the four signals */
-bool interrupt_reader_gone(void); /* SIGPIPE; then errors of the output are not reported */
+bool interrupt_seen(void);        /* any of the four signals was received */
+bool interrupt_reader_gone(void); /* SIGPIPE was received: do not report output errors */
 void interrupt_finish(void);      /* ends the process by the signal, if there was one */
 
 #endif

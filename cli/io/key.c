@@ -16,7 +16,7 @@ bool key_is_part(const key_rule *rule) {
     return !rule->ignore_case && !rule->url;
 }
 
-/* The record; without a carriage return at its end, unless it is part of the key. */
+/* The record without a carriage return at its end, unless that is part of the key. */
 static bly_bytes text_of(key_rule *rule, bly_bytes record) {
     const bly_bytes text = bly_list_without_return(record);
     rule->met_return |= rule->exact && text.size < record.size;

@@ -23,10 +23,10 @@ typedef struct key_rule {
     bool met_return; /* with `exact`: a record ended in a carriage return */
     uint64_t field;  /* counted from 1; 0: the whole record */
     char delimiter;
-    bool ignore_case; /* of ASCII letters */
+    bool ignore_case; /* ignore the case of ASCII letters */
     bool url;
     bly_url_level level;
-    bool warned;        /* about a non-ASCII host, in a build without libidn2 */
+    bool warned; /* a warning about a non-ASCII host, in a build without libidn2, was printed */
     uint64_t not_urls;  /* records that are not URLs, and were compared unchanged */
     uint64_t fieldless; /* records without that field, compared whole */
     bly_url_buffer canonical;
@@ -41,14 +41,15 @@ bool key_is_record(const key_rule *rule);
  * dropped, else copies in `room` that point to the same bytes. */
 const bly_bytes *key_texts(key_rule *rule, const bly_bytes *records, size_t n, bly_bytes *room);
 
-/* The key of a record: valid until the next call. false: out of memory, reported. */
+/* Makes the key of a record, which is valid until the next call. If memory runs out, reports that
+ * and returns false. */
 bool key_of(key_rule *rule, bly_bytes record, bly_bytes *key);
 
 /* Whether every key is a part of its record, and valid as long as the record. */
 bool key_is_part(const key_rule *rule);
 
-/* Prints how many records are not URLs or lack the field, for --stats and --json; nothing without
- * such options. */
+/* For --stats and --json: write how many records are not URLs (only with --url), and how many lack
+ * the field (only with --field). */
 void key_rule_print(const key_rule *rule, FILE *to);
 void key_rule_json(const key_rule *rule, json *out);
 
@@ -87,10 +88,10 @@ typedef struct key_options {
                     "Ignore case (ASCII only)."),                                                  \
         OPTION_NULL(offsetof(values, keys.null), "Input and output lines")
 
-/* NULL, or why these options cannot be combined. */
+/* Why these options cannot be combined; NULL if they can. */
 const char *key_options_conflict(const key_options *o);
 
-/* Whether "--url crawl" was written instead of "--url=crawl"; reported. */
+/* Whether "--url crawl" was written instead of "--url=crawl"; if so, reports it. */
 bool key_options_misplaced(const key_options *o, cli_operands operands);
 
 key_rule key_options_rule(const key_options *o);

@@ -67,8 +67,8 @@ static bool make_hasher(const uint8_t key[KEY_BYTES], bly_hasher *out) {
     return message_fail("keyed filters need libsodium, and this build of bloomery lacks it");
 }
 
-/* A secret key must be in a file with an owner and permissions. A key from a pipe was in some other
- * place before, such as a command line, where other users can see it. */
+/* A secret key must be in a file with an owner and permissions. A key that comes from a pipe was
+ * somewhere else before, such as on a command line, where other users can see it. */
 static bool check_file(const char *path, int fd) {
     struct stat st;
     if (fstat(fd, &st) != 0)

@@ -2,14 +2,14 @@
  *
  * A key file has 16 bytes, or 32 hexadecimal digits and perhaps a line end. It must be a regular
  * file: a pipe is refused, not waited for. A file that every user can read or write gets a warning;
- * access by its group does not.
+ * access by its group is not checked.
  */
 #ifndef BLOOMERY_CLI_KEY_FILE_H
 #define BLOOMERY_CLI_KEY_FILE_H
 
 #include <bloomery/hash.h>
 
-/* All of these report errors, and return false then. */
+/* On failure, all of these report the error and return false. */
 
 bool keyfile_read(const char *path, bly_hasher *out);
 

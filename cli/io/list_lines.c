@@ -77,7 +77,7 @@ static bool is_comment(typed_lines *t, bly_bytes line) {
                          line.size, &key) == BLY_OK;
 }
 
-/* false: out of memory, or `each` returned false. */
+/* Passes on the key of one line. Returns false if memory ran out, or `each` returned false. */
 static bool take_line(typed_lines *t, uint64_t number, bly_bytes line) {
     bly_list_key key;
     t->counts->lines++;
@@ -107,8 +107,9 @@ static bool take_batch(void *at, const bly_bytes *records, size_t n) {
 
 enum { ADVICE_TEXT = 96, FEW_LINES = 3 };
 
-/* What to do about malformed lines. If most lines are, a list without them would be useless; of a
- * few lines nothing is known. */
+/* Writes what to do about malformed lines. --skip-malformed is not suggested if most lines are
+ * malformed, because the list would be useless without them. One or two malformed lines show
+ * nothing. */
 static void advice(const typed_lines *t, char out[ADVICE_TEXT]) {
     const uint64_t others = t->counts->malformed - t->comments;
     const uint64_t keys = t->counts->lines - t->counts->empty - t->comments;
@@ -122,7 +123,8 @@ static void advice(const typed_lines *t, char out[ADVICE_TEXT]) {
         (void)strcpy(out, "use --skip-malformed to skip such lines");
 }
 
-/* Reports the malformed lines that were not named. false: they are an error. */
+/* Reports the malformed lines that were not named. Returns false if malformed lines are an error.
+ */
 static bool accept_malformed(const typed_lines *t) {
     char count[NUMBER_TEXT], what_to_do[ADVICE_TEXT];
     uint64_t malformed = t->counts->malformed;

@@ -32,10 +32,11 @@ void line_complain(const char *reason, const char *path, uint64_t number, bly_by
 typedef struct list_lines {
     uint64_t lines, malformed;
     uint64_t empty; /* blank lines and comments */
-    bool stopped;   /* set by a list_line that returns false after it has reported why */
+    bool stopped;   /* set by a list_line that has reported an error and returns false */
 } list_lines;
 
-/* false ends the reading: out of memory, or `stopped`. */
+/* Takes the key of one line. Returns false to end the reading: memory ran out, or `stopped` is set.
+ */
 typedef bool list_line(void *ctx, uint64_t number, bly_bytes line, const bly_list_key *key);
 
 /* Calls `each` for every key of the files (none: standard input), and counts in *lines, which must

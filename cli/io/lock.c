@@ -40,7 +40,7 @@ static char *lock_path(const char *target) {
 
 typedef enum verdict {
     GOOD,
-    GONE,    /* removed, or replaced, since it was opened */
+    GONE,    /* removed or replaced since it was opened */
     ODD,     /* not a lock file of ours */
     FOREIGN, /* belongs to a user who may not change the filter */
 } verdict;
@@ -75,7 +75,8 @@ static verdict judge(const lock *l) {
 }
 
 /* Creates the file, or opens the existing one. O_NONBLOCK: a pipe is refused, not waited for. Read
- * access is enough for a lock, so a file of another user will do. false: see errno. */
+ * access is enough for a lock, so a file of another user can be used. On failure, sets errno and
+ * returns false. */
 static bool open_file(lock *l) {
     const int flags = O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW | O_NONBLOCK;
     for (;;) {
@@ -114,8 +115,8 @@ static bool say_verdict(const lock *l, const char *path, verdict v) {
     return refuse(path);
 }
 
-/* errno says why there is no lock file. true: because no file can be created there, so that no lock
- * is needed. false: for another reason, which is reported. */
+/* Whether no lock is needed, because no file can be created there. errno says why there is no lock
+ * file. Reports any other reason and returns false. */
 static bool needs_none(const lock *l, const char *path) {
     struct stat st;
     const int error = errno;
@@ -137,7 +138,7 @@ static bool needs_none(const lock *l, const char *path) {
 
 /* ---- locking --------------------------------------------------------------------------------- */
 
-/* 0, or errno. */
+/* Returns 0, or errno. */
 static int try_lock(int fd, const char *path, bool wait, bool *waited) {
     if (flock(fd, LOCK_EX | LOCK_NB) == 0)
         return 0;
@@ -151,7 +152,7 @@ static int try_lock(int fd, const char *path, bool wait, bool *waited) {
     return flock(fd, LOCK_EX) == 0 ? 0 : errno;
 }
 
-/* Sets l->target and l->path. false: *result is that of lock_take. */
+/* Sets l->target and l->path. If it returns false, lock_take must return *result. */
 static bool find_names(lock *l, const char *path, bool *result) {
     const bly_status status = bly_file_target(path, &l->target);
     l->path = status == BLY_OK ? lock_path(l->target) : NULL;
@@ -167,7 +168,7 @@ static bool find_names(lock *l, const char *path, bool *result) {
     return false;
 }
 
-/* The file of another user is not removed. */
+/* Removes the lock file, unless it belongs to another user. */
 static void remove_file(const lock *l) {
     struct stat file;
     if (judge(l) == GOOD && fstat(l->fd, &file) == 0 && file.st_uid == geteuid())
@@ -193,7 +194,7 @@ bool lock_take(lock *l, const char *path, bool wait) {
         if (v == GONE)
             continue;
         const int error = try_lock(l->fd, path, wait, &waited);
-        /* The process that held the lock may have removed the file: then start again. */
+        /* The process that held the lock may have removed the file; then start again. */
         if (error == 0 && judge(l) == GOOD)
             return true;
         if (error == 0 || (error == EINTR && !interrupt_seen()))

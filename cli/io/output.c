@@ -60,7 +60,7 @@ void output_refused(const char *path) {
     (void)message_errno(path);
 }
 
-/* As message_ok, with better words for some errors. */
+/* As message_ok, with clearer messages for some errors. */
 static bool write_ok(const char *path, bly_status status) {
     if (status == BLY_EIO)
         output_refused(path);
@@ -71,7 +71,8 @@ static bool write_ok(const char *path, bly_status status) {
     return status == BLY_OK;
 }
 
-/* false: `path` is a link to nothing, or one that must not be followed; reported. */
+/* Returns false if `path` is a link to a file that does not exist, or one that must not be
+ * followed, after reporting that. */
 static bool link_is_good(const char *path) {
     struct stat st;
     char *target = NULL;
@@ -202,7 +203,8 @@ bool output_restart(output *o) {
 
 /* ---- stdio ----------------------------------------------------------------------------------- */
 
-/* What could not be written stays in stdout's buffer and fails again, but is reported once. */
+/* Data that could not be written stays in stdout's buffer, so writing fails again; it is reported
+ * once. */
 bool output_stdio_is_well(void) {
     static bool failed;
     if (!ferror(stdout) && !failed)

@@ -15,7 +15,8 @@ typedef struct output {
 } output;
 
 /* path NULL or "-": standard output. Otherwise a temporary file beside `path`, by the rules of
- * bloomery/file.h; an existing `path` is refused unless `force`. false: reported. */
+ * bloomery/file.h; an existing `path` is refused unless `force`. On failure, reports the error and
+ * returns false. */
 bool output_open(output *o, const char *path, bool force);
 
 /* Both report the first failure, but not that the reader has closed the pipe (EPIPE), which ends
@@ -24,13 +25,15 @@ bool output_open(output *o, const char *path, bool force);
 bool output_put(output *o, const void *data, size_t size);
 bool output_flush(output *o);
 
-/* Discards what was written so far; only for a file. false: reported. */
+/* Discards what was written so far; only for a file. On failure, reports the error and returns
+ * false. */
 bool output_restart(output *o);
 
-/* Flushes, and renames the temporary file. false: reported, and an existing file is unchanged. */
+/* Flushes, and renames the temporary file. On failure, reports the error and returns false; an
+ * existing file is then unchanged. */
 bool output_commit(output *o);
 
-/* Frees; removes the temporary file if it was not committed. */
+/* Frees the buffer, and removes the temporary file if it was not committed. */
 void output_close(output *o);
 
 /* For output through stdio: whether everything so far (with _flush: everything at all) could be
@@ -38,15 +41,16 @@ void output_close(output *o);
 bool output_stdio_is_well(void);
 bool output_stdio_flush(void);
 
-/* Whether a command may write a filter to `path` with bly_filter_save. false, reported: it exists
- * and `force` is not set, it is a link to nothing or one that must not be followed, its folder is
- * not writable, or it is "-". (Commands that write to standard output do not call this for it.) */
+/* Whether a command may write a filter to `path` with bly_filter_save. Refuses, and reports, a file
+ * that exists if `force` is not set, a link to a file that does not exist, a link that must not be
+ * followed, a file in a folder that is not writable, and "-". (Commands that can write to standard
+ * output do not call this for "-".) */
 bool output_may_replace(const char *path, bool force);
 
 /* Reports by errno why `path` cannot be written. */
 void output_refused(const char *path);
 
-/* "path/to/." for "path/to/file"; to be freed. NULL: no memory. */
+/* "path/to/." for "path/to/file", which the caller frees. NULL: out of memory. */
 char *output_folder_of(const char *path);
 /* Whether files can be created in the folder of `path`. */
 bool output_folder_writable(const char *path);

@@ -29,17 +29,17 @@ typedef struct pipeline_options {
     void *idle_ctx;
 } pipeline_options;
 
-/* Takes a batch. false ends the run. */
+/* Takes a batch. Returns false to end the run. */
 typedef bool pipeline_take(void *ctx, const bly_bytes *records, size_t n);
 
 typedef struct pipeline {
     input in;       /* in.path is the file of a batch, NULL for a text */
     key_rule rule;  /* counts records that are not URLs, or lack the field */
     uint64_t count; /* lines or links passed on so far, including those of the current batch */
-    uint64_t first, last; /* the batch is of these lines: record i is line first + i, unless the
-                             records are links */
-    bool failed;          /* after pipeline_run: a file could not be read completely */
-    bool stop;            /* set by the command to end the reading */
+    uint64_t first,
+        last;    /* the lines of the batch; record i is line first + i, unless it is a link */
+    bool failed; /* after pipeline_run: a file could not be read completely */
+    bool stop;   /* set by the command to end the reading */
     progress progress;
     /* For pipeline.c alone: */
     pipeline_options options;
@@ -54,15 +54,17 @@ typedef struct pipeline {
     bly_bytes links[INPUT_BATCH]; /* not passed on yet */
     size_t link_count;
     bly_url_buffer scratch;
-    char *copies; /* of links that are not in the text byte for byte */
+    char *copies; /* copies of links that are not in the text byte for byte */
     size_t copies_used, copies_room;
 } pipeline;
 
-/* No files: standard input. *p must be closed in any case. false: reported. */
+/* No files: standard input. On failure, reports the error and returns false. Close *p in any case.
+ */
 bool pipeline_open(pipeline *p, const pipeline_options *o, cli_operands files);
 void pipeline_close(pipeline *p);
 
-/* Continues with other files, with the same options and counts. false: reported. */
+/* Continues with other files, with the same options and counts. On failure, reports the error and
+ * returns false. */
 bool pipeline_reopen(pipeline *p, cli_operands files);
 
 /* Reads the first batch, but does not pass it on yet: for commands that need pipeline_estimate
@@ -73,8 +75,8 @@ void pipeline_begin(pipeline *p);
 uint64_t pipeline_estimate(const pipeline *p);
 
 /* Passes everything to `take`, at most INPUT_BATCH records at a time, in order; those of a batch
- * are from one file. Unless they are links, each is followed by its separator. false: `take`
- * returned false, or memory was short (reported). A file that cannot be read is reported and
+ * are from one file. Unless they are links, each is followed by its separator. Returns false if
+ * `take` did, or if memory ran out (which is reported). A file that cannot be read is reported and
  * skipped (p->failed). After a signal the result is true. */
 bool pipeline_run(pipeline *p, pipeline_take *take, void *ctx);
 
@@ -90,7 +92,8 @@ void pipeline_keep_returns(pipeline *p, const char *state);
 /* Whether the records passed on are links extracted from lines. */
 bool pipeline_takes_links(const pipeline *p);
 
-/* For commands that report what they have read so far: a note if a signal has ended the reading. */
+/* For commands that report what they have read so far: prints a note if a signal has ended the
+ * reading. */
 void pipeline_note_signal(void);
 
 /* For --stats: "time       3.1 s, 26.5M lines a second". */

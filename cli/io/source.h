@@ -6,8 +6,8 @@
 
 typedef struct source source;
 
-/* "-" is standard input. gzip and zstd are recognised by their first bytes, whatever the name.
- * NULL: reported. */
+/* "-" is standard input. gzip and zstd are recognised by their first bytes, whatever the name. On
+ * failure, reports the error and returns NULL. */
 source *source_open(const char *path);
 
 /* Whether the file is a filter; nothing is reported. */
@@ -16,8 +16,8 @@ bool source_is_filter(const char *path);
 /* From now on no source uses more memory than this for decompression; 0: no limit. */
 void source_limit_memory(uint64_t most);
 
-/* Up to `room` bytes, at least one; 0: the end; -1: an error, which was reported (for example a
- * compressed file that is damaged or truncated). */
+/* Reads up to `room` bytes, and returns their number: at least one, or 0 at the end. On failure
+ * (for example if a compressed file is damaged or truncated), reports the error and returns -1. */
 ptrdiff_t source_read(source *s, char *to, size_t room);
 
 /* Whether reading would have to wait for more data. */

@@ -45,7 +45,8 @@ static double cost_of(const plan_answer *p, const plan_line *line) {
     return p->needs.fpr > 0 ? (double)a->bytes : a->fpr;
 }
 
-/* The needs that a kind can meet. None matters if the keys never change. */
+/* The needs that a kind can meet. If the keys never change, none of them matters, and the result is
+ * 0. */
 static uint32_t abilities_of(const plan_answer *p, bly_kind kind) {
     static const uint32_t all[] = {BLY_NEED_REMOVE, BLY_NEED_GROW, BLY_NEED_WINDOW, BLY_NEED_COUNTS,
                                    BLY_NEED_SHARE};
@@ -58,7 +59,7 @@ static uint32_t abilities_of(const plan_answer *p, bly_kind kind) {
     return able;
 }
 
-/* How many of them were not requested. */
+/* The number of needs that a kind can meet and that were not requested. */
 static unsigned extras_of(const plan_answer *p, bly_kind kind) {
     unsigned extras = 0;
     for (uint32_t left = abilities_of(p, kind) & ~p->needs.flags; left; left &= left - 1)
@@ -75,7 +76,7 @@ static bool is_no_worse(const plan_answer *p, const plan_line *a, const plan_lin
            (kinds_have_levels(b->kind) || !kinds_have_levels(a->kind));
 }
 
-/* Whether another kind is better; of equal kinds the first one is. */
+/* Whether another kind is better. Of two equal kinds, the first counts as better. */
 static bool is_beaten(const plan_answer *p, const plan_line *line) {
     for (const plan_line *other = p->lines; other < p->lines + p->count; other++)
         if (other != line && other->status == BLY_OK && is_no_worse(p, other, line) &&
@@ -95,7 +96,7 @@ static bool comes_before(const plan_answer *p, const plan_line *a, const plan_li
     return extras_a != extras_b ? extras_a < extras_b : cost_of(p, a) < cost_of(p, b);
 }
 
-/* Inserts a line in that order. If all places are used, the last line is dropped. */
+/* Inserts a line in the order of comes_before. If all places are used, the last line is dropped. */
 static void show_line(plan_answer *p, size_t line) {
     size_t at = p->shown_count;
     while (at > 0 && comes_before(p, &p->lines[line], &p->lines[p->shown[at - 1]])) {

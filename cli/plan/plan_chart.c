@@ -143,7 +143,7 @@ const char *chart_axis(const chart *c) {
 
 char *chart_tick(uint64_t keys, char *out) {
     (void)number_short((double)keys, out);
-    /* "50.0M" is "50M" */
+    /* "50.0M" becomes "50M" */
     char *unit = out + strcspn(out, "kMGT"), *from = unit;
     if (memchr(out, '.', (size_t)(unit - out))) {
         while (from[-1] == '0')

@@ -40,7 +40,7 @@ void chart_make(chart *c, const plan_answer *p, chart_medium medium);
 /* The position of a rate on the vertical axis: 0 at the bottom, 1 at the top, negative below. */
 double chart_height(const chart *c, double rate);
 
-/* The last point of a curve: where no more keys fit into the filter, or c->points - 1. */
+/* The last point of a curve: the one where no more keys fit into the filter, or c->points - 1. */
 size_t chart_end(const chart *c, const chart_curve *curve);
 
 /* "classic, partitioned" */

@@ -2,7 +2,7 @@
  *
  * The title is at the top, the plot with its ticks on the left, and on the right there is a label
  * for each curve at the height where the curve ends. The width of the labels is not known, because
- * it depends on the viewer's font. The picture is as wide as an upper bound of it requires.
+ * it depends on the viewer's font. The picture has room for an upper bound of that width.
  *
  * Curves differ in colour (Okabe and Ito's colours, for colour-blind readers), in dashes and in
  * marks, so that they differ in a grey print, too. The background is light or dark as the viewer
@@ -31,7 +31,7 @@ enum {
     FONT = 13,
     LABEL_LINE = 18,
     LABEL_GAP = 6,
-    SAMPLE = RIGHT + 16, /* a piece of the curve's line, before its names */
+    SAMPLE = RIGHT + 16, /* a short piece of the curve's line, before the names of its kinds */
     NAMES = SAMPLE + 40
 };
 
@@ -102,7 +102,7 @@ static void place_labels(drawing *d) {
 
 /* ---- words ----------------------------------------------------------------------------------- */
 
-/* An upper bound for these texts in all common sans-serif fonts. */
+/* An upper bound of the width of a text in all common sans-serif fonts. */
 static int text_width(const char *text) {
     return (int)(0.68 * FONT * (double)strlen(text)) + 1;
 }
@@ -128,7 +128,7 @@ static int picture_width(const chart *c) {
     return NAMES + names + EDGE;
 }
 
-/* For screen readers. */
+/* Writes a description of the chart for screen readers. */
 static void put_description(drawing *d) {
     const chart *c = d->c;
     char names[CHART_NAMES];

@@ -5,7 +5,7 @@
 #include "plan/plan_answer.h"
 
 /* The file at `path` ("-": standard output) appears only when it is complete; an existing file is
- * refused unless `force`. false: reported. */
+ * refused unless `force`. On failure, reports the error and returns false. */
 bool svg_write(const plan_answer *p, const char *path, bool force);
 
 #endif

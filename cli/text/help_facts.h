@@ -36,7 +36,7 @@ void help_explain(const cli_option *option, bool full, char out[HELP_TEXT]);
  * *cursor must be 0 at first. false: no more. */
 bool help_next_value(const cli_command *command, size_t *cursor, help_note *out);
 
-/* If command is NULL, those of bloomery as a whole. */
+/* The exit statuses of a command; if it is NULL, those of bloomery as a whole. */
 const help_note *help_exit_status(const cli_command *command);
 
 /* The i-th example of the overview; false past the last. */

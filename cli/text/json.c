@@ -1,7 +1,7 @@
 /* JSON output, written as it is made: no tree in memory.
  *
- * Texts from outside need not be UTF-8. JSON is, so U+FFFD stands for each byte that is not, and a
- * second field with the suffix _base64 has all bytes.
+ * Texts from outside need not be UTF-8, but JSON must be. So U+FFFD replaces each byte that is not
+ * UTF-8, and a second field with the suffix _base64 has all bytes.
  */
 #include "text/json.h"
 
@@ -19,7 +19,7 @@ static void comma(json *j) {
     j->comma = true;
 }
 
-/* How many of the first bytes are ASCII that stands for itself. */
+/* The number of leading bytes that are ASCII and need no escape. */
 static size_t plain(const unsigned char *text, size_t size) {
     size_t n = 0;
     while (n < size && text[n] >= 0x20 && text[n] < 0x7F && text[n] != '"' && text[n] != '\\')
@@ -27,7 +27,8 @@ static size_t plain(const unsigned char *text, size_t size) {
     return n;
 }
 
-/* U+FFFD stands for each byte that is not UTF-8. Returns whether there is none. */
+/* Writes a string, with U+FFFD for each byte that is not UTF-8. Returns whether all of it is UTF-8.
+ */
 static bool string(json *j, const unsigned char *text, size_t size) {
     bool utf8 = true;
     (void)fputc('"', j->to);
@@ -53,7 +54,7 @@ static bool string(json *j, const unsigned char *text, size_t size) {
     return utf8;
 }
 
-/* RFC 4648, section 4. */
+/* Writes bytes in base64 (RFC 4648, section 4). */
 static void base64(json *j, const unsigned char *text, size_t size) {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     (void)fputc('"', j->to);

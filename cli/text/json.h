@@ -13,7 +13,7 @@
 
 typedef struct json {
     FILE *to;
-    bool comma; /* a value came before, at this depth */
+    bool comma; /* a value was already written at this depth */
 } json;
 
 json json_begin(FILE *to); /* "{" */

@@ -38,7 +38,7 @@ bool message_quiet(void) {
     return settings.quiet;
 }
 
-/* By --color, NO_COLOR, TERM and whether it is a terminal. */
+/* Depends on --color, NO_COLOR, TERM and whether fd is a terminal. */
 static bool is_coloured(int fd) {
     const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
     if (settings.colour == COLOUR_ALWAYS || settings.colour == COLOUR_NEVER)

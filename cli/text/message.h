@@ -21,8 +21,8 @@ int message_error(const char *format, ...) PRINTF_LIKE(1, 2);
 int message_errno(const char *path);
 /* "PATH: what the status says", with errno's words for BLY_EIO. */
 int message_status(const char *path, bly_status status);
-/* The same for functions that return whether they succeeded: false. Macros, so that the compiler
- * sees it. */
+/* The same for functions that return whether they succeeded: these return false. They are macros,
+ * so that the compiler sees the value. */
 #define message_fail(...)        ((void)message_error(__VA_ARGS__), false)
 #define message_fail_errno(path) ((void)message_errno(path), false)
 /* Whether the status is BLY_OK; any other is reported. */

@@ -46,7 +46,7 @@ const char *number_count(const char *text, uint64_t *out) {
         return not_count;
     if (letter) {
         value *= factors[letter - letters];
-        if (fabs(value - round(value)) <= value * 0x1p-52) /* 1.001 has no exact double */
+        if (fabs(value - round(value)) <= value * 0x1p-52) /* 1.001 is not exact */
             value = round(value);
     }
     if (!(value >= 1))
@@ -160,7 +160,7 @@ char *number_grouped(uint64_t value, char out[NUMBER_TEXT]) {
     return out;
 }
 
-/* Three digits' worth. */
+/* Writes the value with three significant digits. */
 static void three_digits(double value, const char *unit, char out[NUMBER_TEXT]) {
     int places = value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
     (void)snprintf(out, NUMBER_TEXT, "%.*f%s", places, value, unit);
@@ -218,7 +218,7 @@ char *number_short(double value, char out[NUMBER_TEXT]) {
     return out;
 }
 
-/* In the largest unit of which it is a whole number, but a day is 24h. */
+/* Uses the largest unit that gives a whole number, except that a day is 24h. */
 char *number_span(uint64_t seconds, char out[NUMBER_TEXT]) {
     static const struct {
         uint64_t seconds;

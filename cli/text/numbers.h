@@ -14,7 +14,7 @@ const char *number_duration(const char *text, uint64_t *out);
 
 uint64_t number_common_divisor(uint64_t a, uint64_t b); /* the greatest */
 
-/* Into a buffer of NUMBER_TEXT bytes; returned for use in a printf. */
+/* Each writes to a buffer of NUMBER_TEXT bytes, and returns the buffer for use in a printf. */
 enum { NUMBER_TEXT = 32 };
 char *number_grouped(uint64_t value, char out[NUMBER_TEXT]); /* 12,345,678 */
 char *number_bytes(uint64_t value, char out[NUMBER_TEXT]);   /* 512 B, 9.8 MiB */

@@ -24,7 +24,8 @@ static unsigned smaller(unsigned a, unsigned b) {
     return a < b ? a : b;
 }
 
-/* Three rows of the table of distances between all beginnings of a and of b. */
+/* The distance between a and b. Only three rows of the table of distances between their prefixes
+ * are stored. */
 static unsigned edits(const char *a, size_t a_length, const char *b, size_t b_length) {
     unsigned rows[3][SUGGEST_NAME + 1];
     for (size_t j = 0; j <= b_length; j++)

@@ -10,7 +10,7 @@ typedef struct suggestion {
     const char *typed;
     size_t length;
     char best[SUGGEST_NAME]; /* the nearest name so far, or "" if none is near */
-    unsigned cost;           /* of that one */
+    unsigned cost;           /* the number of mistakes that separate it from the typed word */
 } suggestion;
 
 /* typed[0..length) is what the user wrote. */
