@@ -25,7 +25,7 @@ typedef struct cli_command {
     const char *examples;      /* pairs of lines: "# what it does", then the command */
     const cli_option *options; /* ends with a nameless option; without the common options */
     const char *most_used[3];  /* the names of the options that most people need: shown first */
-    size_t values_size;        /* of the struct that the options' `at` points into */
+    size_t values_size;        /* size of the struct in which `at` of each option is an offset */
     /* `values` is zeroed, then filled by the options given. Returns an exit status. */
     int (*run)(void *values, cli_operands operands);
 } cli_command;

@@ -106,7 +106,7 @@ typedef struct bench {
     bly_filter *many, *one;
     bench_times times[BENCH_OPS];
     const char *wrong;        /* the first error; NULL: none */
-    uint64_t false_positives; /* of all rounds */
+    uint64_t false_positives; /* false positives of all rounds */
 } bench;
 
 static void expect(bench *b, bool truth, const char *error) {

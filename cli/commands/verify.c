@@ -43,7 +43,7 @@ static const cli_option options[] = {
 /* The result for one file. */
 typedef struct finding {
     const char *path;
-    bly_status status; /* of opening it; the rest is set if this is BLY_OK */
+    bly_status status; /* of opening the file; the rest is set only if this is BLY_OK */
     int error;         /* errno, for BLY_EIO */
     bly_filter_info stats;
     health health;

@@ -15,8 +15,8 @@ enum { EXACT_COUNTS_LEVELS = 32 };
 
 typedef struct exact_counts {
     bly_hasher hasher;
-    double rate;        /* of each level */
-    uint64_t max_bytes; /* of all levels */
+    double rate;        /* false-positive rate of each level */
+    uint64_t max_bytes; /* maximum size of all levels together */
     size_t levels;
     struct exact_level {
         bly_filter *filter;

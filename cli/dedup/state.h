@@ -36,7 +36,7 @@ typedef struct state_request {
     double rate;
     uint64_t memory;       /* the limit of the whole process in bytes */
     uint64_t overhead;     /* the part of it that is not for the state */
-    uint64_t seed;         /* of a new filter; 0: a random one */
+    uint64_t seed;         /* seed of a new filter; 0: a random one */
     uint64_t estimate;     /* estimated number of records; 0: unknown */
     bly_key_rule key_rule; /* how records become keys; a state has one rule */
     const char *rule;      /* the same rule in words (key_options_words) */
@@ -77,7 +77,7 @@ typedef struct state_facts {
     const char *alternative;   /* the options that drop no new line; NULL: this state drops none */
     bool confirms; /* possible repeats are looked up on disk; else the next two fields are 0 */
     uint64_t confirmed, pages_read;
-    bool on_server; /* then: */
+    bool on_server; /* the next field is set only then */
     state_server server;
 } state_facts;
 
@@ -89,7 +89,7 @@ typedef struct state_ops state_ops;
 typedef struct dedup_state {
     const state_ops *ops;
     state_request request; /* without `rule` */
-    const char *name;      /* of the file or the address; NULL: the state ends with the process */
+    const char *name;  /* name of the file, or the address; NULL: the state ends with the process */
     bool keeps_return; /* an old state: carriage returns at the ends of lines are part of keys */
     uint64_t records, unique, unanswered;
     autosave autosave;
@@ -139,7 +139,7 @@ bool state_judge(const dedup_state *s, const state_facts *facts);
 /* ---- for implementations --------------------------------------------------------------------- */
 
 struct state_ops {
-    size_t size;       /* of its struct */
+    size_t size;       /* size of the implementation's struct */
     bool opens_first;  /* see state_opens_first */
     bool shared;       /* see state_is_shared */
     bool records_rule; /* set_rule can change the rule of an empty state */

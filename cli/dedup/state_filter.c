@@ -299,7 +299,7 @@ static char *advice(const dedup_state *s, uint64_t bytes, char out[ADVICE_TEXT])
     return out;
 }
 
-/* A filter that cannot grow may be overfull. */
+/* Warns if the filter is overfull, which only a filter of fixed size can be. */
 static bool judge(const dedup_state *base, const state_facts *facts) {
     const state_request *r = &base->request;
     char dropped[NUMBER_TEXT], what_to_do[ADVICE_TEXT];

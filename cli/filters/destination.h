@@ -16,7 +16,7 @@ typedef struct destination_options {
 } destination_options;
 
 typedef struct destination {
-    const char *name; /* for messages: without user and password */
+    const char *name; /* the path, or the address without user and password, for messages */
     bool on_server;
     /* For destination.c alone: */
     const char *path;

@@ -27,7 +27,7 @@ static bool commits(const edit *e) {
 
 /* ---- adding ---------------------------------------------------------------------------------- */
 
-/* Adds the marks of these levels, from the i-th on. */
+/* Adds the marks of these levels, from the i-th mark on. */
 static bly_status add_marks_from(edit *e, const bly_list_levels *levels, uint64_t i) {
     enum { MARKS = 256 };
     const uint64_t count = bly_list_mark_count(e->as.type, levels);

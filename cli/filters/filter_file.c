@@ -27,7 +27,7 @@ static const char magic[] = "BLY1";
 typedef struct beginning {
     uint8_t bytes[2 * BLY_FILE_HEADER]; /* also the header of the base of an overlay */
     size_t have;
-    uint64_t length;   /* of the whole file */
+    uint64_t length;   /* length of the whole file */
     bool regular;      /* false: the other fields are not set */
     bool header_valid; /* false: info is not set */
     bly_file_info info;

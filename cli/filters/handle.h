@@ -115,8 +115,7 @@ bly_list_source handle_list(filter_handle *h);
 typedef struct handle_facts {
     bly_geometry geometry;
     bly_hash_id hash;
-    uint64_t
-        seed; /* of the hash function; the id of a secret key, or the tag of a custom function */
+    uint64_t seed; /* or, if keyed, an id of the key; or the tag of a custom hash function */
     bool keyed;
     bool key_missing; /* the secret key, or the custom hash function, is not available */
     bly_key_rule key_rule;

@@ -9,7 +9,8 @@
 
 #include <bloomery/host/chunks.h>
 
-enum { FILE_CAPABILITIES = HANDLE_COMMITS | HANDLE_VERIFIES | HANDLE_DESCRIBES }; /* of all files */
+/* What can be done with every file. */
+enum { FILE_CAPABILITIES = HANDLE_COMMITS | HANDLE_VERIFIES | HANDLE_DESCRIBES };
 
 /* ---- opening --------------------------------------------------------------------------------- */
 

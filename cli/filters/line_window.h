@@ -19,12 +19,12 @@
 
 enum {
     LINE_WINDOW_SPARE = 4,      /* space for keys that are not lines, in a window by number */
-    LINE_WINDOW_GENERATIONS = 4 /* of a window by time */
+    LINE_WINDOW_GENERATIONS = 4 /* generations of a window by time */
 };
 
 typedef struct line_window {
-    uint64_t lines; /* of a window by number; 0: it is by time */
-    uint64_t span;  /* of a window by time, in milliseconds; 0: it is by number */
+    uint64_t lines; /* lines in a window by number; 0: the window is by time */
+    uint64_t span;  /* milliseconds of a window by time; 0: it is by number */
     uint64_t keys;  /* expected within the span; 0: a million */
     double rate;    /* requested false-positive rate */
 } line_window;

@@ -27,7 +27,7 @@ typedef struct query {
     const char *reason; /* what is wrong with the last malformed line */
     char no_field[64];
     bly_url_buffer standard; /* for URLs in canonical form, besides field.canonical */
-    list_answers *answers;   /* of the current batch */
+    list_answers *answers;   /* the results for the current batch */
     /* Lookups that are gathered: */
     bly_bytes keys[QUERY_ROOM];
     bly_hash hashes[QUERY_ROOM];

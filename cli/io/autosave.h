@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 typedef struct autosave {
-    double begun, ended; /* of the last save, by progress_clock */
+    double begun, ended; /* times of the last save, by progress_clock */
 } autosave;
 
 autosave autosave_start(void);    /* as if it was just saved */

@@ -26,7 +26,7 @@ enum { PAGES_SLOTS = 512 };
 
 typedef struct pages_shape {
     unsigned bits; /* b */
-    uint64_t seed; /* of the hash function that makes the fingerprints */
+    uint64_t seed; /* seed of the hash function that makes the fingerprints */
     bool zero;     /* fingerprint 0 is in the set */
     bly_key_rule rule;
 } pages_shape;

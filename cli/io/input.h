@@ -20,10 +20,10 @@ typedef struct input {
     size_t room, begin, scanned, end; /* begin..end is unread; begin..scanned has no separator */
     bly_bytes records[INPUT_BATCH];   /* the batch: without their separators */
     size_t count;
-    uint64_t number;         /* of records[0] in its file, counted from 1 */
+    uint64_t number;         /* line number of records[0] in its file, counted from 1 */
     uint64_t records_read;   /* in all files, this batch included */
-    uint64_t bytes_read;     /* of all files before `current`, as stored */
-    uint64_t bytes_total;    /* of all files, if they are regular; else 0 */
+    uint64_t bytes_read;     /* stored bytes of all files before `current` */
+    uint64_t bytes_total;    /* stored bytes of all files, or 0 if one is not regular */
     bool (*idle)(void *ctx); /* may be set: called before a read that has to wait, so that the
                                 results so far can be shown; false ends the reading */
     void *idle_ctx;

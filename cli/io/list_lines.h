@@ -15,7 +15,7 @@ const char *line_type_words(bly_list_type type);
 /* How lines become keys of a list. */
 typedef struct line_rule {
     bly_list_type type;
-    uint32_t flags; /* of bly_list_read */
+    uint32_t flags; /* flags for bly_list_read */
 } line_rule;
 
 /* Quotes untrusted bytes, at most 60, escaped as in a message. */

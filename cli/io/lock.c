@@ -86,7 +86,7 @@ static bool open_file(lock *l) {
             return l->made;
         l->fd = open(l->path, flags);
         if (l->fd >= 0 || errno != ENOENT)
-            return l->fd >= 0; /* else it was removed in between */
+            return l->fd >= 0; /* otherwise it was removed in between */
     }
 }
 

@@ -26,7 +26,7 @@
 typedef struct lock {
     int fd;       /* -1: not held */
     bool made;    /* created by this process */
-    char *path;   /* of the lock file */
+    char *path;   /* path of the lock file */
     char *target; /* path of the filter, with links followed */
 } lock;
 

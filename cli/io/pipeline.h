@@ -36,10 +36,9 @@ typedef struct pipeline {
     input in;       /* in.path is the file of a batch, NULL for a text */
     key_rule rule;  /* counts records that are not URLs, or lack the field */
     uint64_t count; /* lines or links passed on so far, including those of the current batch */
-    uint64_t first,
-        last;    /* the lines of the batch; record i is line first + i, unless it is a link */
-    bool failed; /* after pipeline_run: a file could not be read completely */
-    bool stop;   /* set by the command to end the reading */
+    uint64_t first, last; /* lines of the batch: record i is line first + i, unless it is a link */
+    bool failed;          /* after pipeline_run: a file could not be read completely */
+    bool stop;            /* set by the command to end the reading */
     progress progress;
     /* For pipeline.c alone: */
     pipeline_options options;

@@ -25,11 +25,11 @@ enum {
 typedef struct picture {
     const chart *c;
     bool unicode;
-    unsigned width;                        /* characters */
-    unsigned across, up;                   /* dots per character */
-    int requested;                         /* row of the requested rate; below 0: outside */
-    unsigned capacity;                     /* column of the planned number of keys */
-    unsigned char dots[ROWS][MAX_WIDTH];   /* of the first curve, one bit each, as in Braille */
+    unsigned width;                      /* characters */
+    unsigned across, up;                 /* dots per character */
+    int requested;                       /* row of the requested rate; below 0: outside */
+    unsigned capacity;                   /* column of the planned number of keys */
+    unsigned char dots[ROWS][MAX_WIDTH]; /* dots of the first curve: one bit each, as in Braille */
     unsigned char curves[ROWS][MAX_WIDTH]; /* a bit for each curve */
 } picture;
 

@@ -12,7 +12,7 @@
 #define PRINTF_LIKE(text, args) __attribute__((format(printf, text, args)))
 
 /* Set once, by main.c. */
-void message_setup(const char *command, bool quiet, unsigned colour /* as cli_common's */);
+void message_setup(const char *command, bool quiet, unsigned colour /* see cli_common */);
 bool message_quiet(void);
 
 /* Always printed. Returns CLI_ERROR, so that a command can end with `return message_error(...)`. */
