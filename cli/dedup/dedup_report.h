@@ -7,7 +7,7 @@
 
 /* Prints the totals as --count, --stats and --json request. Without them, tells a person at a
  * terminal how many new lines were probably dropped, and how to drop none. Then warns if a filter
- * has more keys than its capacity. false: most new lines were dropped. */
+ * has more keys than its capacity. Returns false if most new lines were dropped. */
 bool dedup_report(const dedup_options *o, const pipeline *lines, dedup_state *state);
 
 #endif

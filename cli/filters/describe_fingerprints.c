@@ -92,7 +92,7 @@ static bool try_rule(fingerprints *f, const pages *file, const bly_hasher *hashe
 }
 
 /* The i-th likely rule: first all without --field, then the first fields with any delimiter, then
- * other fields with common delimiters. false: there are no more. */
+ * other fields with common delimiters. Returns false at the end. */
 static bool likely_rule(unsigned i, key_options *out) {
     static const char common[] = "\t,; |:";
     enum { FORMS = 6, COMMON = sizeof common - 1, NEAR = MAX_FIELD * 256 * FORMS };

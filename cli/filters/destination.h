@@ -1,7 +1,7 @@
 /* destination.h - where a command saves a filter: a file, standard output, or a key on a server
  * without the module.
  *
- * Every function here that fails has printed why, with the name and what to do about it.
+ * Functions that fail print the reason, with the name and what to do about it.
  */
 #ifndef BLOOMERY_CLI_DESTINATION_H
 #define BLOOMERY_CLI_DESTINATION_H

@@ -1,6 +1,6 @@
 /* filter_file.h - opens and writes filter files for a command.
  *
- * Every function here that fails has printed why, with the file's name and what to do about it.
+ * Functions that fail print the reason, with the file's name and what to do about it.
  */
 #ifndef BLOOMERY_CLI_FILTER_FILE_H
 #define BLOOMERY_CLI_FILTER_FILE_H

@@ -143,7 +143,7 @@ bly_status handle_get_facts(filter_handle *h, handle_facts *out, bool bits);
 struct handle_ops {
     uint32_t capabilities;
     bly_status (*open)(filter_handle *h, bool report);
-    void (*close)(filter_handle *h); /* may be followed by open */
+    void (*close)(filter_handle *h); /* `open` may be called again afterwards */
     void (*failed)(const filter_handle *h);
     bly_status (*contains)(filter_handle *h, const bly_bytes *keys, size_t n, uint8_t *answers);
     bly_status (*add)(filter_handle *h, const bly_bytes *keys, size_t n, handle_added *out);

@@ -34,7 +34,7 @@ bly_spec line_window_spec(const line_window *w);
 /* The approximate size in bytes; 0: it cannot be created. */
 uint64_t line_window_bytes(const line_window *w);
 
-/* The plan of an existing filter. false: it was not created from such a plan. */
+/* Gets the plan of an existing filter. Returns false if it was not created from such a plan. */
 bool line_window_of(const bly_filter *f, line_window *out);
 /* As an argument of --window: "10,000", "15m". */
 char *line_window_text(const line_window *w, char out[NUMBER_TEXT]);

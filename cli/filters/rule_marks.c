@@ -92,7 +92,8 @@ static bool supports_lookups(const bly_filter *f) {
            !(bly_kind_capabilities(bly_filter_geometry(f).kind) & BLY_CARDINALITY_ONLY);
 }
 
-/* The rules whose marks a state contains. false: the state is too full to trust them. */
+/* Finds the rules whose marks a state contains. Returns false if the state is too full to trust
+ * them. */
 static bool rules_of(const bly_filter *f, bool present[RULES]) {
     const bly_list_source list = bly_list_source_of(f);
     bool trusted = false;

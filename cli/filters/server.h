@@ -1,6 +1,6 @@
 /* server.h - a key on a server, for commands that send or fetch filters.
  *
- * Every function here that fails has printed why, and what to do about it.
+ * Functions that fail print the reason and what to do about it.
  */
 #ifndef BLOOMERY_CLI_SERVER_H
 #define BLOOMERY_CLI_SERVER_H

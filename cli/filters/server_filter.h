@@ -1,6 +1,6 @@
 /* server_filter.h - filters on a Redis or Valkey server without the module.
  *
- * Every function here that fails has printed why, with the address and what to do about it.
+ * Functions that fail print the reason, with the address and what to do about it.
  */
 #ifndef BLOOMERY_CLI_SERVER_FILTER_H
 #define BLOOMERY_CLI_SERVER_FILTER_H
@@ -70,7 +70,7 @@ bool remote_show(void *ctx, uint64_t done, uint64_t total);
 typedef enum remote_content {
     REMOTE_UNKNOWN, /* the server gives no information */
     REMOTE_NOTHING, /* the key does not exist */
-    REMOTE_FILTER,  /* a filter of this kind */
+    REMOTE_FILTER,  /* a filter in strings, as this header describes */
     REMOTE_STRING,  /* any other string, also a go-zero filter */
     REMOTE_MODULE,  /* a filter of a server module */
     REMOTE_OTHER    /* a list, a hash, ... */
@@ -80,7 +80,7 @@ typedef enum remote_content {
 bool remote_inspect(server_key *t, remote_content *out);
 
 /* Whether a filter may be sent to this key, for a check before the work begins. Connects if needed.
- * Only filters of this kind are ever replaced. */
+ * Only such filters (REMOTE_FILTER) are ever replaced. */
 bool remote_may_send(remote *r, bool replace, const char *option);
 
 #endif

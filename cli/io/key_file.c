@@ -14,7 +14,8 @@ enum { KEY_BYTES = 16, KEY_DIGITS = 2 * KEY_BYTES, MAX_BYTES = KEY_DIGITS + 2 };
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-/* Reads the file, but at most one byte more than a key file can have. -1: see errno. */
+/* Reads the file, but at most one byte more than a key file can have. Returns the number of bytes;
+ * on failure, sets errno and returns -1. */
 static ssize_t read_some(int fd, char to[MAX_BYTES + 1]) {
     size_t have = 0;
     while (have < MAX_BYTES + 1) {

@@ -79,8 +79,8 @@ uint64_t pipeline_estimate(const pipeline *p);
  * skipped (p->failed). After a signal the result is true. */
 bool pipeline_run(pipeline *p, pipeline_take *take, void *ctx);
 
-/* The keys of n records of the current batch, valid until the next call; NULL: out of
- * memory, reported. */
+/* The keys of n records of the current batch, valid until the next call. If memory runs out,
+ * reports that and returns NULL. */
 const bly_bytes *pipeline_keys(pipeline *p, const bly_bytes *records, size_t n);
 
 /* From now on a carriage return at the end of a record is part of its key, because the state

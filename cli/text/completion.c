@@ -25,7 +25,7 @@ static bool takes_file(const cli_option *option) {
     return option->type == CLI_FILE || option->type == CLI_FILES;
 }
 
-/* Prints an option's closed set of values, separated by blanks. false: it has none. */
+/* Prints an option's closed set of values, separated by blanks. Returns false if it has none. */
 static bool put_choices(FILE *to, const cli_option *option) {
     char name[32];
     size_t i = 0;

@@ -33,13 +33,13 @@ enum { HELP_TEXT = 2048 };
 void help_explain(const cli_option *option, bool full, char out[HELP_TEXT]);
 
 /* The form of the values of a command's own options, each metavar once, and of its JSON output.
- * *cursor must be 0 at first. false: no more. */
+ * *cursor must be 0 at first. Returns false at the end. */
 bool help_next_value(const cli_command *command, size_t *cursor, help_note *out);
 
 /* The exit statuses of a command; if it is NULL, those of bloomery as a whole. */
 const help_note *help_exit_status(const cli_command *command);
 
-/* The i-th example of the overview; false past the last. */
+/* Gets the i-th example of the overview. Returns false past the last. */
 bool help_best_example(size_t i, text_example *out);
 
 #endif

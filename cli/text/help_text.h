@@ -16,7 +16,8 @@ typedef struct text_span {
 
 text_span text_all(const char *text);
 
-/* Removes the next word from *rest. Words are separated by blanks and newlines. false: no more. */
+/* Removes the next word from *rest. Words are separated by blanks and newlines. Returns false at
+ * the end. */
 bool text_word(text_span *rest, text_span *out);
 
 /* A paragraph, whose lines may be wrapped, or lines that are printed verbatim. */
@@ -26,7 +27,8 @@ typedef struct text_part {
     bool spaced; /* an empty line comes before it */
 } text_part;
 
-/* The next part of a description (see cli_command); *cursor moves past it. false: no more. */
+/* Gets the next part of a description (see cli_command), and moves *cursor past it. Returns false
+ * at the end. */
 bool text_next_part(const char **cursor, text_part *out);
 
 typedef struct text_example {
@@ -34,7 +36,8 @@ typedef struct text_example {
     text_span command; /* a line, or several */
 } text_example;
 
-/* The next pair of a command's `examples`; *cursor moves past it. false: no more. */
+/* Gets the next pair of a command's `examples`, and moves *cursor past it. Returns false at the
+ * end. */
 bool text_next_example(const char **cursor, text_example *out);
 
 /* The first sentence, with its full stop if it has one. */
