@@ -1,4 +1,4 @@
-# Adding keys to a filter file, and what cannot be done to one.
+# Adding keys to a filter file, and changes that are refused.
 
 $ seq 100 | bloomery build -q -p 1e-6 -n 1000 -o list.bly
 $ seq 91 110 | bloomery add list.bly
@@ -10,7 +10,7 @@ $ seq 110 | bloomery add list.bly
 $ seq 111 120 > a.txt; seq 121 130 | gzip > b.txt.gz; seq 131 140 | bloomery add list.bly a.txt b.txt.gz -
 ! bloomery add: list.bly: 30 of 30 keys new; now 140 keys (capacity: 1,000)
 
-# A single key; with files besides, both.
+# A single key; with files, the key and their lines.
 $ bloomery add list.bly --key 'a key of several words'
 ! bloomery add: list.bly: 1 of 1 key new; now 141 keys (capacity: 1,000)
 $ bloomery add list.bly --key 'a key of several words' a.txt
@@ -18,7 +18,7 @@ $ bloomery add list.bly --key 'a key of several words' a.txt
 $ echo 'never read' | bloomery add list.bly --key 1
 ! bloomery add: list.bly: 0 of 1 key new; now 141 keys (capacity: 1,000)
 
-# NUL-separated records may hold newlines, and blank lines are no keys.
+# NUL-separated records may contain newlines; blank lines are not keys.
 $ printf 'two\nlines\0one\0' | bloomery add -0 list.bly
 ! bloomery add: list.bly: 2 of 2 keys new; now 143 keys (capacity: 1,000)
 $ printf 'two\nlines\0' | bloomery add -0 list.bly
@@ -31,23 +31,23 @@ $ seq 200 201 | bloomery add --json list.bly | sed -E 's/(\.0*[1-9][0-9]{2})[0-9
 {"file":"list.bly","type":"line","keys":2,"new":2,"malformed":0,"count":146,"marks":0,"capacity":1000,"rate_per_lookup_requested":1e-06,"rate_per_lookup_current":9.722e-16,"within_requested_rate":true}
 $ seq 200 203 | bloomery add -q list.bly
 
-# What brings nothing new does not touch the file.
+# Adding only known keys does not change the file.
 $ touch -d 2001-01-01 list.bly; seq 10 | bloomery add -q list.bly; date -r list.bly +%Y
 2001
 
-# A link stays a link, and permissions stay.
+# Links and permissions are preserved.
 $ ln -s list.bly link.bly; chmod 640 list.bly; bloomery add link.bly --key more; stat -c '%A %F' list.bly link.bly
 -rw-r----- regular file
 lrwxrwxrwx symbolic link
 ! bloomery add: link.bly: 1 of 1 key new; now 149 keys (capacity: 1,000)
 
-# Programs that add at once wait for each other: no key is lost.
+# Programs that add to a file at the same time wait for each other: no key is lost.
 $ for i in 1 2 3 4 5 6 7 8; do seq ${i}00001 ${i}00050 | bloomery add -q list.bly & done; wait
 > for i in 1 2 3 4 5 6 7 8; do seq ${i}00001 ${i}00050; done | bloomery add list.bly
 ! bloomery add: list.bly: 0 of 400 keys new; now 549 keys (capacity: 1,000)
 
-# Past the capacity there is a warning once the rate is above what was asked, even with -q, and then
-# an urgent one.
+# Beyond the capacity there is a warning if the rate is above the requested one, even with -q, and
+# a stronger one later.
 $ seq 1000 | bloomery build -q -o full.bly
 $ seq 1001 1020 | bloomery add full.bly
 ! bloomery add: full.bly: 20 of 20 keys new; now 1,019 keys (capacity: 1,000)
@@ -71,11 +71,11 @@ $ printf '::ffff:192.0.2.1\n' | bloomery add ip.bly
 $ bloomery add --type ip ip.bly --key 198.51.100.7
 ! bloomery add: ip.bly: 1 of 1 key new; now 2 keys (capacity: 1,000)
 
-# A list that was built full takes another key without a word where its bits allow it.
+# A list that was built full accepts another key without a warning if its bits allow it.
 $ printf '192.0.2.%d\n' 1 2 | bloomery build -q --type ip -o two.bly; bloomery add two.bly -k 192.0.2.3
 ! bloomery add: two.bly: 1 of 1 key new; now 3 keys (capacity: 2)
 
-# Blocks of a new length are remembered: they are found, and asked for.
+# A new prefix length is recorded, so that its blocks are looked up and found.
 $ bloomery add ip.bly --key 203.0.113.0/24
 ! bloomery add: ip.bly: 1 of 1 key new; now 3 keys (capacity: 996)
 $ bloomery add ip.bly --key 203.0.112.0/24
@@ -86,7 +86,7 @@ $ printf "203.0.113.9\n192.0.2.1\n203.0.114.1\n" | bloomery check ip.bly
 $ bloomery info ip.bly | grep type
   type       ip
 
-# Then a line is asked for more often than the list was made for.
+# A line then needs more lookups than the rate was requested for.
 $ printf '192.0.2.1\n' | bloomery build -q --type ip -n 41 -o tight.bly
 $ seq 1 34 | sed 's/^/198.51.100./' | bloomery add -q tight.bly
 $ bloomery add -q tight.bly --key 10.40.0.0/16
@@ -124,7 +124,7 @@ $ bloomery add ip.bly --key ''
 $ printf '# a comment\n192.0.2.3 # and another\n' | bloomery add --comments ip.bly
 ! bloomery add: ip.bly: 1 of 1 key new; now 6 keys (capacity: 996)
 
-# Another type would spoil it.
+# Keys of another type are refused.
 $ bloomery add --type phone ip.bly --key 030123
 ! bloomery add: ip.bly: has keys of type ip, so keys of type phone would not be found in it; leave out --type, or name another list
 ? 2
@@ -132,7 +132,7 @@ $ bloomery add --type telephone ip.bly --key 030123
 ! bloomery add: --type cannot be 'telephone': it must be one of ip, phone, email, domain, url, line
 ? 2
 
-# A list without marks, as other programs make them, takes any type, and gets no marks.
+# A list without marks, as of other programs, accepts any type, and gets no marks.
 $ cp $DATA/../golden/v1/good/classic-fnv1a.bly plain.bly; bloomery add --type ip plain.bly --key 192.0.2.1; bloomery info plain.bly | grep type
   type       line
 ! bloomery add: warning: plain.bly: has keys whose type is not recorded, so the type of the new keys is not recorded either; look them up with bloomery check --type ip
@@ -141,7 +141,7 @@ $ cp $DATA/../golden/v1/good/classic-empty-fnv1.bly plain.bly; bloomery add --ty
   type       ip
 ! bloomery add: plain.bly: 1 of 1 key new; now 1 key (capacity: 40)
 
-# One so full that every mark seems to be there has no type.
+# A list that is so full that every mark is a false positive has no type.
 $ cp $DATA/../golden/v1/good/classic-full-crc64.bly full.bly; bloomery add full.bly --key x
 ! bloomery add: full.bly: has keys of several types, or too many keys to recognise their type; give the type of these lines with --type
 ? 2
@@ -168,7 +168,7 @@ $ cp $DATA/../golden/v1/good/custom-bb2x512.bly custom.bly; bloomery add custom.
 ! bloomery add: custom.bly: uses a custom hash function, so only the program that created it can use it
 ? 2
 
-# What is no filter is refused, and an input that cannot be read changes nothing.
+# A file that is not a filter is refused, and an unreadable input changes nothing.
 $ bloomery add missing.bly --key x
 ! bloomery add: missing.bly: No such file or directory
 ? 2
@@ -193,7 +193,7 @@ $ head -c 1000 b.txt.gz | head -c 30 > cut.gz; bloomery add list.bly new.txt cut
 ! bloomery add: cut.gz: the gzip data is truncated
 ! bloomery add: list.bly: was not changed
 
-# A disk that is full leaves the list, and no other file.
+# If the disk is full, the list is unchanged, and no other file is left behind.
 $ (ulimit -f 1; seq 9000 9010 | bloomery add list.bly); echo $?; cmp before.bly list.bly; ls -A | grep tmp
 2
 ! bloomery add: list.bly: File too large
@@ -206,7 +206,7 @@ $ bloomery add --frobnicate list.bly
 ! bloomery add: unknown option --frobnicate; see --help
 ? 2
 
-# Removing: these kinds cannot; cuckoo.t has those that can.
+# Kinds that do not support removal; cuckoo.t has those that do.
 $ bloomery remove list.bly --key 1; echo $?; cmp before.bly list.bly
 2
 ! bloomery remove: list.bly: keys cannot be removed from a bb2x512 filter: keys share bits, so other keys would be removed too; build an overlay over it, which supports removal: bloomery build --over list.bly -o NEW.bly

@@ -1,4 +1,4 @@
-# The shape of the figures; the times differ from run to run.
+# The form of the output; the times differ from run to run.
 
 $ bloomery bench -n 3000 --rounds 2 | sed -E 's/[0-9]+(\.[0-9]+)?/N/g; s/ +/ /g'
 N,N keys of N bytes, rate N%, N rounds; medians
@@ -73,7 +73,7 @@ No key was missed; batched and single calls agree.
 $ bloomery bench -n 3000 -p 1% --rounds 1 --kinds sbbf,classic | grep -cE '^(sbbf|classic) '
 6
 
-# No time is zero; promised and measured rates are near each other, in as much space as planned.
+# No time is zero, the measured rates are near the requested ones, and the sizes are as planned.
 $ bloomery bench -n 20000 -p 1% --rounds 3 --json >figures.json
 $ python3 - <<'END'
 > import json
@@ -107,7 +107,7 @@ growable-cuckoo 6 True 60000 26.9 True
 scalable-cuckoo 6 True 60000 20.5 False
 ['hash', 'hash_batched_ns', 'hash_single_ns', 'line_bytes', 'line_ns'] True
 
-# What cannot be is refused.
+# Invalid options.
 $ bloomery bench --kinds sbbf,pigeon
 ! bloomery bench: --kinds: unknown kind 'pigeon'; use bloomery plan -n 1000 --all to list the kinds
 ? 2

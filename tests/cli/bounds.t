@@ -1,6 +1,6 @@
-# Files that say more of themselves than is likely.
+# Files with implausible headers.
 
-# A count near 2^64 ends there
+# A count near 2^64 does not overflow
 $ cp $DATA/../golden/regressions/items-wrap.bly w.bly; bloomery verify w.bly
 w.bly: good; false-positive rate 9.54e-18% per line and per lookup (requested 20%)
 $ seq 1 10 | bloomery add w.bly
@@ -13,7 +13,7 @@ w.bly: good; false-positive rate 2.59e-05% per line and per lookup (requested 20
 $ seq 1 10 | bloomery check -c w.bly
 10
 
-# What is wrong with a file whose checksum is right
+# Errors in a file whose checksum is right
 $ bloomery verify $DATA/../golden/regressions/items-contradict.bly 2>&1 | sed 's/.*regressions/REGRESSIONS/'
 REGRESSIONS/items-contradict.bly: is not a valid filter: its checksum is right, but its contents contradict each other; build it again
 $ bloomery info $DATA/../golden/regressions/items-contradict.bly 2>&1 | sed 's/.*regressions/REGRESSIONS/'
@@ -35,7 +35,7 @@ $ bloomery add --memory 1G redis://localhost/x --key y
 ! bloomery add: --memory limits how much a filter may grow, but a filter on a server does not grow; leave out --memory
 ? 2
 
-# Lists that were made here grow as before, unless --memory is too small
+# Lists of this program grow, unless --memory is too small
 $ seq 1 100 | bloomery build --kind scalable -o s.bly 2>/dev/null; seq 1 300000 | bloomery add s.bly 2>/dev/null; echo $?; seq 1 300000 | bloomery check -c s.bly
 0
 300000

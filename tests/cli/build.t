@@ -1,4 +1,4 @@
-# bloomery build: what is written, and what is refused.
+# bloomery build: the lists that it writes, and errors.
 
 # ---- normal use ---------------------------------------------------------------------------------
 $ seq 1000 >numbers
@@ -180,7 +180,7 @@ $ printf 'a\033[31m\n%0100d\n' 7 | bloomery build --type domain -o newer.bly
 ! bloomery build: 2 malformed lines, so nothing was written; use --skip-malformed to skip such lines
 ? 2
 
-# The message says what helps: --comments, another type, or to skip a few lines.
+# The message says what to do: --comments, another type, or skipping a few lines.
 $ printf '# a\n; b\n10.0.0.0/8 ; c\n' > commented; bloomery build --type ip -o newer.bly commented
 ! bloomery build: commented:1: not an IP address: '# a'
 ! bloomery build: commented:2: not an IP address: '; b'
@@ -207,7 +207,7 @@ $ printf 'a.example\n10.0.0.1\n\nb.example\n' | bloomery build --type ip -o newe
 ! bloomery build: 2 malformed lines, so nothing was written; use --skip-malformed to skip such lines
 ? 2
 
-# --stats prints what info prints, also of a list that is not a file.
+# --stats prints what info prints, also about a list that is not a file.
 $ printf '10.0.0.0/8\n192.0.2.1\n' > two; (umask 077; printf 0123456789abcdef > secret)
 $ bloomery build -q --stats --type ip --key-file secret -o two.bly two 2>stats; bloomery info --key-file secret two.bly | diff stats -
 $ bloomery build -q --stats --type ip -o - two 2>stats >two.bly; bloomery info two.bly | diff stats - | grep '^[<>]'
@@ -215,7 +215,7 @@ $ bloomery build -q --stats --type ip -o - two 2>stats >two.bly; bloomery info t
 \> two.bly
 
 # ---- lines that must not match --------------------------------------------------------------------
-# In the list: named, whatever the spelling, and nothing is written.
+# A line that is in the list is named, in any spelling, and nothing is written.
 $ printf 'example.com\nads.example.org\n' >domains
 $ printf 'good.example\nWWW.Example.COM\n\nads.example.org.\n' >allow
 $ bloomery build --type domain --must-not-match allow -o allowed.bly domains
@@ -240,7 +240,7 @@ $ bloomery build --must-not-match some -o allowed.bly numbers
 ! bloomery build: some: 10 more lines are also in the list
 ? 2
 
-# By chance: another seed is tried, and the result holds.
+# A false positive: another seed is tried, and the result matches no line.
 $ seq 2000 2250 >allow
 $ bloomery build -p 0.01 --must-not-match allow -o allowed.bly numbers
 ! bloomery build: 1,000 lines: 1,000 keys, 0 repeated
@@ -259,7 +259,7 @@ $ bloomery check -c allowed.bly allow
 0
 ? 1
 
-# So many lines that no seed will do.
+# Too many lines for any seed.
 $ seq 2000 2800 >allow
 $ bloomery build -f -p 0.01 --must-not-match allow -o allowed.bly numbers
 ! bloomery build: allow: 6 of its 801 lines are false positives after 32 tries; use -p 0.001 to make that unlikely
@@ -286,7 +286,8 @@ $ bloomery check -c allowed.bly numbers
 1000
 
 # ---- a small list keeps its rate too --------------------------------------------------------------
-# Its bits may fall badly, and then it is made a little larger. All of these, not most.
+# If too many bits of a small list are set by chance, it is made a little larger. This holds for all
+# of these, not for most.
 $ for n in 50 1000; do
 >     for i in $(seq 40); do
 >         seq ${i}00001 $((i * 100000 + n)) | bloomery build -q -o fresh-$n-$i.bly
@@ -297,8 +298,8 @@ $ bloomery verify --json fresh-*.bly | python3 -c '
 > found = [json.loads(line) for line in sys.stdin]
 > print(len(found), [f["file"] for f in found if f["rate_per_line_current"] > 1.02 * f["rate_per_line_requested"]])'
 80 []
-# The rates of all of them were computed from their bits. That they are right is measured on ten: 2.5M
-# lines show a deviation of a tenth of 1/1000 at five sigma, 25 * 0.999 / (0.01 * 0.001).
+# These rates were computed from the bits. For ten lists they are also measured: 2.5M lines
+# show a deviation of a tenth from 1/1000 at five sigma, 25 * 0.999 / (0.01 * 0.001).
 $ bloomery verify --measure=2500k fresh-*-[1-5].bly | grep -c good
 10
 $ for kind in classic partitioned sbbf split512 bb2x512; do
@@ -312,7 +313,7 @@ $ bloomery verify --json {classic,partitioned,sbbf,split512,bb2x512}-*.bly | pyt
 > print(len(found), [f["file"] for f in found if f["rate_per_line_current"] > 1.02 * f["rate_per_line_requested"]])'
 50 []
 
-# With -n its size is the same whatever the keys are, so that it can be merged; a warning tells.
+# With -n the size does not depend on the keys, so that lists can be merged; instead there is a warning.
 $ for i in $(seq 40); do
 >     seq ${i}00001 ${i}01000 | bloomery build -q -n 1000 -o alike-$i.bly 2>>warnings
 > done

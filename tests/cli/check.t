@@ -1,4 +1,4 @@
-# bloomery check: what is printed, the exit status, and what is refused.
+# bloomery check: its output, its exit status, and errors.
 
 $ printf '%s\n' apple banana cherry >fruit
 $ bloomery build -q -o f.bly fruit
@@ -198,7 +198,7 @@ $ bloomery check --follow f.bly -k apple
 ? 2
 
 # ---- a list that is replaced while it is used -----------------------------------------------------
-# `until FILE TEXT N` waits until TEXT stands on N lines of FILE.
+# `until FILE TEXT N` waits until N lines of FILE contain TEXT.
 $ cat >until <<'END'
 > for i in $(seq 400); do
 >     [ "$(grep -cF "$2" "$1")" -ge "$3" ] && exit 0
@@ -250,7 +250,7 @@ bloomery check: warning: list.bly: No such file or directory; the old list stays
 bloomery check: list.bly: was replaced; the new list is in use
 bloomery check: 1 line is not of type ip and so cannot match the list; use --strict to report it
 
-# Written over in place: a follower has its own copy, and takes the new list when it is whole.
+# Overwritten in place: with --follow the list is a copy, and the new list is used when it is complete.
 $ printf 'old\nboth\n' | bloomery build -q -f -o list.bly
 $ printf 'new\nboth\n' | bloomery build -q -f -o next.bly
 $ bloomery check --follow list.bly <pipe >answers 2>notes &
@@ -276,7 +276,7 @@ bloomery check: list.bly: is empty, so not a Bloomery filter
 bloomery check: warning: list.bly: the old list stays in use
 bloomery check: list.bly: was replaced; the new list is in use
 
-# Without --follow the list is used where it lies, and cannot be used any more.
+# Without --follow the file is mapped, so a file that was shortened ends the run.
 $ printf 'old\n' | bloomery build -q -f -o list.bly
 $ bloomery check list.bly <pipe >answers 2>notes &
 > exec 3>pipe
@@ -292,7 +292,7 @@ status 2
 old
 bloomery check: the list was shortened while it was in use; replace lists by rename, as build -f does
 
-# A reader that goes away ends it, whatever is still to come.
+# If the reader of the output ends, the command ends too, even if more input follows.
 $ bloomery build -q -n 10 -o yes.bly <(echo y); for how in '' --json; do yes | bloomery check $how yes.bly | head -1; echo ${PIPESTATUS[1]}; done
 y
 141

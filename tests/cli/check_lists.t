@@ -215,7 +215,8 @@ ads.bly:shared.example
 bloomery check: evil.bly: was replaced; the new list is in use
 
 # ---- as single runs -------------------------------------------------------------------------------
-# Of 20,000 lines each list has its own, and some by chance: together they match what one of them matches.
+# Among 20,000 lines each list has members and false positives: together the lists match each line
+# that one of them matches.
 $ for i in 1 2 3; do seq $i 7 20000 | bloomery build -q -p 0.01 -o n$i.bly; done
 $ seq 20000 | sed 's/$/.example/' | bloomery build -q --type domain -n 30000 -o n4.bly
 $ { seq 20000; seq 19000 21000 | sed 's/^/x./; s/$/.example/'; } >many
@@ -252,7 +253,7 @@ shared.example
 $ seq 3 | bloomery dedup -q --exact --state seen.fps >/dev/null; bloomery count seen.fps
 ! bloomery count: seen.fps: is a file of fingerprints, not a file of lines
 ? 2
-# Only with the byte that follows the magic in every version so far.
+# Recognised only with the byte that has followed the magic in every version so far.
 $ printf 'BLY1\nBLY1 x\nBLY\nBLYFPS01\n' | bloomery dedup; printf 'BLY1' | bloomery dedup; printf BLYFPS01 | bloomery dedup -c
 BLY1
 BLY1 x

@@ -1,4 +1,4 @@
-# How often each line has come so far.
+# How often each line has occurred so far.
 $ printf 'a\nb\na\na\n' > letters; bloomery count letters
 1	a
 1	b
@@ -19,7 +19,7 @@ $ yes x | head -100000 > often; bloomery count < often | awk 'NR != $1 { bad++ }
 $ bloomery count --exact often | awk 'NR != $1 { bad++ } END { print bad + 0, $1 }'
 0 100000
 
-# The most frequent ones.
+# The most frequent lines.
 $ (seq 20; seq 10; seq 5; echo 3) > skewed; bloomery count --top 3 skewed
 4	3
 3	1
@@ -40,12 +40,12 @@ $ bloomery count --top 1e12 skewed
 ! bloomery count: --top 1000000000000: out of memory
 ? 2
 
-# Only those that have come often enough.
+# Only lines that have occurred often enough.
 $ bloomery count --min 2 letters; bloomery count --min 5 letters
 2	a
 3	a
 
-# For programs.
+# JSON.
 $ printf 'a\n\377\na\n' | bloomery count --json
 {"count":1,"line":"a"}
 {"count":1,"line":"\ufffd","line_base64":"/w=="}
@@ -59,7 +59,7 @@ $ bloomery count --stats --url --field 1 letters 2>&1 > /dev/null | grep -e URL 
 not URLs   4
 no field   0
 
-# What a line is: printed as it came, or by --top as it was compared.
+# What is compared. Lines are printed as they were read, but --top prints what was compared.
 $ printf '10.0.0.1 GET /\n10.0.0.2 GET /\n10.0.0.1 POST /\n' > log; bloomery count --field 1 -t ' ' log; bloomery count --top 1 --field 1 -t ' ' log
 1	10.0.0.1 GET /
 1	10.0.0.2 GET /
@@ -97,7 +97,7 @@ $ bloomery count -t x log
 ! bloomery count: --delimiter needs --field
 ? 2
 
-# From day to day.
+# Across runs.
 $ bloomery count --sketch -n 1000 --state days.bly letters; bloomery count --state days.bly letters | tail -1; bloomery count -s days.bly --top 1 letters
 1	a
 1	b
@@ -168,7 +168,7 @@ $ bloomery count --exact -n 1000 -s exact.bly often | tail -1; bloomery count --
 $ bloomery count --exact -s exact.bly -k x
 100002	x
 
-# What is asked must be what the state is.
+# Options that contradict the state.
 $ bloomery count -s days.bly --exact empty
 ! bloomery count: days.bly: contains estimated counts; leave out --exact, or name another file
 ? 2
@@ -214,7 +214,7 @@ $ rm -f out; mkfifo feed; exec 9<> feed; echo x >&9; bloomery count -s two.bly <
 ! bloomery count: two.bly: another process is using this file; try again when it has finished
 ? 1
 
-# Any list that holds copies can be asked.
+# --query works with every list that stores copies.
 $ for kind in counting multilayer layered hybrid cuckoo growable-cuckoo counts; do bloomery build -q -f --copies --kind $kind -n 100 -o l.bly letters; echo $kind $(printf 'a\nb\nc\n' | bloomery count --query -s l.bly | cut -f 1); done
 counting 3 1 0
 multilayer 3 1 0
@@ -255,7 +255,7 @@ $ bloomery count --key-file key --seed 3 letters
 ! bloomery count: --key-file and --seed cannot be combined: the secret key replaces the seed
 ? 2
 
-# How large.
+# Sizes.
 $ bloomery count --sketch --memory 1M --top 1 --json letters | grep -o '"memory_bytes":[0-9]*'; bloomery count -m 1M --exact --top 1 --json letters | grep -o '"memory_bytes":[0-9]*'
 "memory_bytes":1048512
 "memory_bytes":262144
@@ -280,7 +280,7 @@ $ seq 2000 | bloomery count --exact -s full.bly -n 100 > /dev/null
 ! bloomery count: full.bly: full: it was created for 100 different keys; name another file, and give a larger -n or --sketch
 ? 2
 
-# A secret.
+# Secret keys.
 $ echo 000102030405060708090a0b0c0d0e0f > key; chmod 600 key; bloomery count --key-file key -n 10 -s keyed.bly letters | tail -1; bloomery count --query -s keyed.bly -k a
 3	a
 ! bloomery count: keyed.bly: is keyed; pass its key file (key id 09ab680398f0e1ae) with --key-file
@@ -318,13 +318,13 @@ $ exec 9<> feed; echo a >&9; bloomery count < feed 9>&- | (read line; echo "$lin
 1	a at once
 1	b
 
-# A list of a DOS file's lines has them without their carriage returns, and is asked that way.
+# A list built from a DOS file has its lines without carriage returns, and they are looked up without them.
 $ printf 'a\r\na\r\nb\r\n' >dos; bloomery build -q -f --kind hybrid --copies -o dos.bly dos; bloomery count --query --state dos.bly dos | tr -d '\r'
 2	a
 2	a
 1	b
 
-# What is an estimate is said to be one.
+# Estimates are marked.
 $ bloomery count --sketch -n 20 --top 3 twelve; bloomery count --sketch -n 20 --top 2 --json twelve | sed -E 's/.*"top"/"top"/'
 ~22	932
 ~22	965

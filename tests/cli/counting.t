@@ -1,6 +1,6 @@
 # Lists with counters: keys can be removed, and how often they were added is known.
 
-# What is removed is gone, and nothing else.
+# Removed keys are not found any more; all other keys are.
 $ seq 1000 > numbers
 $ for kind in counting multilayer layered hybrid; do
 >     bloomery build --kind $kind -n 2000 -o $kind.bly numbers
@@ -55,7 +55,7 @@ $ for kind in counting multilayer layered hybrid; do
 ! bloomery remove: hybrid.bly: 500 removed, 0 not found; now 500 keys
 ! bloomery remove: hybrid.bly: 0 removed, 1 not found; now 500 keys
 
-# What they are.
+# Descriptions.
 $ for kind in counting multilayer layered hybrid; do bloomery build -q -f --kind $kind -n 2000 -o $kind.bly numbers; bloomery info $kind.bly | sed 1d; done
   kind       counting: counters anywhere in one array; keys can be removed, and repeats are counted
   shape      28,800 counters of 4 bits, 10 per key
@@ -107,7 +107,7 @@ multilayer.bly: good
 layered.bly: good
 hybrid.bly: good
 
-# A list that is not given room keeps its rate all the same, though small.
+# A small list without -n keeps its rate.
 $ for kind in counting multilayer layered; do bloomery build -q -f --kind $kind -p 1% -o small.bly <(seq 300); bloomery info --json small.bly | python3 -c "
 > import json, sys
 > d = json.load(sys.stdin)
@@ -129,7 +129,7 @@ $ bloomery build --kind hybrid --counter-bits 4 -o x.bly numbers
 ! bloomery build: --counter-bits needs --kind counting
 ? 2
 
-# Lines that are there twice are one key; with --copies they are as many.
+# A line that occurs twice is one key; with --copies it is two.
 $ printf 'a\nb\na\na\n' > letters
 $ bloomery build --kind hybrid -n 100 -o once.bly letters; bloomery count --query -s once.bly -k a
 1	a
@@ -185,7 +185,7 @@ $ (yes a | head -9) > nine; bloomery build --copies --kind cuckoo -n 100 -o x.bl
 $ bloomery build -q --copies --kind hybrid -n 100 -o nine.bly nine; bloomery count --query -s nine.bly -k a
 9	a
 
-# Counters that have reached their limit stay there, which info tells.
+# Counters that have reached their limit stay there; info shows them.
 $ bloomery build -q -f --copies --kind counting -n 10 -o stuck.bly <(yes a | head -20); bloomery count --query -s stuck.bly -k a
 15	a
 $ bloomery info stuck.bly | grep -e stuck; bloomery info --json stuck.bly | grep -o '"counters.*'
@@ -203,14 +203,14 @@ $ bloomery build -q -f --copies --kind counting --counter-bits 8 -n 10 -o wide.b
 20	a
 ? 1
 
-# A key that never was added may take others' counts with it, and is told of.
+# Removing a key that was never added may lower the counts of others; a warning says so.
 $ bloomery build -q -f --kind counting -p 10% -o often.bly numbers; seq 100001 101000 | bloomery remove often.bly 2>&1 | sed -E 's/[0-9,]+/N/g'
 bloomery remove: often.bly: N removedN N not found; now N keys
 bloomery remove: warning: often.bly: N of these keys are not in the list. Some of the others were probably never added eitherN but were false positivesN and removing them has removed up to N keys that are in use; remove only keys that were added
 $ cp counting.bly before.bly; bloomery remove counting.bly --key nothing; cmp before.bly counting.bly
 ! bloomery remove: counting.bly: 0 removed, 1 not found; now 1,000 keys
 
-# Algebra: counts add up, and can be subtracted again.
+# Set operations: counts are added, and can be subtracted again.
 $ seq 500 1500 > more
 $ for kind in counting multilayer layered hybrid; do
 >     bloomery build -q -f --kind $kind -n 3000 -o a.bly numbers; bloomery build -q -f --kind $kind -n 3000 -o b.bly more
@@ -248,7 +248,7 @@ $ bloomery build --foldable --kind counting -o x.bly numbers
 ! bloomery build: a counting list cannot be folded; leave out --foldable
 ? 2
 
-# Types, marks and keys.
+# Types, marks and secret keys.
 $ printf '10.0.0.0/8\n192.0.2.1\n' | bloomery build -q --type ip --kind multilayer -n 100 -o ips.bly; printf '10.1.2.3\n192.0.2.1\n192.0.2.2\n' | bloomery check ips.bly
 10.1.2.3
 192.0.2.1
@@ -275,7 +275,7 @@ $ bloomery build --kind hll --must-not-match letters -o x.bly numbers
 ! bloomery build: an hll filter only counts keys, so it has no lookups; leave out --must-not-match
 ? 2
 
-# Full.
+# Full lists.
 $ bloomery build -q -f --kind hybrid -n 100 -o h.bly <(seq 100); cp h.bly before.bly; bloomery add h.bly <(seq 101 1000); echo $?; cmp before.bly h.bly
 2
 ! bloomery add: h.bly: full: it was created for 100 keys, and not all of the 900 keys fit; build it again with a larger -n; nothing was added

@@ -25,7 +25,7 @@ $ bloomery info --header list.bly | grep -e shape -e capacity
 $ bloomery verify list.bly
 list.bly: good; false-positive rate 0.0467% per line and per lookup (requested 0.1%)
 
-# What is removed is gone, and nothing else; the exit status says whether anything was there.
+# Removed keys are not found any more, all others are; the exit status says whether a key was found.
 $ seq 1 2 1000 | bloomery remove list.bly
 ! bloomery remove: list.bly: 500 removed, 0 not found; now 500 keys
 $ seq 1 2 1000 | bloomery check -c list.bly; seq 2 2 1000 | bloomery check -c list.bly
@@ -41,7 +41,7 @@ $ bloomery check -q list.bly -k 2
 $ bloomery remove -q list.bly --key 4 --json | sed -E 's/(\.0*[1-9][0-9]{2})[0-9]+/\1/g'
 {"file":"list.bly","type":"line","keys":1,"repeated":0,"removed":1,"absent":0,"expected_wrongly_removed":0,"malformed":0,"count":498}
 
-# A key that never was added may take another's place with it.
+# Removing a key that was never added may remove another key.
 $ bloomery build -q -f --kind cuckoo -p 10% -o often.bly numbers; seq 100001 101000 | bloomery remove often.bly; bloomery check -c often.bly numbers
 974
 ! bloomery remove: often.bly: 26 removed, 974 not found; now 974 keys
@@ -50,7 +50,7 @@ $ seq 100001 101000 | bloomery remove list.bly
 ! bloomery remove: list.bly: 0 removed, 1,000 not found; now 498 keys
 ? 1
 
-# What was there once and is removed twice in one input counts once, as when it was added.
+# A line that occurs twice in the input is removed once, as it was added once.
 $ printf 'a\nb\na\n' | bloomery add list.bly; printf 'b\na\na\n' | bloomery remove list.bly
 ! bloomery add: list.bly: 2 of 3 keys new, 1 repeated; now 500 keys (capacity: 2,000)
 ! bloomery remove: list.bly: 2 removed, 0 not found, 1 repeated; now 498 keys
@@ -58,7 +58,7 @@ $ printf 'a\nb\n' | bloomery check -c list.bly
 0
 ? 1
 
-# A key that seems to be there is stored again, and has to be removed as often. --once leaves it out.
+# A key that the list seems to contain is stored again, and must be removed as often. --once skips it.
 $ bloomery add list.bly --key again; bloomery add list.bly --key again; bloomery remove list.bly --key again; bloomery check -c list.bly --key again
 1
 ! bloomery add: list.bly: 1 of 1 key new; now 499 keys (capacity: 2,000)
@@ -74,7 +74,7 @@ $ bloomery add -q list.bly --key again; bloomery add --once list.bly --key again
 $ printf 'a\nb\na\n' | bloomery add --json list.bly | sed -E 's/(\.0*[1-9][0-9]{2})[0-9]+/\1/g'
 {"file":"list.bly","type":"line","keys":3,"new":2,"repeated":1,"copies":0,"malformed":0,"count":500,"marks":0,"capacity":2000,"rate_per_lookup_requested":0.001,"rate_per_lookup_current":0.000232,"within_requested_rate":true}
 
-# Eight copies are the most.
+# At most eight copies.
 $ cp list.bly before.bly; for i in 1 2 3 4 5 6 7 8; do bloomery add -q list.bly --key often; done; cp list.bly eight.bly; bloomery add list.bly --key often; echo $?; cmp eight.bly list.bly
 2
 ! bloomery add: list.bly: one of these keys already has eight copies, the maximum; remove copies, or use --once; nothing was added
@@ -84,7 +84,7 @@ $ for i in 1 2 3 4 5 6 7 8; do bloomery remove -q list.bly --key often; done; bl
 0
 ? 1
 
-# A full list says so, and stays as it was; a growable one doubles.
+# A full list is an error and stays unchanged; a growable one doubles.
 $ bloomery build -q --kind cuckoo -o full.bly numbers; cp full.bly before.bly; seq 1001 3000 | bloomery add full.bly; echo $?; cmp before.bly full.bly
 2
 ! bloomery add: full.bly: full: it was created for 1,000 keys, and not all of the 2,000 keys fit; build it again with a larger -n, or as growable-cuckoo; nothing was added
@@ -111,7 +111,7 @@ $ seq 3000 | bloomery build --kind cuckoo -n 1000 -o more.bly -f
 ! bloomery build: the input has 3,000 different keys, more than -n 1,000; give a larger -n, or leave it out
 ? 2
 
-# Types: any spelling of a key will do, marks stay, and are there once.
+# Types: any spelling of a key is found; the marks stay, once each.
 $ printf '192.0.2.1\n10.0.0.0/8\n' | bloomery build -q --type ip --kind cuckoo -n 1000 -o ip.bly
 $ bloomery add ip.bly --key 198.51.100.7; bloomery add ip.bly --key 203.0.113.0/24; bloomery add -q ip.bly --key 203.0.112.0/24
 ! bloomery add: ip.bly: 1 of 1 key new; now 3 keys (capacity: 1,000)
@@ -141,7 +141,7 @@ $ echo 000102030405060708090a0b0c0d0e0f > k; chmod 600 k; bloomery build -q --ty
 $ bloomery remove --key-file k keyed.bly -k '<A@B.EXAMPLE>'
 ! bloomery remove: keyed.bly: 1 removed, 0 not found; now 0 keys
 
-# Two programs that remove at once wait for each other.
+# Two programs that remove keys at the same time wait for each other.
 $ seq 2000 | bloomery build -q --kind cuckoo -o busy.bly; for i in 0 1 2 3 4 5 6 7; do seq ${i}01 ${i}50 | sed 's/^0*//' | bloomery remove -q busy.bly & done; wait; seq 2000 | bloomery check -c busy.bly
 1600
 
@@ -187,7 +187,7 @@ $ bloomery build --kind cuckoo --foldable -o x.bly numbers
 ! bloomery build: a cuckoo list cannot be folded; leave out --foldable
 ? 2
 
-# Subtraction: exactly what was asked for goes, if all of it was there.
+# Subtraction removes exactly the keys of the other list if all of them were in the first.
 $ seq 101 200 | bloomery build -q --kind cuckoo -n 2000 -o gone.bly; bloomery subtract -o left.bly a.bly gone.bly
 ! bloomery subtract: left.bly: 1 filter subtracted, 500 keys; false-positive rate per lookup 0.0233% (requested: 0.1%)
 $ seq 101 200 | bloomery check -c left.bly; (seq 100; seq 201 600) | bloomery check -c left.bly
@@ -205,7 +205,7 @@ $ bloomery subtract --json -o - a.bly gone.bly
 $ bloomery subtract --json -f -o x.bly a.bly gone.bly gone2.bly | sed -E 's/(\.0*[1-9][0-9]{2})[0-9]+/\1/g'
 {"file":"x.bly","from":["a.bly","gone.bly","gone2.bly"],"kind":"cuckoo","size":524,"folded":false,"bytes":3456,"capacity":2000,"count":400,"marks":0,"estimated_keys":400,"rate_per_lookup_requested":0.001,"rate_per_lookup_current":0.000186,"approximate":false,"within_requested_rate":true}
 
-# What a list says of itself stays, however often lists are merged and subtracted.
+# The recorded type survives any number of merges and subtractions.
 $ for i in 1 2 3; do printf '192.0.2.%d\n' $(seq $i 10) | bloomery build -q --type ip --kind cuckoo -n 1000 -o t$i.bly; done; printf '192.0.2.1\n192.0.2.2\n' | bloomery build -q --type ip --kind cuckoo -n 1000 -o two.bly
 $ bloomery subtract -o s.bly t1.bly two.bly; bloomery info s.bly | grep -e type -e keys; printf '192.0.2.1\n::ffff:192.0.2.3\n' | bloomery check s.bly
   kind       cuckoo: fingerprints in buckets; keys can be removed
@@ -234,7 +234,7 @@ $ bloomery subtract --key-file k -o k3.bly k1.bly k2.bly; bloomery info k3.bly |
 C@D.example
 ! bloomery subtract: k3.bly: 1 filter subtracted, 1 key and 16 marks that record its type; false-positive rate per lookup 0.0129% (requested: 0.1%)
 
-# What cannot be subtracted.
+# Filters that cannot be subtracted.
 $ bloomery build -q -o bloom.bly numbers; bloomery subtract -o y.bly bloom.bly bloom.bly
 ! bloomery subtract: bloom.bly: split512 filters cannot be subtracted: keys share bits in this kind, so taking some out would lose others; these kinds can: counting, multilayer, layered, hybrid, cuckoo and growable-cuckoo
 ? 2
@@ -257,7 +257,7 @@ $ bloomery remove missing.bly --key x
 ! bloomery remove: missing.bly: No such file or directory
 ? 2
 
-# Lists that have grown to different sizes are combined, if they began alike.
+# Lists that have grown to different sizes can be combined if they were created alike.
 $ seq 50 | bloomery build -q --kind growable-cuckoo -n 1000 -o g1.bly; cp g1.bly g2.bly; seq 51 5000 | bloomery add g2.bly
 ! bloomery add: g2.bly: 4,950 of 4,950 keys new; now 5,000 keys (capacity: 8,042)
 $ bloomery merge -o gm.bly g1.bly g2.bly; seq 5000 | bloomery check -c gm.bly; bloomery merge -q -o gn.bly g2.bly g1.bly; seq 5000 | bloomery check -c gn.bly
@@ -289,7 +289,7 @@ $ seq 50 | bloomery build -q --kind growable-cuckoo -p 1% -n 1000 -o g4.bly; blo
 ! bloomery merge: g4.bly: differs from g1.bly in its requested false-positive rate (1%, not 0.1%); only filters built with the same options can be merged
 ? 2
 
-# Many copies of many keys find no place long before the list is full, or any key has eight.
+# With many copies of many keys, adds fail long before the list is full or any key has eight copies.
 $ seq 100 > hundred; bloomery build -q --kind cuckoo -n 10000 -o copies.bly hundred; for i in 2 3 4 5 6; do bloomery add -q copies.bly hundred; done; bloomery add copies.bly hundred
 ! bloomery add: copies.bly: no space for one of these keys (copies in the list: 6), although the list is only 6% full: all copies of a key must be in the same two buckets, which fill up soon if many keys have several copies; remove copies, or use --once; nothing was added
 ? 2
@@ -297,7 +297,7 @@ $ bloomery build -q --kind cuckoo -n 10000 -o ones.bly hundred; bloomery merge -
 ! bloomery merge: ones.bly: its keys do not fit into the result, although the files have only 700 keys together. A key that is in several files is stored several times, and there is space for at most eight copies of a key, or for fewer if many keys have several; build one list from the keys of all files
 ? 2
 
-# The marks of a type are no keys, and no room for any.
+# The marks of a type do not count as keys or as room for keys.
 $ seq -f 192.0.2.%g 9 | bloomery build -q --type ip --kind cuckoo -n 9 -o few.bly; seq -f 198.51.100.%g 9 | bloomery add few.bly
 ! bloomery add: few.bly: 9 of 9 keys new; now 18 keys (capacity: 9)
 $ for i in $(seq 30); do bloomery add -q few.bly -k 198.51.100.$i || break; done
@@ -305,7 +305,7 @@ $ for i in $(seq 30); do bloomery add -q few.bly -k 198.51.100.$i || break; done
 $ bloomery subtract -f -o none.bly t1.bly t1.bly
 ! bloomery subtract: none.bly: 1 filter subtracted, 0 keys and 24 marks that record its type; false-positive rate per lookup 0.00217% (requested: 0.1%)
 
-# Keys that crowd a table planned for so many get one that is a little larger, unless -n fixed it.
+# If the keys do not fit into the table planned for their number, it is made a little larger, unless -n is given.
 $ seq 1000 | bloomery build --kind cuckoo --seed 3243 -o crowded.bly; seq 1000 | bloomery check -c crowded.bly
 1000
 ! bloomery build: 1,000 lines: 1,000 keys, 0 repeated

@@ -32,7 +32,7 @@ $ bloomery dedup -- a
 one
 two
 
-# The last line may lack its newline; empty lines are lines; no input is no output.
+# The last line may lack its newline. Empty lines are lines. Without input there is no output.
 $ printf 'x\ny' | bloomery dedup
 x
 y
@@ -44,7 +44,7 @@ $ bloomery dedup --count empty
 $ printf '\n' | bloomery dedup -c
 1 line, 1 unique, 0 repeated
 
-# Bytes are bytes: NUL, no UTF-8, carriage returns.
+# Any bytes: NUL, bytes that are not UTF-8, carriage returns.
 $ printf 'a\0b\na\0c\na\0b\n' | bloomery dedup | od -An -c
    a  \0   b  \n   a  \0   c  \n
 $ printf '\377\376\n\377\n\377\376\n' | bloomery dedup | od -An -tx1
@@ -58,7 +58,7 @@ $ printf 'x\ny\0z\0x\ny\0' | bloomery dedup -0 | od -An -c
 $ printf 'x\0x' | bloomery dedup -0 | od -An -c
    x  \0
 
-# Repeats instead, and counts.
+# Only the repeats, and only the counts.
 $ printf 'a\nb\na\na\n' | bloomery dedup -d
 a
 a
@@ -76,7 +76,7 @@ dropped    about 0 new lines, mistaken for repeats
 rate       1.12e-09% current, 1% requested
 memory     1.31 KiB (sbbf), N MiB in all
 
-# One field, letters of any size.
+# One field; the case of letters ignored.
 $ printf 'x\t1\ny\t1\nx\t2\n' | bloomery dedup --field 2
 x	1
 x	2
@@ -120,7 +120,7 @@ https://a.test/?a=1&b=2
 $ printf '1 http://A.test/\n2 http://a.test/\n' | bloomery dedup --field 2 -t ' ' --url
 1 http://A.test/
 
-# Links out of a text.
+# Links in a text.
 $ printf '<a href="http://a.test/x?p=1&amp;q=2">see</a> (https://b.test/y), http://a.test/x?p=1&q=2.\nnothing here\n' > page
 $ bloomery dedup --extract-urls page
 http://a.test/x?p=1&q=2
@@ -133,7 +133,7 @@ links      3
 unique     2
 repeated   1
 
-# An output file appears whole, or not at all.
+# An output file appears only when it is complete.
 $ bloomery dedup -o out a b; cat out
 one
 two
@@ -161,7 +161,7 @@ $ ln -s out link; bloomery dedup -f -o link b; cat out; test -L link
 two
 three
 
-# What cannot be read is reported, and the rest is done.
+# An unreadable input is reported, and the others are read.
 $ bloomery dedup missing
 ! bloomery dedup: missing: No such file or directory
 ? 2
@@ -177,7 +177,7 @@ $ bloomery dedup .
 $ printf 'x\n' > secret; chmod 0 secret; bloomery dedup secret 2>/dev/null; test $? -eq 2 -o "$(id -u)" -eq 0
 x
 
-# Compressed files, by their first bytes.
+# Compressed files, recognised by their first bytes.
 $ gzip -c a > a.gz; cat a.gz b | head -c 0; bloomery dedup a.gz b
 one
 two
@@ -212,7 +212,7 @@ two
 $ printf '\037' | bloomery dedup | od -An -tx1
  1f 0a
 
-# Whoever reads us may go away; who cannot write says so.
+# A reader that ends is no error; an output that cannot be written is.
 $ bloomery dedup a > /dev/full
 ! bloomery dedup: standard output: No space left on device
 ? 2
@@ -270,7 +270,7 @@ $ bloomery dedup --memory 16M -n 1M -p 1e-15 a
 ! bloomery dedup: cannot create the filter: the false-positive rate must lie strictly between 0 and 1, and not below 2^-40
 ? 2
 
-# More keys than the filter was made for.
+# More keys than the filter was planned for.
 $ seq 3000 > s3; bloomery dedup -n 1000 --seed 1 s3 | wc -l
 2914
 ! bloomery dedup: warning: the filter contains more keys than it was planned for: about 86 new lines were dropped, and the false-positive rate is now 13.7% (requested: 0.1%); use -n 3000, or leave out -n and let it grow
@@ -285,7 +285,7 @@ bloomery dedup: warning: the filter contains more keys than it was planned for: 
 $ bloomery dedup -c -p 0.1 -n 3000 --seed 1 s3
 3000 lines, 2944 unique, 56 repeated (about 56 of them new)
 
-# On a terminal it ends with the expected number of dropped lines, and with what drops none.
+# On a terminal, the run ends with the expected number of dropped lines and the options that drop none.
 $ cat > on-terminal <<'END'
 > import pty, sys
 > sys.exit(pty.spawn(["bash", "-c", sys.argv[1]]) >> 8)
@@ -301,7 +301,8 @@ $ python3 on-terminal 'bloomery dedup --seed 1 -n 3000 -p 0.1 s3 > out' | tr -d 
 bloomery dedup: about 56 new lines were mistaken for repeats and dropped (estimated, not counted); to avoid this, use --exact or --confirm FILE
 56
 
-# A seed makes the same of the same; lines made to hash alike without one are told apart by default.
+# With --seed, the same input gives the same output. By default, lines that were made to collide
+# under a known seed do not collide.
 $ seq 100000 | bloomery dedup -n 20000 --seed 7 2>/dev/null | cksum; seq 100000 | bloomery dedup -n 20000 --seed 7 2>/dev/null | cksum
 2076884011 498415
 2076884011 498415
@@ -311,7 +312,7 @@ $ bloomery dedup --exact --seed 1 a
 ! bloomery dedup: --seed cannot be combined with --exact or --confirm, which use a random seed
 ? 2
 
-# What is not text.
+# Inputs that are not text.
 $ xz -c a > a.xz; bloomery dedup a.xz
 ! bloomery dedup: a.xz: compressed with xz, and this build of bloomery lacks support for it; decompress it and pipe it in
 ? 2
@@ -342,7 +343,7 @@ $ bloomery dedup -q --memory 64M --state z.bly small.zst | wc -l; seq 2000 | blo
 1000
 1000
 
-# Absurd options.
+# Invalid options.
 $ bloomery dedup -n 5 -n 6 a
 ! bloomery dedup: --expect was given twice; give it only once
 ? 2
@@ -412,7 +413,7 @@ $ bloomery dedup --window often a
 $ cat a | bloomery dedup --memory 100000T
 ! bloomery dedup: cannot create the filter: the filter would need more than 2^48 bits
 ? 2
-# Not what the first lines say about those that follow: 60 long ones, then many short ones.
+# The first lines mislead the estimate: 60 long lines, then many short ones.
 $ { seq -f "$(printf '%9000s' x)%g" 60; seq 3000000; } > skew; bloomery dedup -q -c --memory 64M skew
 3000060 lines, 3000060 unique, 0 repeated
 $ bloomery dedup -n

@@ -1,4 +1,4 @@
-# How many different lines there are. A few are counted exactly.
+# The number of different lines. A few lines are counted exactly.
 $ printf 'a\nb\na\n' | bloomery distinct
 2 distinct of 3 lines
 $ printf 'a\n' > one; bloomery distinct one; : > empty; bloomery distinct empty; printf '\n\n' | bloomery distinct
@@ -8,7 +8,7 @@ $ printf 'a\n' > one; bloomery distinct one; : > empty; bloomery distinct empty;
 $ printf 'a\nb' | bloomery distinct - one
 2 distinct of 3 lines
 
-# More are estimated, and the range is told; it never says more than there are lines.
+# More are estimated, with a range, which never exceeds the number of lines.
 $ seq 100000 > many; (cat many; cat many) | bloomery distinct
 99239 distinct (97661 to 100818 with 95% certainty) of 200000 lines, in 12.0 KiB of memory
 $ bloomery distinct many
@@ -18,7 +18,7 @@ $ bloomery distinct many | cut -d ' ' -f 1
 $ bloomery distinct --json many | sed -E 's/"seconds":[0-9.e-]+/"seconds":S/'
 {"distinct":99239,"low":97661,"high":100000,"error":0.008116888761044447,"lines":100000,"precision":14,"memory_bytes":12288,"seconds":S}
 
-# The truth is in the range, for this many and for others.
+# The range contains the true number, for this number and for others.
 $ for n in 100 1000 10000 100000 1000000; do seq $n | bloomery distinct --json | python3 -c "
 > import json, sys
 > d = json.load(sys.stdin)
@@ -29,7 +29,7 @@ $ for n in 100 1000 10000 100000 1000000; do seq $n | bloomery distinct --json |
 100000 True True
 1000000 True True
 
-# How exactly, and what it costs.
+# Precision and memory.
 $ for e in 26% 0.1 1/100 0.8% 0.2%; do bloomery distinct --error $e --json many | grep -o '"error":0.0*..\|"precision.*bytes":[0-9]*' | tr '\n' ' '; echo; done
 \"error":0.25 "precision":4,"memory_bytes":64\s
 \"error":0.091 "precision":7,"memory_bytes":128\s
@@ -52,7 +52,7 @@ $ bloomery distinct --precision 12 --error 1% many
 ! bloomery distinct: --error and --precision do the same; give only one
 ? 2
 
-# Each input, and all of them.
+# Each input, and the total.
 $ seq 1 600 > low; seq 401 1000 > high; bloomery distinct --each low high
 597 distinct (587 to 600 with 95% certainty) of 600 lines: low
 598 distinct (588 to 600 with 95% certainty) of 600 lines: high
@@ -76,13 +76,13 @@ $ bloomery distinct --each one missing one; echo $?
 2
 ! bloomery distinct: missing: No such file or directory
 
-# An input that cannot be read is left out, and told by the exit status.
+# An unreadable input is left out, and the exit status says so.
 $ bloomery distinct one missing; echo $?
 1 distinct of 1 line
 2
 ! bloomery distinct: missing: No such file or directory
 
-# What a line is.
+# What is compared.
 $ printf 'HTTP://A.test/%%7Ex#f\nhttp://a.test/~x\nno url\n' > urls; bloomery distinct urls; bloomery distinct --url urls
 3 distinct of 3 lines
 2 distinct of 3 lines, 1 not a URL
@@ -108,7 +108,7 @@ $ bloomery distinct -t x urls
 ! bloomery distinct: --delimiter needs --field
 ? 2
 
-# Compressed files are read as they are.
+# Compressed files are decompressed.
 $ seq 20 | gzip > z.gz; seq 15 25 | zstd -q > z.zst; bloomery distinct z.gz z.zst
 25 distinct of 31 lines
 
@@ -139,7 +139,7 @@ $ : > begun; bloomery distinct -s begun one; bloomery distinct -s begun one
 1 distinct of 1 line
 1 distinct of 1 line and earlier runs
 
-# And across machines.
+# Across machines.
 $ bloomery distinct -s a.bly low; bloomery distinct -s b.bly high; bloomery merge -o c.bly a.bly b.bly; bloomery distinct -s c.bly empty
 597 distinct (587 to 600 with 95% certainty) of 600 lines, in 12.0 KiB of memory
 598 distinct (588 to 600 with 95% certainty) of 600 lines, in 12.0 KiB of memory
@@ -161,7 +161,7 @@ $ bloomery distinct -s seven.bly --seed 7 high > /dev/null; bloomery merge -o x.
 ! bloomery merge: seven.bly: differs from a.bly in its seed (7, not 0); only filters built with the same options can be merged
 ? 2
 
-# What is asked must be what the state is.
+# Options that contradict the state.
 $ bloomery distinct -s a.bly --precision 12 one
 ! bloomery distinct: a.bly: was created with --precision 14, not 12; leave out --precision, or name another file
 ? 2
@@ -198,7 +198,7 @@ $ mkfifo feed; exec 9<> feed; echo x >&9; bloomery distinct -s a.bly < feed > /d
 ! bloomery distinct: a.bly: another process is using this file; try again when it has finished
 ? 1
 
-# It is no list, and says so.
+# A state is not a list; an error says so.
 $ bloomery check a.bly one
 ! bloomery check: a.bly: is an hll filter, which only counts different lines; use bloomery info to see the number, or bloomery distinct --state to continue counting
 ? 2
@@ -224,7 +224,7 @@ $ bloomery bench --kinds hll
 ! bloomery bench: hll: only counts keys, so it has no lookups to measure; leave it out of --kinds
 ? 2
 
-# A secret, where strangers choose the lines.
+# A secret key, for untrusted input.
 $ echo 000102030405060708090a0b0c0d0e0f > key; chmod 600 key; bloomery distinct --key-file key -s keyed.bly low; bloomery distinct -s keyed.bly low
 596 distinct (586 to 600 with 95% certainty) of 600 lines, in 12.0 KiB of memory
 ! bloomery distinct: keyed.bly: is keyed; pass its key file (key id 09ab680398f0e1ae) with --key-file
@@ -245,7 +245,7 @@ keyed.bly
   error      0.812%, the standard error
   note       it counts different keys, and cannot look them up
 
-# A signal ends the reading; what was read is told and saved.
+# A signal ends the reading; the result for the lines read so far is printed and saved.
 $ rm -f sig.bly; exec 9<> feed; seq 50 >&9; bloomery distinct -s sig.bly < feed 9>&- & job=$!; until_true waits $job
 > kill -TERM $job; wait $job; echo $?; bloomery distinct -s sig.bly empty
 50 distinct (49 to 50 with 95% certainty) of 50 lines, in 12.0 KiB of memory
@@ -253,7 +253,7 @@ $ rm -f sig.bly; exec 9<> feed; seq 50 >&9; bloomery distinct -s sig.bly < feed 
 50 distinct (49 to 51 with 95% certainty) of 0 lines and earlier runs, in 12.0 KiB of memory
 ! bloomery distinct: stopped by a signal; the result covers the lines read so far
 
-# Nothing is said to be counted that could not be saved, or printed.
+# If the result cannot be saved or printed, the run fails.
 $ (ulimit -f 1; bloomery distinct -s big.bly --precision 18 many); ls -A | grep big
 ! bloomery distinct: big.bly: File too large
 ? 1
@@ -261,7 +261,7 @@ $ bloomery distinct many > /dev/full
 ! bloomery distinct: standard output: No space left on device
 ? 2
 
-# User and password of an address are not printed, also if it is in the place of a file; all else is.
+# User and password of an address are not printed, even if the address is given as a file; the rest is.
 $ for name in redis://:pw@h/k redis://u:p/w@h/k 'redis://:p w@h/k' REDIS://:pw@h/k redis+unix://:pw@/s redis://h:1/k@x redis://u@h/k 'redis://[::1]:7/k@x' unix:///s@x redis://:PASSWORD@h/k; do seq 3 | bloomery distinct --state "$name"; done
 ! bloomery distinct: redis://h/k: No such file or directory
 ! bloomery distinct: redis://h/k: No such file or directory

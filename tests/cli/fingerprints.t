@@ -1,10 +1,10 @@
-# The files that dedup keeps with --exact and --confirm are no filters, but every command knows them.
+# The files of dedup --exact and --confirm are not filters, but every command recognises them.
 $ seq 1000 | bloomery dedup --exact --state exact.fps | wc -l; seq 100000 | bloomery dedup -i --url --confirm confirm.fps | wc -l
 1000
 100000
 $ seq -f %g,x 5 | bloomery dedup -q --field 1 -t , --exact --state field.fps > none
 
-# What they are. The seed is random.
+# Descriptions. The seed is random.
 $ bloomery info exact.fps confirm.fps | sed -E 's/seed [0-9]+/seed N/'
 exact.fps
   kind       fingerprints of lines, 64 bits each: a file of dedup --exact or --confirm
@@ -41,7 +41,7 @@ $ bloomery info --json exact.fps confirm.fps | sed -E 's/"seed":[0-9]+/"seed":N/
 $ bloomery info --header --json exact.fps | sed -E 's/"seed":[0-9]+/"seed":N/'
 {"file":"exact.fps","file_bytes":20480,"kind":"fingerprints","pages":4,"hash":"xxh3","keyed":false,"seed":N}
 
-# Whether they are intact, as far as the format tells: a fingerprint in a page that is not its own.
+# Damage that the format can show: a fingerprint in the wrong page.
 $ bloomery verify exact.fps confirm.fps; bloomery verify --json --measure exact.fps
 exact.fps: good; 1,000 fingerprints, and 1 that records the rule
 confirm.fps: good; 100,000 fingerprints, and 1 that records the rule
@@ -60,7 +60,7 @@ $ head -c 5000 exact.fps > cut.fps; bloomery verify --json cut.fps
 ! bloomery verify: cut.fps: damaged; remove it to start a new state
 ? 2
 
-# The rule, as an argument for dedup; the extra fingerprint that records it is not one of a line.
+# The key rule, as options of dedup. The extra fingerprint that records it does not belong to a line.
 $ printf 'a\tb\nc\tb\nd\te\n' | bloomery dedup -q --field 2 --exact --state tab.fps > none; bloomery info tab.fps | grep -e rule -e lines; bloomery verify tab.fps
   kind       fingerprints of lines, 64 bits each: a file of dedup --exact or --confirm
   rule       --field 2 -t $'\t'
@@ -83,12 +83,12 @@ $ bloomery verify --measure exact.fps
 exact.fps: good; 1,000 fingerprints, and 1 that records the rule
 ! bloomery verify: exact.fps: --measure was ignored: the false-positive rate of a fingerprint file is too low to be measured
 
-# Slots that a write which was interrupted has left empty: what lies behind them is not found.
+# Slots that an interrupted write has left empty: fingerprints after them are not found.
 $ cp confirm.fps torn.fps; python3 -c 'f = open("torn.fps", "r+b"); [(f.seek(8 * (512 * page + 100)), f.write(bytes(8))) for page in range(1, 513)]'; bloomery verify torn.fps | sed -E 's/[0-9,]+ (fingerprints|of them)/N \1/g'; bloomery info torn.fps | grep -c 'note.*cannot be found'
 torn.fps: good; N fingerprints, and 1 that records the rule; N of them cannot be found because a write was interrupted; dedup will print their lines again
 1
 
-# What is done with filters cannot be done with them.
+# Operations for filters are refused.
 $ seq 10 | bloomery build -q -o list.bly; bloomery merge -o all.bly exact.fps confirm.fps; bloomery merge -o all.bly list.bly exact.fps; bloomery intersect --estimate exact.fps exact.fps; ls all.bly 2>&1
 ls: cannot access 'all.bly': No such file or directory
 ! bloomery merge: exact.fps: is a fingerprint file of dedup --exact or --confirm. These cannot be merged, because each has its own random seed; run bloomery dedup once on all the lines instead
@@ -102,7 +102,7 @@ $ bloomery check exact.fps none; bloomery add exact.fps none; bloomery fold --by
 ! bloomery dedup: exact.fps: contains fingerprints; use it with --exact or --confirm
 ? 2
 
-# A filter is still a filter, and something else is still nothing.
+# Filters, and files of other formats, are still recognised as such.
 $ bloomery verify list.bly; echo something else > text; bloomery info text
 list.bly: good; false-positive rate 2.59e-05% per line and per lookup (requested 0.1%)
 ! bloomery info: text: is not a Bloomery filter

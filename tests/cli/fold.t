@@ -1,8 +1,9 @@
-# Filters made smaller after the fact.
+# Making existing filters smaller.
 
 $ cp $DATA/../golden/v1/good/{union-sbbf-fnv1a,folded-sbbf-fnv1a,partitioned-murmur3,classic-fnv1a,keyed-split512,classic-full-crc64,textbook-xxh64,split512-8-fnv1}.bly .
 
-# By default as often as its rate allows: bit for bit what would have been built at that size.
+# By default the size is halved as often as the requested rate allows. The result is bit for bit a
+# filter built at that size.
 $ bloomery fold union-sbbf-fnv1a.bly -o small.bly; cmp small.bly folded-sbbf-fnv1a.bly
 ! bloomery fold: small.bly: folded by a factor of 4 from 384 B to 128 B; false-positive rate per lookup is 0.37% (before: 0.000199%)
 $ bloomery fold --by 4 union-sbbf-fnv1a.bly -f -o small.bly; cmp small.bly folded-sbbf-fnv1a.bly
@@ -19,7 +20,7 @@ $ seq 1000 | bloomery add little.bly
 $ bloomery fold little.bly -o less.bly; cmp little.bly less.bly
 ! bloomery fold: little.bly: copied unchanged, because a false-positive rate of 0.1% allows no smaller size; at half the size, it would be 4.21% per lookup
 
-# Another rate, which then is what it promises; --by goes further, and warns.
+# Another rate, which becomes the requested one; --by goes further, and warns.
 $ bloomery fold --rate 10% big.bly -f -o little.bly; bloomery info little.bly | grep -E 'shape|capacity  |rate'; bloomery verify little.bly
   shape      7,640 bits, 10 bits per key
   capacity   1,207 keys, 6.33 bits per key
@@ -40,7 +41,7 @@ $ bloomery fold --by 3 folded-sbbf-fnv1a.bly -o third.bly
 ! bloomery fold: third.bly: folded by a factor of 3 from 128 B to 64 B; false-positive rate per lookup is 18.2% (before: 0.37%)
 ! bloomery fold: warning: third.bly: too full: about 52 keys (capacity: 26); false-positive rate per lookup is now 18.2% (requested: 1%); build a larger filter
 
-# But not until it matches nearly everything.
+# --by refuses a rate of 50% and more.
 $ seq 1000 | bloomery build -q --foldable -n 17k -o foldable.bly; bloomery fold --by 176 foldable.bly -o least.bly
 ! bloomery fold: least.bly: was not written, because its false-positive rate per lookup would be 94.9%; fold it by a smaller factor
 ? 2
@@ -51,7 +52,7 @@ $ bloomery fold foldable.bly -o least.bly; seq 1000 | bloomery check -c least.bl
 1000
 ! bloomery fold: least.bly: folded by a factor of 16 from 33.0 KiB to 2.06 KiB; false-positive rate per lookup is 0.0578% (before: 1.61e-08%)
 
-# As JSON, to standard output, quietly.
+# As JSON, to standard output, and with --quiet.
 $ bloomery fold --json -f big.bly -o little.bly | sed -E 's/(\.0*[1-9][0-9]{2})[0-9]+/\1/g'
 {"file":"little.bly","divisor":16,"size_before":244480,"size":15280,"bytes_before":30592,"bytes":1920,"capacity":1062,"rate_per_lookup_requested":0.001,"rate_per_lookup_before":1.0667e-14,"rate_per_lookup_current":0.000631,"within_requested_rate":true}
 $ bloomery fold -q big.bly -o - | cmp - little.bly
@@ -59,7 +60,7 @@ $ bloomery fold --json big.bly -o -
 ! bloomery fold: --json and -o - both write to standard output; give only one
 ? 2
 
-# A keyed filter is folded without its key, but cannot promise another rate.
+# A keyed filter is folded without its key, but then keeps its requested rate.
 $ bloomery fold keyed-split512.bly -o keyed.bly --by 2; bloomery info keyed.bly | grep -E 'shape|hash'
   shape      2 blocks, 8 bits per key
   hash       siphash with a secret key, whose id is 09ab680398f0e1ae
@@ -71,7 +72,7 @@ $ bloomery fold keyed-split512.bly -f -o keyed.bly --rate 2%; bloomery info keye
 ! bloomery fold: warning: keyed.bly: --rate could not be recorded, so the requested rate of the file is unchanged
 ! bloomery fold: keyed.bly: folded by a factor of 4 from 256 B to 64 B; false-positive rate per lookup is 0.68% (before: 0.000203%)
 
-# What cannot be folded.
+# Filters that cannot be folded.
 $ bloomery fold textbook-xxh64.bly -o x.bly
 ! bloomery fold: textbook-xxh64.bly: cannot be folded by a factor of 2, which does not divide its size (1,031 bits); it was not built with --foldable; use bloomery build --foldable to build one that can
 ? 2
@@ -93,7 +94,7 @@ $ bloomery fold classic-fnv1a.bly -o x.bly --by 20
 $ bloomery fold split512-8-fnv1.bly -o x.bly --by 1000000
 ! bloomery fold: split512-8-fnv1.bly: cannot be folded by a factor of 1000000, which does not divide its size (3 blocks); use --by 3 for a false-positive rate of 0.722% per lookup
 ? 2
-# Only a factor is recommended that is accepted: with 7, every second key would match.
+# The message recommends only a factor that is accepted: with 7, every second key would match.
 $ seq 200 | bloomery build -q -o seven.bly; bloomery fold seven.bly -o x.bly
 ! bloomery fold: seven.bly: cannot be folded by a factor of 2, which does not divide its size (7 blocks); it was not built with --foldable; use bloomery build --foldable to build one that can
 ? 2
@@ -107,7 +108,7 @@ $ seq 10 | bloomery build -q --kind scalable -o grows.bly; bloomery fold grows.b
 ! bloomery fold: grows.bly: scalable filters cannot be folded; these kinds can: classic, partitioned, sbbf, split512 and bb2x512
 ? 2
 
-# Everything that can be wrong with the files.
+# Input and output files with errors.
 $ bloomery fold missing.bly -o x.bly
 ! bloomery fold: missing.bly: No such file or directory
 ? 2

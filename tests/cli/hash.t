@@ -1,4 +1,4 @@
-# What hash functions make of a key.
+# Hash values of keys.
 
 $ bloomery hash hello
 9555e8555c62dcfd  hello
@@ -30,7 +30,7 @@ $ bloomery hash --with fnv1a foobar | cut -c 1-16
 $ bloomery hash --with fnv1a-32 foobar | cut -c 1-8
 bf9cf968
 
-# md5, sha1 and siphash come with packages that a build may lack: then there is nothing to compare.
+# md5, sha1 and siphash need packages that a build may lack; then nothing is compared.
 $ have() { ! bloomery hash --list | grep "^$1 " | grep -q 'not in this build'; }
 > have md5 || { printf '5d41402abc4b2a76b9719d911017c592  hello\n'; exit; }
 > bloomery hash --with md5 hello
@@ -47,7 +47,7 @@ $ have() { ! bloomery hash --list | grep "^$1 " | grep -q 'not in this build'; }
 > bloomery hash --with siphash --key-file secret.key '' | cut -c 1-32
 a3817f04ba25a8e66df67214c7550293
 
-# One carriage return before the newline is not part of a key. What is printed keeps it.
+# One carriage return before the newline is not part of a key, but is printed.
 $ printf 'a\r\na\r\r\n' | bloomery hash | tr '\r' '^'; printf 'a\r\n' | bloomery hash --json --with fnv1a-32
 e6c632b61e964e1f  a^
 df797650d359c939  a^^
@@ -56,7 +56,7 @@ $ printf 'a\r\0' | bloomery hash -0 | tr '\r\0' '^@'
 df797650d359c939  a^@
 \c
 
-# Standard input, by lines or by NULs; the last needs no end.
+# Standard input, by lines or by NULs; the last record may lack its separator.
 $ printf 'a\nb\n\nc' | bloomery hash
 e6c632b61e964e1f  a
 575a0b1c44d8843f  b
@@ -70,7 +70,7 @@ $ printf 'a\n' | bloomery hash -
 e6c632b61e964e1f  a
 $ printf '' | bloomery hash
 
-# The two words that a filter sees, and the seed.
+# The two words that a filter uses, and the seed.
 $ bloomery hash --words a b
 e6c632b61e964e1f 8b6c21465ce3d700  a
 575a0b1c44d8843f 2b5d070163439a66  b
@@ -83,7 +83,7 @@ af63dc4c8601ec8c  a
 $ bloomery hash --words --seed 7 --with fnv1a a
 64caa8f1e8bb7009 005efab7690b770d  a
 
-# For programs, whatever the key's bytes.
+# JSON, with any bytes in the key.
 $ printf 'plain\n\377\n"\n' | bloomery hash --json --with fnv1-32
 {"key":"plain","hash":"fnv1-32","digest":"0dd5cf93","low":"536a1ad465488b74","high":"c532aa0f6123bf65"}
 {"key":"\ufffd","key_base64":"/w==","hash":"fnv1-32","digest":"050c5de0","low":"d14703d39d866da6","high":"9928b66c5e48dc88"}
@@ -105,7 +105,7 @@ $ bloomery hash --list --json | head -2
 {"hash":"xxh3","bits":64,"available":true,"keyed":false}
 {"hash":"xxh3-128","bits":128,"available":true,"keyed":false}
 
-# What cannot be is refused.
+# Invalid options.
 $ bloomery hash --with sha256 hello
 ! bloomery hash: --with cannot be 'sha256': it must be one of xxh3, xxh3-128, xxh64, murmur3, murmur64a, fnv1, fnv1a, fnv1-32, fnv1a-32, crc64, city64, farm64, md5, sha1, siphash
 ? 2
@@ -122,7 +122,7 @@ $ bloomery hash --with
 ! bloomery hash: --with needs a value: --with HASH
 ? 2
 
-# A reader that goes away ends it, whatever is still to come.
+# If the reader of the output ends, the command ends too, even if more input follows.
 $ yes | bloomery hash | head -1; echo ${PIPESTATUS[1]}
 272b57e6d7c0a9e5  y
 141

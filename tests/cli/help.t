@@ -1,4 +1,4 @@
-# The overview, and what is said to those who get it wrong.
+# The overview, and messages about wrong commands.
 
 $ bloomery --help
 bloomery answers "have I seen this key?" in about ten bits per key. "No" is
@@ -140,7 +140,7 @@ Exit status:
 
 $ bloomery help help | diff - <(bloomery help --help)
 
-# -h and --help win over everything that could be read without them, and do not run the command.
+# -h and --help take precedence over all other options, and do not run the command.
 $ bloomery dedup nonexistent.txt --quiet -h | head -1
 Usage: bloomery dedup [OPTION...] [FILE...]
 
@@ -206,7 +206,7 @@ hash
 bench
 help
 
-# Plain into a pipe, bold when asked for.
+# No formatting in a pipe; bold with --color always.
 $ bloomery help -h | grep -c $'\033'
 0
 ? 1
@@ -214,12 +214,12 @@ $ bloomery help -h | grep -c $'\033'
 $ bloomery help -h --color=always | head -1 | cat -v
 ^[[1mUsage:^[[0m bloomery help [OPTION...] [COMMAND]
 
-# A full disk is noticed.
+# A full disk is an error.
 $ bloomery help >/dev/full
 ! bloomery help: standard output: No space left on device
 ? 2
 
-# Pages and scripts: their beginnings. check_man.sh and check_completions.sh see to the rest.
+# Manual pages and completion scripts: their first lines. check_man.sh and check_completions.sh check the rest.
 $ bloomery help --man | sed -E '1s/[0-9]+\.[0-9.]+/N/' | head -5
 .TH BLOOMERY 1 "" "bloomery N" "Bloomery"
 .nh
@@ -236,7 +236,7 @@ _bloomery() {
 \#compdef bloomery
 function __bloomery_first
 
-# A reader that has gone away is no error to report; the signal tells.
+# If the reader has closed the pipe, nothing is reported; the process ends by SIGPIPE.
 $ mkfifo gone; exec 8<> gone 9> gone 8<&-; bloomery --help >&9; echo $?
 141
 $ exec 8<> gone 9> gone 8<&-; bloomery plan -n 1000 >&9; echo $?

@@ -12,7 +12,7 @@ list.bly
   rate       0.1% requested, 0.00176% expected, 0.00163% current (1 in 61,241), per line and per lookup
   fill       ▕████████████            ▏ 50% of its capacity; 22.3% of its bits set, 39.6% when full
 
-# From the header alone: nothing that only the bits can tell.
+# From the header alone: no facts that need the bits.
 $ bloomery info --header list.bly
 list.bly
   kind       split512: all bits in one block of 64 bytes; fast
@@ -209,7 +209,7 @@ $ bloomery build -q --type ip -f -o five.bly </dev/null; bloomery info five.bly 
   capacity   none: it was built from no keys
 ! bloomery build: warning: the input has no keys; the list will match nothing
 
-# For programs: one object per file.
+# JSON: one object per file.
 $ bloomery info --json --header list.bly phone.bly | sed -E 's/(\.0*[1-9][0-9]{2})[0-9]+/\1/g'
 {"file":"list.bly","file_bytes":4032,"kind":"split512","hashes":8,"size":62,"detail":0,"forgets":false,"foldable":false,"textbook":false,"hash":"xxh3","keyed":false,"seed":0,"capacity":2000,"count":2997,"bits_per_key":15.872,"lookups_per_line":null,"rate_per_lookup_requested":0.001,"rate_per_line_requested":null,"approximate":false}
 {"file":"phone.bly","file_bytes":128,"kind":"split512","hashes":8,"size":1,"detail":0,"forgets":false,"foldable":false,"textbook":false,"hash":"xxh3","keyed":false,"seed":0,"capacity":17,"count":17,"bits_per_key":30.117,"lookups_per_line":null,"rate_per_lookup_requested":0.001,"rate_per_line_requested":null,"approximate":false}

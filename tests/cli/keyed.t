@@ -1,4 +1,4 @@
-# Keyed lists: nothing can be asked without the secret, which the list does not hold.
+# Keyed lists: without the secret key, which is not in the list, no lookup is possible.
 
 $ umask 077; printf '000102030405060708090a0b0c0d0e0f\n' >key
 $ seq 1000 >numbers
@@ -51,7 +51,7 @@ $ bloomery check --key-file nothing k.bly numbers
 ! bloomery check: nothing: not a key file; a key file has 16 bytes or 32 hexadecimal digits
 ? 2
 
-# A pipe is not waited for.
+# A pipe as a key file is refused, not waited for.
 $ mkfifo pipe; timeout 20 bloomery check --key-file pipe k.bly numbers
 ! bloomery check: pipe: not a regular file; store the key in a file that only you can read, and name that file
 ? 2
@@ -173,7 +173,7 @@ $ bloomery info --key-file missing list.bly
 $ bloomery info --allow-replica list.bly
 ! bloomery info: --allow-replica needs a list on a server: redis://HOST/KEY
 ? 2
-# Of several files, the key is for those that need it; a header has no use for it.
+# With several files, the key is used for those that need it; for a header it is not needed.
 $ bloomery info --key-file secret keyed.bly unkeyed.bly | grep -e bly -e type; bloomery info --header --key-file secret keyed.bly
 keyed.bly
   type       ip

@@ -1,4 +1,4 @@
-# One changer of a list at a time. `plain` runs a program without root's right to ignore modes.
+# Only one process at a time changes a list. `plain` runs a program without root's right to ignore permissions.
 $ printf '#!/bin/sh\n[ "$(id -u)" -eq 0 ] && exec setpriv --bounding-set=-dac_override,-dac_read_search -- "$@"\nexec "$@"\n' > plain; chmod +x plain
 $ seq 10 | bloomery build -q -n 100 -o list.bly; seq 20 29 | bloomery build -q -n 100 -o other.bly
 
@@ -33,7 +33,7 @@ $ cp list.bly shut.bly; : > .shut.bly.lock; chmod 0 .shut.bly.lock; echo x | ./p
 bloomery add: .shut.bly.lock: Permission denied
 bloomery add: shut.bly: cannot be locked, so it is not written
 
-# Anything of that name that is no lock is neither waited for, nor changed, nor removed.
+# A file of that name that is not a lock file is not waited for, changed or removed.
 $ cp list.bly odd.bly; mkfifo pipe; printf precious > full; : > empty; ln empty second; mkdir folder; chmod 600 full empty pipe; chmod 700 folder
 > for kind in pipe full folder; do
 >     mv $kind .odd.bly.lock; echo x | timeout 20 bloomery add odd.bly; echo $?; mv .odd.bly.lock $kind; stat -c '%F %a' $kind
@@ -57,7 +57,7 @@ $ ln empty .odd.bly.lock; echo x | bloomery add odd.bly; echo $?; stat -c '%h %a
 ! bloomery add: .odd.bly.lock: cannot be used as a lock file, which must be an empty regular file without other hard links; move it away
 ! bloomery add: odd.bly: cannot be locked, so it is not written
 
-# What a killed program has left can be used, and is removed. Its mode is nobody else's to change.
+# The lock file of a killed program is used and removed. Its permissions are not changed.
 $ : > .odd.bly.lock; chmod 600 .odd.bly.lock; echo x | bloomery add -q odd.bly; echo $?; ls .odd.bly.lock
 0
 ! ls: cannot access '.odd.bly.lock': No such file or directory
@@ -71,7 +71,7 @@ $ mkfifo lines; for mask in 077 022; do
 600
 644
 
-# Where no file can be made none is needed.
+# Where no file can be created, no lock is needed.
 $ mkdir fixed; cp list.bly fixed; chmod 555 fixed; echo 5 | ./plain bloomery add -q fixed/list.bly; echo $?; chmod 755 fixed; ls -A fixed
 0
 list.bly
@@ -79,7 +79,7 @@ $ echo x | bloomery add nowhere/list.bly
 ! bloomery add: nowhere/list.bly: No such file or directory
 ? 2
 
-# Another user's lock counts, though it cannot be written to.
+# The lock of another user is respected, although its file is not writable.
 $ cp list.bly theirs.bly; : > .theirs.bly.lock; chmod 444 .theirs.bly.lock
 > exec 9< .theirs.bly.lock; flock 9; echo x | ./plain bloomery add theirs.bly 2> notes 9<&- & until_true grep -q waiting notes
 > bloomery info --json theirs.bly | grep -o '"count":[0-9]*'; exec 9<&-; wait; cat notes >&2
@@ -87,7 +87,8 @@ $ cp list.bly theirs.bly; : > .theirs.bly.lock; chmod 444 .theirs.bly.lock
 ! bloomery add: theirs.bly: waiting for another process that is using this file
 ! bloomery add: theirs.bly: 1 of 1 key new; now 11 keys (capacity: 100)
 
-# What appears while one waits for the lock is not replaced, and no key is left without its list.
+# A list that appears while the command waits for the lock is not replaced, and no key file without
+# a list is left behind.
 $ for command in "merge list.bly other.bly" "intersect list.bly other.bly" "fold --by 1 list.bly" "build full --new-key late.key"; do
 >     rm -f late.bly notes; : > .late.bly.lock
 >     exec 9< .late.bly.lock; flock 9; bloomery $command -o late.bly 2> notes 9<&- & until_true grep -q waiting notes
@@ -107,7 +108,7 @@ late.bly
 ! bloomery build: late.bly: waiting for another process that is using this file
 ! bloomery build: late.bly: already exists; use -f to replace it
 
-# A signal leaves no lock behind, and changes nothing: while keys come in, and while one waits.
+# A signal leaves no lock behind and changes nothing, while keys are read and while the command waits.
 $ cp list.bly int.bly; mkfifo feed; exec 9<> feed; echo x >&9; bloomery add int.bly < feed 9>&- & job=$!
 > until_true waits $job; ls .int.bly.lock; kill -TERM $job; wait $job; echo $?; cmp list.bly int.bly; ls -A | grep int.bly
 .int.bly.lock
@@ -118,7 +119,7 @@ $ rm notes; : > .int.bly.lock; exec 9< .int.bly.lock; flock 9; bloomery merge -f
 > until_true grep -q waiting notes; until_true waits $job; kill -TERM $job; wait $job; echo $?; cmp list.bly int.bly
 143
 
-# Lines that came before it are no list.
+# A signal during the reading of lines: no list is written.
 $ exec 9<> feed; seq 5 >&9; bloomery build -o half.bly < feed 9>&- & job=$!; until_true waits $job; kill -TERM $job; wait $job; echo $?; ls -A | grep half
 143
 ? 1

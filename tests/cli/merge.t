@@ -4,18 +4,18 @@ $ seq 1 600 | bloomery build -q -n 2000 -o a.bly; seq 401 1000 | bloomery build 
 $ bloomery merge -o m.bly a.bly b.bly
 ! bloomery merge: m.bly: 2 filters merged, about 1,001 keys; false-positive rate per lookup 0.00163% (requested: 0.1%)
 
-# Bit for bit what would have been built from all keys at once.
+# The result is bit for bit the filter built from all keys at once.
 $ tail -c +65 all.bly | sha256sum > bits; tail -c +65 m.bly | sha256sum | cmp - bits
 $ seq 1000 | bloomery add m.bly
 ! bloomery add: m.bly: 0 of 1,000 keys new; now 1,001 keys (capacity: 2,000)
 
-# Of one file, it is a copy; of several, they may repeat.
+# One file is copied. A file may be given several times.
 $ bloomery merge -f -o m.bly a.bly; cmp a.bly m.bly
 ! bloomery merge: m.bly: 1 filter merged, about 600 keys; false-positive rate per lookup 7.13e-05% (requested: 0.1%)
 $ bloomery merge -f -o m.bly a.bly a.bly b.bly a.bly; tail -c +65 m.bly | sha256sum | cmp - bits
 ! bloomery merge: m.bly: 4 filters merged, about 1,001 keys; false-positive rate per lookup 0.00163% (requested: 0.1%)
 
-# An input may be the output, if -f says so.
+# With -f, an input may be the output.
 $ bloomery merge -o m.bly m.bly a.bly
 ! bloomery merge: m.bly: already exists; use -f to replace it
 ? 2
@@ -30,7 +30,7 @@ $ bloomery merge --json -o - a.bly b.bly
 ! bloomery merge: --json and -o - both write to standard output; give only one
 ? 2
 
-# The intersection keeps every common key, and says that it is approximate.
+# The intersection contains every common key, and is reported as approximate.
 $ bloomery intersect -o i.bly a.bly b.bly
 ! bloomery intersect: i.bly: 2 filters intersected, about 203 keys (approximate: a few of them may not be in all files); false-positive rate per lookup 4.3e-07% (requested: 0.1%)
 $ seq 401 600 | bloomery add i.bly
@@ -40,7 +40,7 @@ $ bloomery info i.bly | grep note
 $ bloomery intersect --json -o json.bly -f a.bly b.bly all.bly | sed -E 's/(\.0*[1-9][0-9]{2})[0-9]+/\1/g'
 {"file":"json.bly","from":["a.bly","b.bly","all.bly"],"kind":"split512","size":62,"folded":false,"bytes":3968,"capacity":2000,"count":203,"marks":0,"estimated_keys":239.161,"rate_per_lookup_requested":0.001,"rate_per_lookup_current":4.296e-09,"approximate":true,"within_requested_rate":true}
 
-# Estimates alone.
+# Only estimates.
 $ bloomery intersect --estimate a.bly b.bly
 a.bly    603
 b.bly    601
@@ -56,7 +56,7 @@ estimate
 estimate
 1.000
 
-# Too many keys for the size: a warning, and the result all the same.
+# Too many keys for the size: the result is written, with a warning.
 $ for i in 0 1 2 3; do seq ${i}0000 ${i}0999 | bloomery build -q -n 1000 -o part$i.bly; done; bloomery merge -o full.bly part?.bly
 ! bloomery merge: full.bly: 4 filters merged, about 3,974 keys; false-positive rate per lookup 32.2% (requested: 0.1%)
 ! bloomery merge: warning: full.bly: too full: about 3,974 keys (capacity: 1,000); false-positive rate per lookup is now 32.2% (requested: 0.1%); build a larger filter
@@ -68,7 +68,7 @@ $ bloomery merge -o full.bly -q -f --json part0.bly part1.bly | grep -o '"within
 "within_requested_rate":false}
 ! bloomery merge: warning: full.bly: too full: about 1,988 keys (capacity: 1,000); false-positive rate per lookup is now 2.98% (requested: 0.1%); build a larger filter
 
-# What differs is said: kind, hash function, seed, bits per key, size.
+# The error names the difference: kind, hash function, seed, bits per key, size.
 $ seq 10 | bloomery build -q -n 2000 --kind classic -o classic.bly; bloomery merge -o x.bly a.bly classic.bly
 ! bloomery merge: classic.bly: differs from a.bly in its kind (classic, not split512); only filters built with the same options can be merged
 ? 2
@@ -104,7 +104,7 @@ $ bloomery merge -o x.bly k1.bly k3.bly
 ! bloomery merge: k3.bly: differs from k1.bly in its secret key (id 68977c85c458e015, not id 09ab680398f0e1ae); only filters built with the same options can be merged
 ? 2
 
-# Sizes with a common divisor are folded, if that is asked for.
+# With --fold, filters whose sizes have a common divisor are folded.
 $ cp $DATA/../golden/v1/good/{union,folded}-sbbf-fnv1a.bly .
 $ bloomery merge -o x.bly union-sbbf-fnv1a.bly folded-sbbf-fnv1a.bly
 ! bloomery merge: folded-sbbf-fnv1a.bly: differs from union-sbbf-fnv1a.bly in its size (3 blocks, not 12 blocks); use --fold to fold them to 3 blocks, with a false-positive rate per lookup of at least 0.341%
@@ -147,7 +147,7 @@ $ bloomery intersect --estimate g1.bly g2.bly
 ! bloomery intersect: g1.bly: scalable filters cannot be compared: the bits of this kind do not tell how many keys two filters share; these kinds can: classic, partitioned, sbbf, split512, bb2x512, counting, multilayer, layered, hybrid, cuckoo, counts, hll and growable-cuckoo
 ? 2
 
-# Lists of different types can be merged, but then nobody knows the type of a line.
+# Lists of different types.
 $ echo 192.0.2.1 | bloomery build -q --type ip -n 200 -o ip.bly; echo 030123 | bloomery build -q --type phone -n 204 -o phone.bly; bloomery merge -o mixed.bly ip.bly phone.bly
 ! bloomery merge: phone.bly: differs from ip.bly in its type of keys (phone, not ip); only filters built with the same options can be merged
 ? 2
@@ -157,7 +157,7 @@ $ $DATA/unrecord.py ip.bly phone.bly; bloomery merge -o mixed.bly ip.bly phone.b
 $ bloomery info mixed.bly | grep type
   type       unknown: keys of several types, or too many keys
 
-# Everything that can be wrong with a file; the first that is ends it.
+# Input files with errors; the first error ends the command.
 $ bloomery merge -o x.bly a.bly missing.bly
 ! bloomery merge: missing.bly: No such file or directory
 ? 2
@@ -180,7 +180,7 @@ $ ls x.bly
 ! ls: cannot access 'x.bly': No such file or directory
 ? 2
 
-# Everything that can be wrong with the output.
+# Output files with errors.
 $ bloomery merge -o a.bly b.bly all.bly
 ! bloomery merge: a.bly: already exists; use -f to replace it
 ? 2
@@ -252,6 +252,6 @@ $ ls much.bly
 ! ls: cannot access 'much.bly': No such file or directory
 ? 2
 
-# A reader that has gone away is no error to report; the signal tells.
+# If the reader has closed the pipe, nothing is reported; the process ends by SIGPIPE.
 $ echo x | bloomery build -q -n 10 -o gone.bly; mkfifo gone; exec 8<> gone 9> gone 8<&-; bloomery merge -q -o - gone.bly gone.bly >&9; echo $?
 141

@@ -1,4 +1,4 @@
-# File names that would steer a terminal, or forge a line of a log, are shown with their bytes spelled out.
+# Control characters in file names, which could control a terminal or forge a line of a log, are escaped.
 $ bloomery info $'a\e[31mb' $'c\nbloomery info: all is well' $'d\x7f\x9b31m' $'e\u009b31m' $'gr\u00fc\u00dfe-\u65e5\u672c\U0001f600' $'bad\xe6\x97' 'back\x1bslash'
 ! bloomery info: a\x1b[31mb: No such file or directory
 ! bloomery info: c\x0abloomery info: all is well: No such file or directory
@@ -40,12 +40,12 @@ $ bloomery dedup -q --exact --state $'pr\eints' $'lines\e[5m' >/dev/null; bloome
 pr\x1bints: good; 3 fingerprints, and 1 that records the rule
 pr\x1bints
 
-# Data and names in JSON have rules of their own.
+# In JSON, data and names follow the rules of JSON.
 $ printf 'x\e[0m\n' > $'data\e'; bloomery dedup -q $'data\e' | od -An -c; bloomery info --json $'l\eist.bly' | grep -o '"file":"[^"]*"'
    x 033   [   0   m  \n
 "file":"l\u001bist.bly"
 
-# A long name is cut, not the line end.
+# A long name is truncated, but the line end is not.
 $ bloomery info $(printf '%05000d' 7) 2>&1 | wc -lc | tr -s ' '
  1 4111
 $ bloomery info $(printf '\e%.0s' {1..3000}) 2>&1 | tail -c 20

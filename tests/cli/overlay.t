@@ -1,4 +1,4 @@
-# A list over another, from which keys can be removed, whatever the other is.
+# Overlays: keys can be removed from a list over any other list.
 $ seq 1000 > numbers
 $ for kind in fuse ribbon classic split512 scalable cuckoo; do
 >     bloomery build -q --kind $kind -o $kind.bly numbers; cp $kind.bly before.bly
@@ -46,7 +46,7 @@ $ for kind in fuse ribbon classic split512 scalable cuckoo; do
 ! bloomery remove: over.bly: 500 removed, 0 not found; now 500 keys
 ! bloomery add: over.bly: 2 of 2 keys new; now 502 keys (capacity: 1,000)
 
-# It says what it is over, and what has changed.
+# info shows the base and the changes.
 $ bloomery build -q --over fuse.bly -o over.bly -f; bloomery info over.bly
 over.bly
   kind       overlay: another filter, and what was removed from and added to it since
@@ -84,7 +84,8 @@ $ bloomery info --header over.bly | grep -e kind -e shape
 $ bloomery verify over.bly
 over.bly: good; false-positive rate 0.0977% per line and per lookup (requested 0.1%)
 
-# It is a set: what is added twice goes at once, and a key that never was added takes no other with it.
+# An overlay is a set: a key that was added twice is removed at once, and removing a key that was
+# never added removes no other.
 $ bloomery add over.bly --key twice; bloomery add over.bly --key twice; bloomery remove over.bly --key twice; bloomery check -q over.bly --key twice
 ! bloomery add: over.bly: 1 of 1 key new; now 851 keys (capacity: 1,000)
 ! bloomery add: over.bly: 0 of 1 key new; now 851 keys (capacity: 1,000)
@@ -103,7 +104,7 @@ $ bloomery remove over.bly --key nowhere
 ! bloomery remove: over.bly: 0 removed, 1 not found; now 849 keys
 ? 1
 
-# How many changes there is room for, and how they are remembered.
+# The number of changes, and how they are stored.
 $ bloomery build -q --over fuse.bly --changes 10 -o few.bly; bloomery build -q --over fuse.bly --changes 10000 -o lots.bly; ls -s --block-size=1 few.bly lots.bly > /dev/null; test $(wc -c < few.bly) -lt $(wc -c < lots.bly)
 $ bloomery build -q --over fuse.bly --marker classic --changes 50 -o bloom.bly; bloomery remove bloom.bly <(seq 50); bloomery info bloom.bly | grep -e changes -e misses; bloomery remove bloom.bly <(seq 51 200); echo $?
   changes    50 removed, 0 added
@@ -121,7 +122,7 @@ $ bloomery build --over fuse.bly --marker sbbf -o x.bly
 ! bloomery build: --marker cannot be 'sbbf': it must be one of cuckoo, classic
 ? 2
 
-# Made from lines, it has a filter of its own beneath.
+# An overlay that is built from lines has its own base filter.
 $ bloomery build --kind overlay -o own.bly numbers; bloomery remove own.bly --key 5; bloomery check -c own.bly numbers; bloomery info own.bly | grep -e over -e changes
 999
   kind       overlay: another filter, and what was removed from and added to it since
@@ -136,7 +137,7 @@ $ bloomery build --kind overlay --changes 5 --marker classic -o own2.bly numbers
 ! bloomery build: own2.bly: overlay, 2.19 KiB, false positives: 1 in 1,000 lines (one lookup per line)
 ! bloomery remove: own2.bly: 1 removed, 0 not found; now 999 keys
 
-# What is told.
+# Descriptions.
 $ bloomery build --json -q --over ribbon.bly -o r.bly | sed -E 's/"bytes":[0-9]+/"bytes":B/'
 {"list":"r.bly","over":"ribbon.bly","kind":"overlay","base":"ribbon","keys":1000,"capacity":1000,"lookups_per_line":1,"rate_per_lookup_requested":0.001,"rate_per_line_requested":0.001,"bytes":B}
 $ bloomery build -q --stats --over ribbon.bly -o r.bly -f 2>stats; bloomery info r.bly | diff stats -
@@ -147,7 +148,7 @@ $ bloomery build --over ribbon.bly -o - > piped.bly; bloomery check -c piped.bly
 1000
 ! bloomery build: standard output: overlay, 1.94 KiB, false positives: 1 in 1,000 lines (one lookup per line)
 
-# Types and marks come from the list beneath, and a secret too.
+# Types, marks and the secret key come from the base.
 $ printf 'example.com\nbad.test\n' | bloomery build -q --type domain --kind fuse -o domains.bly; bloomery build -q --over domains.bly -o d.bly; bloomery remove d.bly --key BAD.test; printf 'www.example.com\nbad.test\n' | bloomery check d.bly
 www.example.com
 ! bloomery remove: d.bly: 1 removed, 0 not found; now 1 key
@@ -168,7 +169,7 @@ $ bloomery build --key-file key --over fuse.bly -o x.bly
 ! bloomery build: fuse.bly: is not keyed; leave out --key-file
 ? 2
 
-# What cannot be.
+# Combinations that are refused.
 $ bloomery build --over over.bly -o x.bly
 ! bloomery build: over.bly: an overlay filter cannot be the base list of --over; use a list of another kind
 ? 2
@@ -228,7 +229,7 @@ $ bloomery plan -n 1000 --kind overlay
 ! bloomery plan: plan does not support kind overlay (it lies over another filter: plan that one); use bloomery build --over to create such a filter
 ? 2
 
-# The way is named where keys cannot be removed or added.
+# If keys cannot be added or removed, the error recommends an overlay.
 $ bloomery remove fuse.bly --key 1
 ! bloomery remove: fuse.bly: keys cannot be removed from a fuse filter: it was built from all its keys at once; build an overlay over it, which supports removal: bloomery build --over fuse.bly -o NEW.bly
 ? 2

@@ -1,4 +1,4 @@
-# Which filter, how large, how often wrong.
+# The recommended filter, its size and its rate.
 
 $ bloomery plan -n 1e8 -p 0.1%
 split512: 187 MiB for 100,000,000 keys, FPR 0.1% (1 in 1,000)
@@ -132,7 +132,7 @@ $ for n in 1e6 1M 1000k 1000000; do bloomery plan -n $n | md5sum; done | uniq | 
 $ bloomery plan -n 1M | head -1
 split512: 1.87 MiB for 1,000,000 keys, FPR 0.1% (1 in 1,000)
 
-# Any two give the third, for every kind.
+# Any two of keys, rate and memory determine the third, for every kind.
 $ bloomery plan -m 64M -p 1%
 sbbf: 64.0 MiB for 50,988,598 keys, FPR 1% (1 in 100)
 \
@@ -217,7 +217,7 @@ false-positive rate per lookup, when all keys have been added.
 \
 With twice as many keys as planned, the FPR of bb2x512 is 12.9%.
 
-# Needs: the choice follows them, and a kind that does not fit says why.
+# The needs determine the choice; for a kind that does not fit, the reason is printed.
 $ bloomery plan -n 1M --grows
 scalable: 3.94 MiB for 1,000,000 keys, FPR 0.0386% (1 in 2,594)
 \
@@ -291,7 +291,7 @@ $ bloomery plan -n 1M -p 1% --kind bb2x512 | grep -e recommends -e '^[* ] [a-z]'
   scalable          1.26 MiB     10.57            1       0.8%
 Without --kind, the planner recommends sbbf.
 
-# Keys that come and go: fingerprints, with room to grow or without.
+# Keys are added and removed: fingerprint filters, with and without room to grow.
 $ bloomery plan -n 1M --deletes --all
 cuckoo: 1.61 MiB for 1,000,000 keys, FPR 0.0941% (1 in 1,063)
 \
@@ -357,7 +357,7 @@ With twice as many keys as planned, the FPR of growable-cuckoo is 0.00184%.
 $ bloomery plan -n 1M --deletes --grows --first 1M | head -1
 growable-cuckoo: 2.86 MiB for 1,000,000 keys, FPR 9.19e-05% (1 in 1,088,031)
 
-# All keys known: kinds that are built from them.
+# All keys are known in advance: kinds that are built from them.
 $ bloomery plan -n 1M -p 1% --static
 fuse: 973 KiB for 1,000,000 keys, FPR 0.781% (1 in 128)
 \
@@ -396,7 +396,7 @@ ribbon: 3.81 MiB for 1,000,000 keys, FPR 9.9e-08% (1 in 1,010,571,248)
 * ribbon            3.81 MiB     31.99           16   9.9e-08%
   fuse              it cannot reach so low a rate
 
-# Old keys forgotten: by number, or by time with the keys that come within it.
+# Old keys are forgotten: windows by number, and by time with the number of keys within it.
 $ bloomery plan -p 1% --window=1M
 window: 2.06 MiB for 1,000,000 keys, FPR 1% (1 in 100)
 \
@@ -426,7 +426,7 @@ $ bloomery plan -n 1M -p 1% --window | diff - <(bloomery plan -n 1M -p 1% --wind
 $ bloomery plan -m 1M -p 1% --window | head -1
 window: 1.00 MiB for 486,160 keys, FPR 1% (1 in 100)
 
-# What this version cannot do is refused, with what to do instead.
+# Plans that are not possible are refused, with what to do instead.
 $ bloomery plan -n 1M --counts
 hybrid: 2.11 MiB for 1,000,000 keys, FPR 0.0941% (1 in 1,063)
 \
@@ -541,7 +541,7 @@ $ bloomery plan -n 1M -m 64K
 $ bloomery plan -n 1M -p 1% -m 64K
 ! bloomery plan: 64.0 KiB of memory is too little; the minimum for 1,000,000 keys at a rate of 1% is 1.14 MiB (classic)
 ? 2
-# A kind that is advised only on request may be smaller, or one for keys that never change may fit.
+# If the plan does not fit, the error names a kind that is smaller, or one for keys that never change.
 $ bloomery plan -n 10M -p 0.1% -m 17M
 ! bloomery plan: 17.0 MiB of memory is too little; the minimum for 10,000,000 keys at a rate of 0.1% is 17.1 MiB (classic), or 16.1 MiB with --kind cuckoo
 ? 2
@@ -574,7 +574,7 @@ $ bloomery plan -n 1M surplus
 ! bloomery plan: unexpected argument 'surplus'; see --help
 ? 2
 
-# A drawing: none unless asked for when this is no terminal; in what the locale can show.
+# The chart: without a terminal only on request; drawn with the characters of the locale.
 $ bloomery plan -n 1M | grep -c Dashed
 0
 ? 1
@@ -656,7 +656,7 @@ for 1,000,000 keys.
          0         500k        1M         1.5M        2M         2.5M        3M
 \
          * scalable, scalable-cuckoo   o growable-cuckoo
-# The curve of a kind that takes no more keys ends.
+# The curve of a kind ends where it accepts no more keys.
 $ LC_ALL=C bloomery plan -n 1M -p 1% --kind cuckoo --plot | tail -n 25
 Expected false-positive rate per lookup, by keys added. Dashed: 1% requested
 for 1,000,000 keys.
@@ -709,7 +709,7 @@ for 1,000,000 keys.
          0         500k        1M         1.5M        2M         2.5M        3M
 \
          * fuse, ribbon   o bb2x512, split512
-# Of a window by number, none beyond it; with --all the same curves.
+# The chart of a window by number ends at its number of keys; --all shows the same curves.
 $ LC_ALL=C bloomery plan --window=1M --plot | tail -n 24
 0.1% requested for 1,000,000 keys.
 \
@@ -745,7 +745,7 @@ $ bloomery plan -n 1M --plot=never | grep -c Dashed
 $ bloomery plan -n 1M --color=always | head -1 | cat -v
 ^[[1msplit512^[[0m: 1.87 MiB for 1,000,000 keys, FPR 0.1% (1 in 1,000)
 
-# As a picture; plan_charts.py looks at what is in it.
+# As SVG; plan_charts.py checks the content.
 $ bloomery plan -n 1M --svg rates.svg | head -1
 split512: 1.87 MiB for 1,000,000 keys, FPR 0.1% (1 in 1,000)
 $ bloomery plan -n 1M --svg rates.svg
@@ -762,7 +762,7 @@ $ bloomery plan -n 1M --svg none/rates.svg
 ! bloomery plan: none/rates.svg: No such file or directory
 ? 2
 
-# For programs.
+# JSON.
 $ bloomery plan -n 1000 -p 1% --json >plan.json
 $ python3 - <<'END'
 > import json
@@ -819,7 +819,7 @@ scalable 100 it does not grow
 $ bloomery plan -m 1M -n 1M --json | python3 -c 'import json, sys; d = json.load(sys.stdin); print(d["requested"], d["bytes"] <= 1 << 20, d["rate"] < 0.03)'
 {'keys': 1000000, 'rate': None, 'memory': 1048576, 'needs': []} True True
 
-# --window takes its value either way, and says which values there are.
+# --window accepts its value with and without '='; the error lists the valid forms.
 $ bloomery plan --window 2M --json | grep -o '^{"requested":{[^}]*}'
 {"requested":{"keys":2000000,"rate":0.001,"memory":null,"needs":["window"]}
 $ bloomery plan --window 2M more
@@ -829,7 +829,7 @@ $ bloomery plan --window 3w -n 5
 ! bloomery plan: --window cannot be '3w': it must be a number of keys, such as 1M, or a time: a whole number of seconds, minutes, hours or days, such as 90s, 15m, 24h, 7d
 ? 2
 
-# Of a window by time it is told what dedup makes of it.
+# For a window by time, the memory of dedup --window is also printed.
 $ bloomery plan --window 24h -n 1M | grep -v 'it does not'
 window: 2.76 MiB for 1,000,000 keys within 24h, FPR 0.1% (1 in 1,000)
 bloomery dedup --window 24h needs about 8.93 MiB for as many lines: they may
@@ -861,7 +861,7 @@ $ bloomery plan -n 1M --kind window --static
 ! bloomery plan: window does not meet these needs: it forgets old keys; leave out --kind to see which kinds do
 ? 2
 
-# The least, at any rate.
+# The smallest memory, at any rate.
 $ bloomery plan -n 1M -m 1 --deletes
 ! bloomery plan: 1 B of memory is too little; the minimum for 1,000,000 keys even at a rate of 50% is 1017 KiB (cuckoo), or 438 KiB with --kind multilayer
 ? 2
@@ -901,7 +901,7 @@ $ bloomery plan -n 1M -m 64M --kind counting --counter-bits 4
 $ bloomery plan -n 1M --kind multilayer | tail -1
 With twice as many keys as planned, the FPR of multilayer is 1.36%.
 
-# There is nothing to plan for a list over another, nor for a sketch that only counts.
+# Overlays and sketches that only count cannot be planned.
 $ bloomery plan -n 1000 --kind overlay
 ! bloomery plan: plan does not support kind overlay (it lies over another filter: plan that one); use bloomery build --over to create such a filter
 ? 2
@@ -909,7 +909,7 @@ $ bloomery plan -n 1000 --kind hll
 ! bloomery plan: plan does not support kind hll (it tells how many keys there are, not which); use bloomery distinct --state to create such a filter
 ? 2
 
-# On a server that has no module.
+# On a server without the module.
 $ bloomery plan -n 10G -p 1% --plain
 sbbf: 12.3 GiB for 10,000,000,000 keys, FPR 1% (1 in 100)
 \

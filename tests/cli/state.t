@@ -1,4 +1,4 @@
-# What is seen is remembered from run to run.
+# Lines are remembered across runs.
 $ printf 'a\nb\n' | bloomery dedup --state seen.bly
 a
 b
@@ -23,7 +23,7 @@ $ bloomery info fixed.bly | grep -E 'kind|keys ' | sed 's,;.*,,'
   kind       sbbf: eight bits in one block of 32 bytes
   keys       5 counted, 5 estimated
 
-# What is asked must be what the state is.
+# Options that contradict the state.
 $ printf 'e\n' | bloomery dedup --state fixed.bly -p 0.5
 ! bloomery dedup: fixed.bly: was created for a false-positive rate of 1%, not 50%; leave out -p, or name another file
 ? 2
@@ -42,7 +42,7 @@ $ for seed in 7 8 7 0; do printf 'e\n' | bloomery dedup --state seed.bly --seed 
 e
 ! bloomery dedup: seed.bly: was created with another seed; leave out --seed, or name another file
 
-# Damaged, truncated, not ours, a directory, no such directory: nothing is printed, nothing changed.
+# Damaged, truncated, another format, a directory, no such directory: nothing is printed or changed.
 $ head -c 100 seen.bly > cut.bly; printf 'x\n' | bloomery dedup --state cut.bly; wc -c < cut.bly
 100
 ! bloomery dedup: cut.bly: is cut short: it has 100 of 5229440 bytes; copy it again
@@ -61,7 +61,7 @@ $ printf 'x\n' | bloomery dedup --state missing/seen.bly
 $ ls -A missing 2>/dev/null
 ? 2
 
-# Standard output is no place for a state, and - is no name of a file.
+# A state cannot be standard output; - is not a file name here.
 $ for o in --state=- --exact\ --state=- --confirm=-; do printf 'x\n' | bloomery dedup $o; done; test ! -e ./-
 ! bloomery dedup: standard output cannot be read again in the next run; name a file
 ! bloomery dedup: standard output cannot be read again in the next run; name a file
@@ -73,7 +73,7 @@ $ printf 'x\n' | bloomery count --state=-
 ! bloomery count: standard output cannot be read again in the next run; name a file
 ? 2
 
-# A full disk: the lines are out, but the state is not saved, and says so.
+# A full disk: the lines were printed, but the state is not saved, and an error says so.
 $ (ulimit -f 8; printf 'x\n' | bloomery dedup --state big.bly -n 1M; ls -A | grep big; printf 'x\n' | bloomery dedup --exact --state big.fps; ls -A | grep big)
 x
 x
@@ -90,7 +90,7 @@ $ printf 'new\n' | bloomery dedup --state seen.bly -o missing/out
 $ printf 'new\n' | bloomery dedup --state seen.bly
 new
 
-# Nor when it fails while nothing comes in, and the lines so far are shown.
+# The same if writing fails while the input is idle.
 $ mkfifo idle; exec 9<> idle; printf 'newer\n' >&9; timeout 60 bloomery dedup --state seen.bly < idle > /dev/full
 ! bloomery dedup: standard output: No space left on device
 ? 2
@@ -109,7 +109,7 @@ $ ln -s gone dangling; for how in --state '--exact --state' --confirm '-f -o'; d
 ! bloomery build: dangling: this link points to a file that does not exist; name the file itself
 ? 2
 
-# A state is good for one way to make keys of lines.
+# A state has one rule for making keys from lines.
 $ printf 'http://a.test/#x\n' | bloomery dedup --url --state rule.bly; printf 'http://a.test/#x\n' | bloomery dedup --state rule.bly
 http://a.test/#x
 ! bloomery dedup: rule.bly: was created with --url, but this run is without --url, --field and --ignore-case, so keys would not match; use the same options, or another state
@@ -119,11 +119,11 @@ http://a.test/#x
 ! bloomery dedup: rule.fps: was created with --url, but this run is with --field or --ignore-case, so keys would not match; use the same options, or another state
 ? 2
 
-# An empty file is a state that has yet to begin.
+# An empty file is a state without lines.
 $ : > empty.bly; printf 'x\n' | bloomery dedup --state empty.bly; printf 'x\n' | bloomery dedup --state empty.bly
 x
 
-# Counting prints no lines, and so remembers none.
+# --count prints no lines, so it remembers none.
 $ printf 'p\nq\n' | bloomery dedup -c --state seen.bly; printf 'p\n' | bloomery dedup --state seen.bly
 2 lines, 2 unique, 0 repeated
 p
@@ -140,7 +140,7 @@ $ rm -f out; mkfifo feed; exec 9<> feed; printf 'x\n' >&9; bloomery dedup --stat
 lock.bly
 ! bloomery dedup: lock.bly: another process is using this file; try again when it has finished
 
-# A reader that goes away ends it, as ever, and nothing is left behind: the state knows nothing yet.
+# If the reader of the output ends, the run ends, and no file is left behind: nothing was saved yet.
 $ for how in '--state pipe.bly' '--exact --state pipe.fps' '--exact'; do seq 300000 | bloomery dedup $how | head -1; echo ${PIPESTATUS[1]}; done; ls -A | grep pipe
 1
 141
@@ -150,7 +150,7 @@ $ for how in '--state pipe.bly' '--exact --state pipe.fps' '--exact'; do seq 300
 141
 ? 1
 
-# A run that is interrupted saves, and dies of the signal. The state knows what was printed.
+# An interrupted run saves, and then ends by the signal. The state contains the lines that were printed.
 $ rm out; exec 9<> feed; printf '1\n2\n3' >&9; bloomery dedup --state int.bly < feed > out 9>&- & job=$!
 > until_true [ -s out ]; until_true waits $job; kill -TERM $job; wait $job; echo $?; cat out
 > printf '1\n2\n3\n4\n' | bloomery dedup --state int.bly
@@ -206,7 +206,7 @@ y
 \
 z
 
-# A reader that takes nothing does not hold up one who was told to stop.
+# After a signal, a reader that does not read does not delay the end.
 $ cat slow.status; cat slow.notes >&2
 143
 ! bloomery dedup: standard output: Connection timed out
@@ -218,7 +218,7 @@ $ seq 1000000 | bloomery dedup --exact --memory 10M -c
 ! bloomery dedup: the limit of --memory is reached; give a larger one, or use --confirm FILE, which stores fingerprints on disk
 ? 2
 
-# An overfull state tells how many lines a short run has dropped.
+# A short run with an overfull state reports how many lines it has dropped.
 $ seq 250000 | bloomery dedup -q --state overfull.bly -n 100000 --seed 4 >/dev/null
 > seq 9000001 9002000 | bloomery dedup --state overfull.bly | awk 'END { print 2000 - NR }'
 162

@@ -45,7 +45,7 @@ ribbon.bly: good
 $ (tac numbers; cat numbers) | bloomery build -q --kind fuse -o - | cmp - fuse.bly
 $ (tac numbers; cat numbers) | bloomery build -q --kind ribbon -o - | cmp - ribbon.bly
 
-# The smallest that there is; with more to be done to it, the smallest that can do it.
+# --smallest: the smallest kind; with more needs, the smallest kind that meets them.
 $ bloomery build -q --smallest -o small.bly numbers; cmp -s small.bly ribbon.bly || cmp small.bly fuse.bly; for kind in fuse ribbon; do test $(wc -c < small.bly) -le $(wc -c < $kind.bly) || echo larger than $kind; done
 $ bloomery build --smallest -n 2000 -o small.bly -f numbers
 ! bloomery build: 1,000 lines: 1,000 keys, 0 repeated
@@ -103,7 +103,7 @@ $ seq 5001 7000 > allowed; for kind in fuse ribbon; do bloomery build -f --kind 
 0
 1000
 
-# Nothing can be added, removed, united or folded, and -n has no meaning.
+# Such lists cannot be added to, removed from, merged or folded, and -n has no effect on the size.
 $ bloomery add fuse.bly --key x
 ! bloomery add: fuse.bly: keys cannot be added to a fuse filter; build it again with the new keys, or build an overlay over it, which accepts keys: bloomery build --over fuse.bly -o NEW.bly
 ? 2
@@ -177,7 +177,7 @@ $ cp fuse.bly bad.bly; printf 'X' | dd of=bad.bly bs=1 seek=200 conv=notrunc sta
 ! bloomery verify: bad.bly: is damaged (wrong checksum); copy it again from its source, or build it again
 ? 2
 
-# That a kind cannot be merged at all comes before any difference.
+# If a kind cannot be merged at all, the error says so before it names differences.
 $ seq 100 | bloomery build -q --kind ribbon -o rib1.bly; seq 100 | bloomery build -q --kind ribbon -p 1% -o rib2.bly; bloomery merge -o ribs.bly rib1.bly rib2.bly
 ! bloomery merge: rib1.bly: ribbon filters cannot be merged: a filter built from all its keys cannot be changed; build a new one from the keys of both, or ask both; these kinds can: classic, partitioned, sbbf, split512, bb2x512, scalable, window, counting, multilayer, layered, hybrid, cuckoo, counts, hll, growable-cuckoo and scalable-cuckoo
 ? 2

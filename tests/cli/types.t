@@ -1,5 +1,5 @@
-# Lines of a type: spelling does not matter, and what is inside a listed block or below a listed
-# domain is found.
+# Typed lines: the spelling does not matter, and addresses in a listed block and domains below a
+# listed domain match.
 
 # ---- never a false negative: every entry is found in another spelling ---------------------------
 $ for type in ip phone email domain url line; do
@@ -124,7 +124,7 @@ $ printf '%s\n' http://example.com/ 192.0.2.1 bob@example.com 'a b' |
 ! bloomery build: 4 malformed lines, so nothing was written; most lines are not of type domain; check --type and the input
 ? 2
 
-# Without a listed top-level domain none is tried: its chance of error is not added.
+# Top-level domains are looked up only if the list has one, so they add no false positives otherwise.
 $ printf 'example.com\n' | bloomery build --json -q --type domain -o e.bly | tr , '\n' |
 >     grep -E 'per_line|marks|keys'
 "keys":1
@@ -176,7 +176,7 @@ $ bloomery check --type domain ip.bly -k 192.0.2.1
 ! bloomery check: warning: ip.bly: has keys of type ip; with --type domain, lines may not be found in it
 ! bloomery check: 1 line is not of type domain and so cannot match the list; use --strict to report it
 ? 1
-# A filter without marks can be asked as any type; every length is tried.
+# A filter without marks can be used with any --type; then every prefix length is looked up.
 $ printf 'example.com\n' | bloomery build -o plain.bly
 ! bloomery build: 1 line: 1 key, 0 repeated
 ! bloomery build: plain.bly: split512, 128 B, false positives: 1 in 1,000 lines (one lookup per line)
@@ -185,7 +185,7 @@ www.EXAMPLE.com
 $ bloomery check plain.bly -k www.EXAMPLE.com
 ? 1
 
-# Two lists of different types, made one: nobody can tell what a line of it is.
+# Two lists of different types cannot be merged, unless their types are recorded only in marks.
 $ printf 'example.com\n' | bloomery build -q --kind classic -n 1000 --type domain -o one.bly
 $ printf 'bob@example.org\n' | bloomery build -q --kind classic -n 1008 --type email -o two.bly
 $ bloomery merge -q -o both.bly one.bly two.bly
@@ -241,10 +241,10 @@ $ bloomery info list.bly | grep -e 'per l' -e health -e keys
   health     a line now needs up to 3 lookups instead of 1, so the false-positive rate per line is 0.286% (requested: 0.1%)
 $ bloomery info --json list.bly | tr , '\n' | grep within
 "within_requested_rate":false
-# A list over it says the same.
+# An overlay over it reports the same.
 $ bloomery build -q -f --over list.bly -o over.bly; bloomery verify over.bly 2>&1 | grep -c 'above its requested rate: a line now needs up to 3 lookups instead of 1'
 1
-# One built with all of them keeps the rate.
+# A list that was built with all prefix lengths keeps the rate.
 $ (cat addresses; printf '1.0.0.0/16\n1.2.3.0/24\n') | bloomery build -q -f --type ip -p 1/1000 -n 5010 -o list.bly; bloomery verify list.bly
 list.bly: good; false-positive rate 0.101% per line (requested 0.1%), 0.0336% per lookup (requested 0.0333%)
 
@@ -288,6 +288,6 @@ list.bly: intact, but too full; false-positive rate 100% per lookup (requested 0
 $ bloomery check -c list.bly addresses
 5000
 
-# In an overfull list of counters the mark of a prefix length that only seems to be there is set all the
-# same: else removing other keys would take it away, and with it what was added under that length.
+# In an overfull list of counters, the mark of a prefix length that is only a false positive is added
+# nevertheless. Otherwise removing other keys could remove it, and keys of that length would not be found.
 $ x=7; for i in $(seq 450); do x=$((x*1103515245%2147483648+12345)); echo 10.$((x>>20&255)).$((x>>12&255)).$((x>>4&255)); done >many; head -50 many | sed s/10/11/ | bloomery build -q --kind counting --counter-bits 16 --type ip -n 100 -o full.bly; bloomery add -q full.bly many 2>/dev/null; for p in $(seq 8 30); do bloomery add -q full.bly -k $((100+p)).0.0.0/$p 2>/dev/null; done; bloomery remove -q full.bly many 2>/dev/null; for p in $(seq 8 30); do bloomery check full.bly -k $((100+p)).0.0.1 >/dev/null || echo missed /$p; done

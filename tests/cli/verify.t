@@ -8,7 +8,7 @@ $ bloomery verify --json list.bly other.bly | sed -E 's/(\.0*[1-9][0-9]{2})[0-9]
 {"file":"list.bly","verdict":"good","lookups_per_line":1,"rate_per_lookup_requested":0.01,"rate_per_line_requested":0.01,"rate_per_lookup_expected":0.00993,"rate_per_line_expected":0.00993,"rate_per_lookup_current":0.0100,"rate_per_line_current":0.0100,"capacity":10000,"estimated_keys":10005.492}
 {"file":"other.bly","verdict":"good","lookups_per_line":1,"rate_per_lookup_requested":0.001,"rate_per_line_requested":0.001,"rate_per_lookup_expected":2.0227e-09,"rate_per_line_expected":2.0227e-09,"rate_per_lookup_current":1.495e-09,"rate_per_line_current":1.495e-09,"capacity":1000,"estimated_keys":100.0834}
 
-# Every file that any version has written.
+# The golden files, of all versions.
 $ cd $DATA/../golden/v1/good; bloomery verify -q $(ls *.bly | grep -v -e md5 -e sha1) 2>/dev/null | sed 's/; false-positive rate[^;]*//'; exit ${PIPESTATUS[0]}
 bb2x512-16-murmur64a.bly: good
 bb2x512-2-fnv1-32.bly: intact, but above its requested rate
@@ -184,7 +184,8 @@ classic-full-crc64.bly: intact, but too full; measured false-positive rate 100% 
 $ bloomery verify --measure=1000 --json classic-full-crc64.bly 2>/dev/null | sed -E 's/(\.0*[1-9][0-9]{2})[0-9]+/\1/g'
 {"file":"classic-full-crc64.bly","verdict":"overfull","lookups_per_line":null,"rate_per_lookup_requested":0.01,"rate_per_line_requested":null,"rate_per_lookup_expected":1,"rate_per_line_expected":null,"rate_per_lookup_current":1,"rate_per_line_current":null,"capacity":60,"estimated_keys":null,"measured":{"judged":"rate_per_lookup","with":"keys","lookups":1000,"false_positive_lookups":1000,"rate_per_lookup":1,"interval_low":0.996,"interval_high":1}}
 
-# A million by default. The rate measured is the one that the bits give, and the promise is kept.
+# A million lines by default. The measured rate is the one that follows from the bits, and is not
+# above the requested one.
 $ bloomery verify --measure list.bly | sed -E 's/(measured( false-positive rate)?) [0-9.]+%/\1 P%/; s/interval [^)]*/interval A to B/'
 list.bly: good; measured false-positive rate P% per line (1,000,000 random keys, 95% interval A to B), requested 1%
 $ bloomery verify --measure --json list.bly | python3 -c '
@@ -196,11 +197,11 @@ $ bloomery verify --measure --json list.bly | python3 -c '
 good rate_per_line 1000000 keys True
 True True True
 
-# Two measurements ask for different keys.
+# Two measurements look up different keys.
 $ for i in 1 2 3 4 5; do bloomery verify --measure --json list.bly | grep -o '"false_positive_lines":[0-9]*'; done | sort -u | wc -l | sed 's/[2-5]/several/'
 several
 
-# A keyed filter is measured with random hashes, or with keys if its own is given.
+# A keyed filter is measured with random hashes, or with random keys if its secret key is given.
 $ printf '000102030405060708090a0b0c0d0e0f\n' > right.key; printf '100102030405060708090a0b0c0d0e0f\n' > wrong.key; chmod 600 *.key
 $ bloomery verify keyed-classic.bly
 keyed-classic.bly: good; false-positive rate 0.0191% per lookup (requested 1%)
@@ -227,7 +228,7 @@ $ bloomery verify --json list.bly 2>/dev/null | grep -o '"verdict":"[a-z]*"'
 $ bloomery verify --measure list.bly 2>/dev/null | sed -E 's/(measured( false-positive rate)?) [0-9.]+%/\1 P%/; s/interval [^)]*/interval A to B/'
 list.bly: intact, but too full; measured false-positive rate P% per line (1,000,000 random keys, 95% interval A to B), requested 1%
 
-# A small filter of fixed size may be worse than it was made to be, by chance. Measuring tells.
+# A small filter of fixed size may have a higher rate than requested, by chance. --measure shows it.
 $ seq 48 | bloomery build -q -p 1% --seed 2 -n 48 -o small.bly; bloomery verify small.bly
 small.bly: good; false-positive rate 1.62% per line and per lookup (requested 1%)
 ! bloomery build: warning: small.bly: false-positive rate per lookup is 1.62% (requested: 1%), because its keys are unevenly distributed; give a larger -n
@@ -237,13 +238,13 @@ bloomery verify: warning: small.bly: above its requested rate: measured P% per l
 $ bloomery verify --measure --json small.bly 2>/dev/null | grep -o '"verdict":"[a-z]*"'
 "verdict":"broken"
 
-# With more keys than it was made for it is not chance.
+# With more keys than the capacity, it is not chance.
 $ seq 60 | bloomery add -q small.bly 2>/dev/null; bloomery verify small.bly
 small.bly: intact, but too full; false-positive rate 3.61% per line and per lookup (requested 1%)
 ! bloomery verify: warning: small.bly: too full: about 57 keys (capacity: 48); false-positive rate per lookup is now 3.61% (requested: 1%); build a larger filter
 ? 1
 
-# Damaged or unreadable: 2, and the others are checked all the same.
+# Damaged or unreadable: 2; the other files are still checked.
 $ head -c 1000 other.bly > cut.bly; cp other.bly flipped.bly; printf '\377' | dd of=flipped.bly bs=1 seek=1000 conv=notrunc status=none; cp other.bly header.bly; printf '\377' | dd of=header.bly bs=1 seek=20 conv=notrunc status=none; (cat other.bly; echo) > long.bly; head -c 20 other.bly > short.bly; : > empty.bly; seq 100 > text.bly; mkfifo pipe.bly
 $ bloomery verify missing.bly . cut.bly flipped.bly header.bly long.bly short.bly empty.bly text.bly pipe.bly other.bly
 other.bly: good; false-positive rate 1.5e-07% per line and per lookup (requested 0.1%)

@@ -1,10 +1,10 @@
-# A window: what was seen lately.
+# Windows: lines that were seen recently.
 
-# The last N lines count. One that is older, by an eighth and a dozen lines, is printed again.
+# The last N lines are known. A line that is older than N + N/8 + 12 lines is printed again.
 $ (seq 100; seq 100) | bloomery dedup --window 100 -p 1e-9 | cmp - <(seq 100)
 $ (seq 100; seq 1001 1130; seq 100) | bloomery dedup --window 100 -p 1e-9 | cmp - <(seq 100; seq 1001 1130; seq 100)
 
-# Lines are counted, not different ones: one that repeats makes the others go.
+# All lines count, not only different ones: a line that repeats makes others be forgotten.
 $ (echo a; yes b | head -100000; echo a) | bloomery dedup --window 10
 a
 b
@@ -17,11 +17,11 @@ $ (echo a; yes b | head -60; echo c) | bloomery dedup -q --window 1000 --seed 3 
   keys       4 counted, 4 estimated
   window     8 generations of 126 arrivals; the current one has 63, of 4 keys
 
-# A repeat is seen anew: it stays as long as it comes again.
+# A repeat renews a line: it is known as long as it is repeated.
 $ (echo again; seq 100; echo again; seq 201 300; echo again) | bloomery dedup --window 110 -p 1e-9 | grep -c again
 1
 
-# The repeats instead; the totals; what it was.
+# Only the repeats, the totals, and a description.
 $ printf 'a\nb\na\n' | bloomery dedup -d --window 10
 a
 $ printf 'a\nb\na\n' | bloomery dedup -c --window 10
@@ -35,14 +35,14 @@ window     the last 24h
 $ printf 'a\nb\na\n' | bloomery dedup -c --stats --window 1 2>&1 | grep ^window
 window     the last 1 line
 
-# By time: within it a line is never printed again; after it, and a quarter more, it is.
+# By time: a line is not printed again within TIME, and is printed again after TIME and a quarter.
 $ (seq 5; seq 5) | bloomery dedup --window 1h
 1
 2
 3
 4
 5
-# The three at the same time, since each waits: in one run, in another, and across two.
+# Three runs at the same time, because each waits: in one run, in another, and across two.
 $ (seq 3; sleep 1.4; seq 4) | bloomery dedup --window 1s -p 1e-9 > forgotten &
 > (echo x; for i in 1 2 3 4 5 6; do sleep 0.3; echo x; done) | bloomery dedup --window 2s > known &
 > seq 3 | bloomery dedup --window 1s --state time.bly > runs; sleep 1.4; seq 3 | bloomery dedup --window 1s --state time.bly >> runs; wait
@@ -57,7 +57,7 @@ $ cat forgotten
 $ cat known
 x
 
-# Across runs: the window goes on where it was, and time passes in between.
+# Across runs: the window continues, and time passes in between.
 $ seq 5 | bloomery dedup --window 10 --state number.bly --seed 3 | tr '\n' ' '; seq 4 8 | bloomery dedup --window 10 --state number.bly | tr '\n' ' '; seq 100 130 | bloomery dedup -q --window 10 --state number.bly | wc -l; seq 5 | bloomery dedup --window 10 --state number.bly | tr '\n' ' '
 1 2 3 4 5 6 7 8 31
 \1 2 3 4 5\s
@@ -73,7 +73,7 @@ $ seq 3 | bloomery dedup --window 1h --state hour.bly | wc -l; seq 4 | bloomery 
 3
 4
 
-# A state knows what it is.
+# Options that contradict the state.
 $ bloomery dedup --state number.bly /dev/null
 ! bloomery dedup: number.bly: was created with --window 10; give the same option, or name another file
 ? 2
@@ -104,11 +104,11 @@ $ bloomery dedup --ignore-case --window 10 --state number.bly /dev/null
 ! bloomery dedup: number.bly: was created without --url, --field and --ignore-case, but this run is with --field or --ignore-case, so keys would not match; use the same options, or another state
 ? 2
 
-# Only --count leaves it as it was.
+# Only --count does not change it.
 $ cp number.bly before.bly; seq 900 909 | bloomery dedup -c --window 10 --state number.bly; cmp before.bly number.bly
 10 lines, 10 unique, 0 repeated
 
-# More keys than it was made for: told at the end, and an error when most are lost.
+# More keys than planned: a warning at the end, and an error if most new lines are dropped.
 $ seq 3000 > many; bloomery dedup --window 1h -n 1000 --seed 1 many > out; echo $?; awk 'END { print (NR > 2500) }' out
 0
 1
@@ -119,7 +119,7 @@ bloomery dedup: warning: the window of 1h contained more keys than planned: most
 $ seq 1000 | bloomery dedup --window 1h -n 1000 --seed 1 | wc -l
 1000
 
-# What it cannot be combined with.
+# Options that --window cannot be combined with.
 $ bloomery dedup --window often a
 ! bloomery dedup: --window must be a number of lines, such as 1M, or a time in whole seconds, minutes, hours or days, such as 90s, 15m, 24h or 7d
 ? 2
@@ -142,7 +142,7 @@ $ bloomery dedup --window 10 -p 1e-13 /dev/null
 ! bloomery dedup: cannot create the filter: the false-positive rate must lie strictly between 0 and 1, and not below 2^-40
 ? 2
 
-# The card of a window, and what else can be done with it.
+# The description of a window, and other commands.
 $ bloomery info number.bly
 number.bly
   kind       window: remembers the last keys, or those of the last hours, and forgets older ones
@@ -193,7 +193,7 @@ $ bloomery dedup -q --window 10 --state number.bly <(seq 5); bloomery merge -f -
 ! bloomery merge: before.bly: cannot be merged with number.bly: their clocks are not the same
 ? 2
 
-# Every command names what replaces a kind that was removed; what is damaged is damaged first.
+# Every command names the replacement of a kind that was removed; damage is reported first.
 $ cp $DATA/../golden/v1/removed/stable-planned-murmur3.bly seen.bly; cp $DATA/../golden/v1/removed/blocked-counting-fnv1a.bly counts.bly; cp $DATA/../golden/v1/removed/overlay-over-stable.bly over.bly
 $ bloomery info seen.bly
 ! bloomery info: seen.bly: is a filter of kind stable, which is no longer supported; build it again as window
@@ -254,7 +254,7 @@ $ seq 9 | bloomery build -q --kind cuckoo -o cuckoo.bly; bloomery dedup --state 
 ! bloomery dedup: cuckoo.bly: cannot be used as a state file, because it is a cuckoo filter, which would store every repeat again; name another file
 ? 2
 
-# A window that another program made has no room for what dedup marks its own by.
+# A window of another program has no space for the marks of dedup.
 $ seq 5 | bloomery dedup --window 9996 --seed 1 --state w.bly -c; seq 5 | bloomery dedup -q --window 9996 --seed 1 --state w.bly >/dev/null; seq 5 | bloomery dedup --window 10000 --state w.bly
 5 lines, 5 unique, 0 repeated
 ! bloomery dedup: w.bly: is a window of 10,000 keys, of which dedup needs 4 for its own marks; give --window 9,996, or name another file

@@ -1,4 +1,4 @@
-# A build without hiredis says so, before it does anything.
+# A build without hiredis reports that before it does anything.
 
 $ bloomery push list.bly redis://127.0.0.1/key
 ! bloomery push: this build of bloomery has no support for servers, because hiredis was not found; build it with hiredis

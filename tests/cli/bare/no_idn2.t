@@ -1,4 +1,4 @@
-# A build without libidn2 refuses a host name in other letters than ASCII, and says what to do.
+# A build without libidn2 refuses a non-ASCII host name, and says what to do.
 
 $ printf 'bücher.example\n' | bloomery build --type domain -o list.bly
 ! bloomery build: standard input:1: non-ASCII host name; this build has no libidn2: write it in ASCII (xn--...): 'bücher.example'
