@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# The shells themselves complete what the help lists: check_completions.sh PROGRAM
+# Checks in real shells that they complete what the help lists: check_completions.sh PROGRAM
 #
 # bash by calling the function as readline would, fish by `complete -C`, zsh through a
-# pseudo-terminal. A shell that is not installed is skipped, and that is said.
+# pseudo-terminal. A shell that is not installed is skipped, with a message.
 set -euo pipefail
 program=$(realpath "$1")
 scratch=$(mktemp -d)
@@ -26,12 +26,12 @@ listed() { # COMMAND
     "$program" "$1" -h | sed -nE 's/^  (-., |    )(--[a-z0-9-]+).*/\2/p'
 }
 
-# A long option of a command that takes a value by that name.
+# A long option of a command that takes a value of that name.
 taking() { # COMMAND METAVAR
     "$program" "$1" -h | sed -nE "s/^  (-., |    )(--[a-z0-9-]+) $2( .*|\$)/\2/p" | head -1
 }
 
-# expect LINE WANTED...: these and no others must be offered at the end of the line.
+# expect LINE WANTED...: exactly these words must be offered at the end of the line.
 expect() {
     lines+=("$1")
     shift
@@ -39,7 +39,7 @@ expect() {
 }
 
 # ---- the shells ------------------------------------------------------------------------------
-# A session of each shell answers all lines: what it offers for the first is in the file SHELL.1.
+# One session of each shell completes all lines. Its answers for the first line are in the file SHELL.1.
 
 # The words as readline splits them: '=' stands alone, and nothing stands at the end of a line that
 # ends in a blank. An empty answer with `-o default` in force means file names.
@@ -62,7 +62,7 @@ bash_session() {
                 ;;
             esac
         done
-        exit 0 # that there are no such files is no error
+        exit 0 # that no such file exists is not an error
     ' bash "$scratch" <"$scratch/lines"
 }
 
@@ -75,12 +75,12 @@ fish_session() {
             complete -C $line | string replace -r "\t.*" "" |
                 string replace -r "^--[a-z0-9-]*=(.)" "\$1" >$argv[1]/fish.$number
         end
-        exit 0 # where nothing is to be replaced the status is 1
+        exit 0 # if nothing is to be replaced, the status is 1
     ' "$scratch"
 }
 
-# Each line is typed, and a tab. What compadd is called for is noted, unless it only sorts matches
-# into an array (-O, -A, -D).
+# Each line is typed, followed by a tab. The arguments of compadd are recorded, unless it only sorts
+# matches into an array (-O, -A, -D).
 zsh_session() {
     zsh -f <<'ZSH'
 zmodload zsh/zpty zsh/datetime
@@ -189,7 +189,7 @@ for shell in bash zsh fish; do
     check_shell $shell
 done
 
-# bash, when somebody has taken '=' out of COMP_WORDBREAKS.
+# bash, if the user has removed '=' from COMP_WORDBREAKS.
 [ "$(bash --norc -c 'source "$1"; COMP_WORDS=(bloomery help --completion=z) COMP_CWORD=2
     _bloomery; echo "${COMPREPLY[@]}"' bash "$scratch/completion.bash")" = --completion=zsh ] ||
     complain "bash: --completion=z as one word is not completed"

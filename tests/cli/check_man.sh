@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# The manual pages are clean roff and show what is to be typed: check_man.sh PROGRAM
+# The manual pages are valid roff, and show commands as they must be typed: check_man.sh PROGRAM
 #
-# mandoc and groff judge them, where they are installed. The pages carry no date, so that they are
-# the same on every day; mandoc's warning about that is the one that is allowed.
+# mandoc and groff check them, if they are installed. The pages have no date, so that they are the same
+# on every day; mandoc's warning about that is the only one that is allowed.
 set -euo pipefail
 program=$1
 scratch=$(mktemp -d)
@@ -25,7 +25,7 @@ check_page() { # NAME [COMMAND]
     "$program" help --man "${@:2}" | cmp -s - "$page" || complain "$name: differs from run to run"
     grep -q '[^ -~]' "$page" && complain "$name: a character that is not ASCII"
     want="$name(1)"
-    # A bare '-' in what is to be typed may be shown as another character.
+    # A bare '-' in a command may be displayed as another character.
     sed -n '/^\.EX$/,/^\.EE$/p; /^\\fB\\-/p' "$page" | grep -n '\(^\|[^\]\)-' &&
         complain "$name: these have a '-' that is not \\-"
     if [ -n "$mandoc" ]; then
@@ -41,8 +41,8 @@ check_page() { # NAME [COMMAND]
     fi
 }
 
-# The title is there in small or capital letters, and every line of the help's examples as it would
-# be typed.
+# The title is there, in small or capital letters, and every line of the help's examples as it must be
+# typed.
 show() { # WHERE TITLE TEXT [COMMAND]
     local line
     [[ ${3,,} == *"${2,,}"* ]] || complain "$1 shows no title"

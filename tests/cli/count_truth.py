@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""bloomery count beside Python's Counter: exact counts are exact, and estimates no further above the
-truth than they say.
+"""Compares bloomery count with Python's Counter: exact counts are exact, and estimates are too high by
+at most the error that they state.
 
     count_truth.py PROGRAM [--large]
 
-With --large the streams are four times as long, and so many URLs come that estimates err. All streams
-come from fixed seeds, and so do the hashes: a run is like any other.
+With --large the streams are four times as long, and contain so many URLs that estimates are too high.
+Streams and hashes have fixed seeds, so all runs are the same.
 """
 import collections
 import json
@@ -62,7 +62,7 @@ def streams():
     yield "all different", ["line %d" % i for i in range(TIMES * 22500)]
     yield "one line", ["again"] * 20000
     yield "any of many", ["n%d" % r.randrange(TIMES * 5000) for _ in range(TIMES * 15000)]
-    # The heaviest come last, when every table is full of others.
+    # The most frequent lines come last, when every table is full of others.
     yield "late", ["early %d" % i for i in range(TIMES * 10000)] + zipf(TIMES * 10000, 2000, 1.0, 3)
 
 
@@ -70,7 +70,7 @@ def streams():
 
 
 def pairs(text):
-    """(count, marked, line) of each line printed."""
+    """The printed lines as (count, marked, line)."""
     out = []
     for line in text.split("\n")[:-1]:
         count, key = line.split("\t", 1)
@@ -79,17 +79,17 @@ def pairs(text):
 
 
 def printed(counts):
-    """What is printed for (count, line), and for (count, marked, line)."""
+    """The text that is printed for (count, line), and for (count, marked, line)."""
     return "".join("%s%d\t%s\n" % ("~" if mark and mark[0] else "", count, line) for count, *mark, line in counts)
 
 
 def objects(text):
-    """The JSON object of each line, at once: one call is much faster than one per line."""
+    """The JSON objects of all lines, parsed in one call, which is much faster than one call per line."""
     return json.loads("[" + ",".join(text.splitlines()) + "]")
 
 
 def running(lines):
-    """Each line with how often it has come so far."""
+    """Each line, with the number of times that it has occurred so far."""
     seen = {}
     out = []
     for line in lines:
@@ -107,7 +107,7 @@ def stated(stderr):
 
 
 def check_top(listed, lines, n, what):
-    """The n highest counts, each that of its key; which of equal ones are listed is not said."""
+    """Checks the n highest counts. Of keys with equal counts any may be listed."""
     truth = collections.Counter(lines)
     expect([count for count, _, _ in listed] == sorted(truth.values(), reverse=True)[:n], what + ": other counts")
     for count, marked, key in listed:
@@ -134,7 +134,7 @@ def test_exact(name, lines):
 
 
 def test_example():
-    """README's own: of the 20 lines that came most often all have come twice."""
+    """The example of the README: each of the 20 most frequent lines has occurred twice."""
     lines = urls()
     truth = collections.Counter(lines)
     with open("urls.txt", "w") as f:
@@ -163,7 +163,7 @@ def check_estimates(listed, what):
 def test_estimates(name, lines):
     text = "".join(line + "\n" for line in lines)
     truth, last = running(lines), collections.Counter(lines)
-    # As planned, far too small, and with hardly any keys followed.
+    # As planned, far too small, and with hardly any tracked keys.
     for how in ([], ["-n", str(TIMES * 500)], ["-m", "1K"]):
         what = "%s, count --sketch %s" % (name, " ".join(how))
         found = objects(run("--sketch", "--json", *how, stdin=text).stdout)
@@ -185,7 +185,7 @@ def test_estimates(name, lines):
 
 
 def test_heavy_hitters():
-    """What comes often is found, and nearly exactly, in a hundredth of the memory of all keys."""
+    """Frequent keys are found, with nearly exact counts, in a hundredth of the memory of all keys."""
     lines = zipf(TIMES * 75000, TIMES * 50000, 1.1, 9)
     truth = collections.Counter(lines)
     top = json.loads(run("--sketch", "-m", "%dK" % (TIMES * 16), "--top", "10", "--json", stdin="\n".join(lines) + "\n").stdout)["top"]
@@ -198,7 +198,7 @@ def test_heavy_hitters():
 
 
 def test_full():
-    """Exact counts that would take more memory than allowed end with an error; all before is right."""
+    """Exact counts that would take more memory than allowed end with an error; the counts before it are right."""
     lines = ["line %d" % (i // 2) for i in range(TIMES * 100000)]
     done = run("-m", "%dK" % (TIMES * 256), stdin="".join(line + "\n" for line in lines), status=2)
     got = pairs(done.stdout)
@@ -211,7 +211,7 @@ def test_full():
 
 
 def test_states():
-    """A state goes on as what it is: exact, or a sketch, whose counts are marked."""
+    """An existing state determines the method: exact counts, or a sketch, whose counts are marked."""
     lines = zipf(20000, 5000, 1.0, 5)
     text, truth = "".join(line + "\n" for line in lines), collections.Counter(lines)
     for _ in range(2):

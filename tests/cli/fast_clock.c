@@ -1,5 +1,5 @@
-/* A library to preload: the monotonic clock runs 16 times as fast. What a program does
- * every second happens every 62 ms, so that a test need not wait for it. */
+/* A library to preload: the monotonic clock runs 16 times as fast. What a program does every second
+ * then happens every 62 ms, so that tests are faster. */
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>

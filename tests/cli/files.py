@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Files that other users can get at, and what killed runs leave behind: files.py PROGRAM [NAME...].
+"""Files in directories that other users can write to, and files left by killed runs: files.py PROGRAM [NAME...].
 
-What takes a second user is skipped, and said so, unless this runs as root.
+Tests that need a second user are skipped, with a message, unless this runs as root.
 """
 import fcntl
 import os
@@ -27,7 +27,7 @@ def start(where, *words, user=None, umask=0o022, **more):
 
 
 def run(where, *words, lines=b"", **more):
-    """Exit status, standard output, standard error."""
+    """Returns the exit status, standard output and standard error."""
     child = start(where, *words, **more)
     out, err = child.communicate(lines, timeout=60)
     return child.returncode, out.decode(), err.decode()
@@ -84,7 +84,7 @@ def folder(where, name, mode):
 
 
 def locked(path):
-    """Whether a process has a lock on the file: from then on it is in use, whatever its age."""
+    """Whether a process has locked the file, which is then in use whatever its age."""
     inode = os.stat(path).st_ino
     with open("/proc/locks", encoding="ascii") as f:
         return any(":%d " % inode in line for line in f)
@@ -127,7 +127,7 @@ def test_lock_of_another_user(where):
         make(lock, user=BOB)
         with open(lock) as held:
             fcntl.flock(held, fcntl.LOCK_EX)
-            # Who cannot replace the list keeps nobody waiting.
+            # The lock of a user who cannot replace the list delays nobody.
             refused(run(place, "dedup", "--state", "list.bly", user=ALICE),
                     "another process is using this file" if counts else
                     "belongs to a user who has no permission to replace list.bly")

@@ -12,7 +12,7 @@ until_true() {
     done
 }
 
-# waits PID: is this process bloomery, and does it wait: for input, for a lock, for a slow reader?
+# waits PID: succeeds if the process is bloomery and is waiting for input, a lock or a slow reader.
 waits() {
     local name state
     read -r _ name state _ <"/proc/$1/stat" && [ "$name $state" = "(bloomery) S" ]

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Every command with --json prints strict JSON, whatever bytes its lines and file names have.
+"""Every command with --json prints strict JSON, whatever bytes are in its lines and file names.
 
     json_strict.py PROGRAM [NODE]
 
-Strict: UTF-8 without lone surrogates, escaped or not, as RFC 8259 wants it of what programs exchange.
-And lossless: what is not UTF-8 is in a second field, NAME_base64. Python checks the bytes and the
-values; Node, where there is one, its own parser's opinion.
+Strict means UTF-8 without lone surrogates, escaped or not, as RFC 8259 requires between programs. The
+output is also lossless: a string that is not UTF-8 has a second field, NAME_base64. Python checks the
+bytes and the values. If Node is installed, its parser must accept the output, too.
 """
 import base64
 import json
@@ -44,7 +44,7 @@ def unique(pairs):
 
 
 def encodable(value):
-    """Raises when a string, at any depth, has a lone surrogate."""
+    """Raises if a string at any depth has a lone surrogate."""
     if isinstance(value, str):
         value.encode("utf-8")
     elif isinstance(value, dict):

@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
-"""Kills `bloomery dedup` at random moments and looks whether a line was lost.
+"""Kills `bloomery dedup` at random moments, and checks that no line is lost.
 
     kill.py PROGRAM [SEED] [--clock LIBRARY]
 
-The same lines are fed again and again, with something that remembers across runs; each run is
-killed (SIGKILL) after a random time, until one is let through. Every line must then have been
-printed whole by some run. Repeats are allowed, losses are not. The same with SIGINT, on which a
-run must save and die of the signal. The first run gets half of the lines, over and over, and is
-killed as soon as it has saved, whenever that is.
+The same lines are read by many runs with the same state. Each run is killed (SIGKILL) after a random
+time, except the last one. Then every line must have been printed completely by some run. Repeats are
+allowed, missing lines are not. The same with SIGINT, after which a run must save its state and end by
+the signal. The first run gets half of the lines, repeatedly, and is killed as soon as it has saved.
 
 A run saves every second. LIBRARY, which is fast_clock.c, makes its clock run 16 times as fast; then
 the lines are fed in a shorter time.
@@ -27,7 +26,7 @@ import scratch  # noqa: E402
 LINES = 60_000
 PIECES = 40
 FEED_SECONDS = 1.6  # longer than the time between two saves
-FAST_FEED_SECONDS = 0.15  # the same with the fast clock, of which a second lasts 0.0625
+FAST_FEED_SECONDS = 0.15  # the same with the fast clock, whose second lasts 0.0625 seconds
 RUNS = 8
 
 
@@ -57,7 +56,7 @@ class Trial:
             pass
 
     def wait_for_save(self, child):
-        """A state appears when it is saved. The file of --confirm is made before, and then changed."""
+        """Waits until the state is saved: a state file appears, a file of --confirm changes."""
         seen, limit = set(), time.monotonic() + 60
         while len(seen) <= ("--confirm" in self.options) and child.poll() is None:
             if time.monotonic() > limit:
@@ -72,8 +71,8 @@ class Trial:
             time.sleep(0.001)
 
     def run(self, lines, stop):
-        """Exit status, with the output in the file `out`. stop: None, a signal to send when the
-        state is saved, or (seconds, signal)."""
+        """Returns the exit status; the output is in the file `out`. stop: None, a signal to send when the
+        state has been saved, or (seconds, signal)."""
         with open(self.out, "wb") as stdout:
             child = subprocess.Popen(self.command + self.options, stdin=subprocess.PIPE,
                                      stdout=stdout, env=self.env)
@@ -122,7 +121,7 @@ class Trial:
               (self.name, outputs, RUNS, len(wanted), len(lost)))
         if lost or unexpected:
             sys.exit("%s: lost %s, unexpected %s" % (self.name, sorted(lost)[:3], sorted(unexpected)[:3]))
-        # What the state knows is not printed again: the last run, on the same lines, has nothing.
+        # Lines in the state are not printed again: a further run on the same lines prints nothing.
         self.run(self.lines[:2000], None)
         if self.whole_lines():
             sys.exit("%s: forgot what it had printed" % self.name)
@@ -139,7 +138,7 @@ def main():
         at = args.index("--clock")
         clock = os.path.abspath(args[at + 1])
         if " " in clock or ":" in clock:
-            clock = None  # LD_PRELOAD has no way to write these
+            clock = None  # LD_PRELOAD cannot express such a path
         del args[at:at + 2]
     program = os.path.abspath(args[0])
     seed = int(args[1]) if len(args) > 1 else 1
@@ -151,7 +150,7 @@ def main():
         ("--exact --state", ["--exact", "--state", "S"]), ("--confirm", ["--confirm", "S"]),
         ("--window N", ["--window", "1M", "--state", "S"]),
         ("--window TIME", ["--window", "1h", "-n", "200k", "--state", "S"]))]
-    # At the same time, since most of the time they wait.
+    # Concurrently, because they spend most of the time waiting.
     with concurrent.futures.ThreadPoolExecutor() as pool:
         for done in [pool.submit(trial) for trial in trials]:
             done.result()

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Counts what `bloomery dedup` loses: lost.py PROGRAM GENERATOR [--large].
+"""Counts the new lines that `bloomery dedup` drops: lost.py PROGRAM GENERATOR [--large].
 
-A repeat is never printed. As many new lines are lost as the filter itself expects, within five sigma, and no more than
-the requested rate allows. --exact and --confirm lose none. Then 3 million lines go through a pipe, which must not use
-more memory than allowed. With --large there are more lines, 100 million through the pipe, and more memory is allowed.
+A repeat is never printed. The number of dropped lines is the one that the filter expects, within five sigma, and not
+more than the requested rate allows. --exact and --confirm drop none. Then 3 million lines are read from a pipe, without
+using more memory than allowed. With --large there are more lines (100 million in the pipe), and more memory is allowed.
 
 Filters get a fixed seed and read files, so that a run repeats exactly. By default the seed is random, and the estimate
 of a window by time is about 4% low at a rate of 5%: with random seeds one run in a hundred was off by five sigma.
@@ -19,8 +19,8 @@ sys.dont_write_bytecode = True
 import scratch  # noqa: E402
 
 LARGE = "--large" in sys.argv
-# Five sigma of N lines lost are 5 / sqrt(N) of them: a tenth, when 2500 are expected. The small sizes
-# are enough for that at a rate of 0.05 (about 2900 of the new lines are lost while a filter fills), and
+# If N lines are dropped, five sigma are 5 / sqrt(N) of N: a tenth if 2500 are expected. The small sizes
+# are enough for that at a rate of 0.05 (about 2900 new lines are dropped while a filter fills), and
 # in windows at 0.01 (2550). At lower rates they find a deviation of a quarter or a third.
 LINES = 1_000_000 if LARGE else 600_000
 WINDOW_KEYS = 2_000_000 if LARGE else 300_000
@@ -31,7 +31,7 @@ SEED = ["--seed", "7"]
 
 
 def report(program, options, stdin):
-    """The JSON report, and the lines printed."""
+    """Returns the JSON report, and the printed lines."""
     child = subprocess.Popen([program, "dedup", "-q", "--json"] + options, stdin=stdin,
                              stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     out = child.stdout.read()
@@ -58,8 +58,8 @@ def check_lost(program, options, path, distinct, rate):
 
 
 def check_window(program, path):
-    """A window of which most is long forgotten: every key is new, so what is missing is lost. Where
-    each comes three times in a row, the window has fewer keys than lines, and loses fewer."""
+    """A stream much longer than the window: every key is new, so a missing line was dropped. If each key
+    comes three times in a row, the window has fewer keys than lines, and drops fewer."""
     for window, rate, times in (("1000", 0.05, 1), (WINDOW, 0.01, 1), (WINDOW, 0.001, 1),
                                 ("1000", 0.3, 3), (WINDOW, 0.2, 3)):
         keys = WINDOW_KEYS // times
@@ -92,7 +92,7 @@ def check_memory(program, generator):
 
 def main():
     program, generator = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
-    # First: the kernel counts the size of the process that starts another among the other's own.
+    # This comes first, because the kernel counts the size of the parent process as memory of the child.
     check_memory(program, generator)
     with scratch.directory() as where:
         path = os.path.join(where, "lines")
@@ -106,7 +106,7 @@ def main():
                 check_lost(program, ["-p", rate] + options + SEED, path, distinct, float(rate))
         check_lost(program, ["--memory", "10M"] + SEED, path, distinct, 0.01)
         check_lost(program, ["--exact"], path, distinct, 0)
-        # Windows that reach over all of it.
+        # Windows that cover the whole stream.
         for rate in ("0.05", "0.001"):
             for options in (["--window", str(LINES)], ["--window", "24h", "-n", n]):
                 check_lost(program, ["-p", rate] + options + SEED, path, distinct, float(rate))

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Help, manual pages and completions tell the same of every command and option, and all of it.
+"""Help, manual pages and completions describe every command and option, and agree with each other.
 
     options_everywhere.py PROGRAM
 
-`COMMAND -h` says which options there are; the parser must know each of them and each must stand in
-the long help, the manual page and the three completion scripts. Every command must have a summary,
-a description and examples, and every example must be a command line that the parser takes.
+`COMMAND -h` lists the options. The parser must accept each of them, and each must be in the long help,
+the manual page and the three completion scripts. Every command must have a summary, a description and
+examples, and every example must be a command line that the parser accepts.
 """
 import fcntl
 import functools
@@ -92,7 +92,7 @@ def check_option(command, option, help_text, page, scripts):
 
 
 def check_parser_takes(command, options):
-    """The options that need no value: all at once or, where some exclude each other, one by one."""
+    """Parses the options that need no value: all at once or, if some exclude each other, one by one."""
     words = [word for option in options for word in option.names()
              if not option.metavar or option.optional]
     if run(command, "-h", *words)[0] != 0:
@@ -121,7 +121,7 @@ def options_section(text):
 
 
 def check_example(command, line):
-    """Every `bloomery ...` in a line for the shell; -h makes the program parse it and stop."""
+    """Parses every `bloomery ...` in a shell command; with -h the program parses it and stops."""
     lexer = shlex.shlex(line, posix=True, punctuation_chars="|&;<>()")
     lexer.whitespace_split = True
     lexer.commenters = ""
@@ -181,7 +181,7 @@ def check_command(command, scripts):
 
 
 def check_mentions(table):
-    """An option that a text speaks of exists, in this command or another."""
+    """Every option that a text mentions exists, in this command or another."""
     known = {name for options in table.values() for option in options for name in option.names()}
     for command in table:
         for word in re.findall(r"(?<![\w-])--[a-z][a-z0-9-]*", output(command, "--help")):
@@ -189,7 +189,7 @@ def check_mentions(table):
 
 
 def on_terminal(columns, environment, *args):
-    """What is printed on a terminal of that many columns."""
+    """The output on a terminal of that many columns."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     child = subprocess.Popen([PROGRAM, *args], stdout=theirs, stdin=subprocess.DEVNULL,
@@ -199,7 +199,7 @@ def on_terminal(columns, environment, *args):
     try:
         while chunk := os.read(ours, 65536):
             text += chunk
-    except OSError:  # how Linux says that the other end is closed
+    except OSError:  # on Linux, the other end is closed
         pass
     os.close(ours)
     expect(child.wait() == 0, "on a terminal: status %d" % child.returncode)
@@ -223,15 +223,15 @@ def check_terminal(command):
     expect("\033[1m" in output(command, "--help", "--color=always"), "--color=always: no colour")
 
 
-# In `check`, as in grep, whose place it takes in a script, -n numbers the lines.
+# In `check`, as in grep, which it replaces in scripts, -n numbers the lines.
 LIKE_GREP = {("check", "n")}
 
-# --list prints a list of names, but for `check`, where it names a list of entries.
+# --list prints a list of names, except in `check`, where it names a list of entries.
 LIKE_A_LIST = {("check", "list")}
 
 
 def check_letters(table):
-    """A letter means the same everywhere, and an option's name goes with one letter and one kind
+    """A letter has the same meaning in all commands, and so an option has the same letter and kind
     of value."""
     by_letter, by_name = {}, {}
     for command, options in table.items():

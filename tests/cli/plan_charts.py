@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""What `plan` shows for many needs: plan_charts.py PROGRAM.
+"""Checks the tables and charts of `plan` for many needs: plan_charts.py PROGRAM.
 
-Without --all at most six kinds, each with a sentence, and how many more there are; with --all every
-kind. At most six curves, of which no two lie on each other, with every text inside the picture and
-no two texts on each other, whatever font a viewer takes; in a terminal the same within its columns.
+Without --all the table has at most six kinds, each with a sentence, and the number of the others; with
+--all it has every kind. The chart has at most six curves, and no two coincide. In any common font, all
+texts are inside the picture and none overlap. In a terminal, the chart fits into its columns.
 """
 import fcntl
 import json
@@ -101,7 +101,7 @@ def check_table(words, answer):
 
 
 def text_width(element):
-    """No less than any usual font takes."""
+    """An upper bound of the width in common fonts."""
     size = 16 if element.get("class") == "title" else 13
     return size * sum(0.42 if c in "ijltf.,:;'|()- " else 0.95 if c in "mwMW%" else 0.68 for c in "".join(element.itertext()))
 
@@ -158,7 +158,7 @@ def check_svg(words, shown):
 
 
 def check_window(words, answer):
-    """No more keys than N are ever in a window by number: nothing is drawn or said beyond N."""
+    """A window by number never has more than N keys: chart and text end at N."""
     window, timed = "window" in answer["requested"]["needs"], "window_seconds" in answer["requested"]
     text = plan(*words, "--svg", "-")
     expect((">keys within the window<" in text) == window, "the axis has another name")

@@ -3,8 +3,8 @@
 
     push_pull.py PROGRAM
 
-It speaks as much of the protocol as the two need, keeps what is pushed, and fails when it is told
-to. tests/module/push_pull.py does the same with real servers.
+It implements the part of the protocol that the two commands need, stores what is pushed, and fails on
+request. tests/module/push_pull.py does the same with real servers.
 """
 import contextlib
 import json
@@ -35,7 +35,7 @@ class Fault(Exception):
 
 
 class Server:
-    """`keys` holds filters as bytes, `staging` what has arrived of others."""
+    """`keys` contains complete filters as bytes, `staging` those that are still arriving."""
 
     def __init__(self, path=None, password=None):
         self.socket = socket.socket(socket.AF_UNIX if path else socket.AF_INET)
@@ -81,7 +81,7 @@ class Server:
             session["db"] = int(words[1])
             return "OK" if session["db"] < 16 else ValueError("ERR DB index is out of range")
         key = (session["db"], words[1])
-        if name in ("GETRANGE", "TYPE"):  # what a key holds; pull asks that first
+        if name in ("GETRANGE", "TYPE"):  # the content of a key, which pull requests first
             self.log.pop()
             known = {"GETRANGE": ValueError("WRONGTYPE no string"), "TYPE": "bloomery1"}
             return known[name] if key in self.keys else b""
@@ -127,7 +127,7 @@ def encode(value):
 
 
 def run(*args, status=0, environment=None):
-    """What it prints to standard output and to standard error."""
+    """Runs the program; returns standard output and standard error."""
     done = subprocess.run([PROGRAM, *args], stdin=subprocess.DEVNULL, capture_output=True,
                           timeout=120, env={**os.environ, **(environment or {})})
     err = done.stderr.decode("utf-8", "replace")
@@ -137,7 +137,7 @@ def run(*args, status=0, environment=None):
 
 
 def fails(words, *args, **more):
-    """It fails, in one line that has these words; and it says nothing else."""
+    """The program fails, and prints one line, which contains these words."""
     out, err = run(*args, status=2, **more)
     expect(out == "" and words in err and err.count("\n") == 1 and err.startswith("bloomery "),
            "bloomery %s: wanted '%s', got: %s%s" % (" ".join(args), words, out, err))
@@ -303,7 +303,7 @@ def test_resume():
 
 
 def test_closed_while_sending():
-    """Not the signal that comes of it: an error like any other."""
+    """A connection that breaks while data is sent is an ordinary error; SIGPIPE does not end the program."""
     lines = random.Random(1).randbytes(8 * 700000).hex("\n", 8)
     build_from(lines, "a.bly", "-p", "1e-12")
     expect(os.path.getsize("a.bly") > 8 << 20, "the file is too small")
@@ -412,7 +412,7 @@ def test_what_is_no_filter():
 # ---- both ------------------------------------------------------------------------------------
 
 def test_interrupt():
-    """A signal ends both at once, and leaves no half of a file."""
+    """A signal ends push and pull at once, and leaves no incomplete file."""
     body = build("a.bly", 20000)
     server = Server()
     server.keys[0, b"k"] = body
@@ -450,7 +450,7 @@ def test_progress():
                                  stderr=theirs, env={**os.environ, "TERM": "xterm"})
         os.close(theirs)
         text = b""
-        with contextlib.suppress(OSError):  # how Linux says that the other end is closed
+        with contextlib.suppress(OSError):  # on Linux, the other end is closed
             while chunk := os.read(ours, 65536):
                 text += chunk
         os.close(ours)

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""The rates that build, info and verify print are those that lookups have, per line and per lookup.
+"""The rates that build, info and verify print, per line and per lookup, are those of real lookups.
 
     rates.py PROGRAM
 
-Lists whose lines need several lookups, and overlays of them, are asked for lines that are not in
-them. The shares that match must be the rates printed, to five standard deviations. All is made
-from fixed seeds, so a run is like any other.
+In lists whose lines need several lookups, and in overlays of them, lines are looked up that are not in
+them. The shares that match must be the printed rates, within five standard deviations. All seeds are
+fixed, so all runs are the same.
 """
 import functools
 import json
@@ -46,8 +46,8 @@ def objects(*args, **more):
 
 
 def addresses():
-    """Blocks of two sizes, and single addresses of both families: a line of IPv6 needs three
-    lookups, one of IPv4 one."""
+    """Blocks of two sizes, and single addresses of both families: an IPv6 line needs three lookups, an
+    IPv4 line one."""
     lines = ["2001:%x::/32" % i for i in range(200)]
     lines += ["2002:0:%x::/48" % i for i in range(3000)]
     lines += ["2003::%x" % i for i in range(1, 20000)]
@@ -55,8 +55,8 @@ def addresses():
 
 
 def small_blocks():
-    """A list as people have them. There are so few /16 that lines share lookups, and the share of
-    lines that match says less: it is not measured."""
+    """A realistic list. It has so few /16 blocks that many lines share a lookup, so the share of matching
+    lines is too uncertain to be measured."""
     lines = ["10.%d.0.0/16" % i for i in range(200)]
     lines += ["11.%d.%d.0/24" % divmod(i, 256) for i in range(3000)]
     return lines + ["12.%d.%d.%d" % (i >> 16, i >> 8 & 255, i & 255) for i in range(20000)]
@@ -87,7 +87,7 @@ def other_domain(r):
 
 @functools.lru_cache()
 def others(lines, seed):
-    """The name of a file of LINES lines that are in no list."""
+    """Writes LINES lines that are in no list, and returns the name of the file."""
     path = "%s-%d" % (lines.__name__, seed)
     with open(path, "w") as f:
         f.write("\n".join(lines(random.Random(seed))) + "\n")
@@ -95,7 +95,7 @@ def others(lines, seed):
 
 
 def share(path, lines, seed):
-    """How many of LINES lines that are not in the list match."""
+    """Returns how many of LINES lines that are not in the list match."""
     done = subprocess.run([PROGRAM, "check", "-c", path, others(lines, seed)], capture_output=True, text=True,
                           timeout=300)
     return int(done.stdout)
@@ -116,7 +116,7 @@ def one_in(text):
 
 
 def check_printed(path, built, note, lookups, rate):
-    """What build said of the list, and what info and verify say, is one story."""
+    """build, info and verify print the same facts about the list."""
     info, = objects("info", "--json", path)
     verify, = objects("verify", "--json", path)
     expect(one_in(note) == (round(1 / rate), round(lookups / rate), lookups), "%s: built: %s" % (path, note))
@@ -155,7 +155,7 @@ def test_list(name, lines, kind, lookups, several, single):
 
 
 def test_one_lookup():
-    """Where a line is one lookup, the two rates are one, and where that is not known only one is told."""
+    """If a line needs one lookup, the two rates are equal. If the lookups are unknown, only one rate is printed."""
     with open("key", "w") as f:
         f.write("000102030405060708090a0b0c0d0e0f\n")
     built = run("build", "--json", "-o", "plain.bly", stdin="".join("%d\n" % i for i in range(1000)))
@@ -177,7 +177,7 @@ def test_one_lookup():
 
 
 def test_new_widths():
-    """Blocks of sizes that a list did not have make more lookups of a line, and so another rate."""
+    """Blocks of new sizes increase the lookups per line, and so the rate per line."""
     run("build", "-q", "--type", "ip", "-p", "1%", "-n", "20000", "-o", "few.bly",
         stdin="".join("2003::%x\n" % i for i in range(1, 19000)))
     done = run("add", "few.bly", stdin="2001:5::/32\n2002:0:7::/48\n")

@@ -52,7 +52,7 @@ def render(data):
 
 
 def blocks(lines):
-    """Lists of lines: comments and empty lines alone, or a command with what belongs to it."""
+    """Yields blocks: a comment or an empty line, or a command with its output."""
     block = []
     for line in lines:
         if line.startswith("$ ") or line.startswith("#") or line == "":

@@ -4,9 +4,9 @@ import tempfile
 
 
 def directory():
-    """A temporary directory, removed at the end of a `with`. Lists and states are flushed to the disk
-    whenever they are saved, hundreds of times in a test. A file system in memory has nothing to wait
-    for, so that is where they are, if it has room and programs can be started there."""
+    """A temporary directory, which is removed at the end of a `with`. Lists and states are flushed to the
+    disk whenever they are saved, hundreds of times in a test. This is fast in a file system in memory, so
+    the directory is there, if it has space and programs can be started there."""
     where = None
     try:
         room = os.statvfs("/dev/shm")

@@ -1,5 +1,6 @@
-/* test_confirm.c - fingerprints on disk behind a filter: the answers of an exact set whatever the
- * filter errs, across runs, after kills at any moment and when the disk is full. */
+/* test_confirm.c - fingerprints on disk behind a filter: the answers are those of an exact set
+ * whatever the filter's false positives, across runs, after kills at any moment and when the disk
+ * is full. */
 #include "store_support.h"
 
 #include "dedup/state_confirm.h"
@@ -15,14 +16,15 @@
 
 /* ---- helpers --------------------------------------------------------------------------------- */
 
-/* Key i of the endless list that every test takes its fingerprints from. */
+/* The i-th key of the sequence from which all tests take their fingerprints. */
 static uint64_t key(uint64_t i) {
     return blyt_next(&i);
 }
 
-/* A stream of about as many repeats as new keys: near ones, far ones, and some within a batch. */
+/* A stream of about as many repeats as new keys. Repeats are of recent keys, of old keys, and
+ * within a batch. */
 typedef struct stream {
-    uint64_t rng, next; /* next: the first key that has not come yet */
+    uint64_t rng, next; /* next: the first key that has not been used yet */
 } stream;
 
 static uint64_t draw(stream *s) {
@@ -40,7 +42,8 @@ static void settle_if_due(confirm *c) {
         assert_true(confirm_settle(c));
 }
 
-/* Feeds both the same, in batches of changing sizes, and wants the same answers. */
+/* Adds the same keys to both, in batches of varying sizes, and checks that the answers are equal.
+ */
 static void compare_with_exact(confirm *c, fingerprint_set *e, stream *s, size_t n) {
     uint64_t batch[INPUT_BATCH];
     uint8_t a[INPUT_BATCH], b[INPUT_BATCH];
@@ -83,7 +86,7 @@ static bly_status collect(void *ctx, const uint64_t *x, size_t n) {
     return fingerprint_set_add(ctx, x, n, NULL);
 }
 
-/* What the file holds, found by reading it, or NULL if it is not in order. */
+/* The contents of the file, found by reading it, or NULL if the file is damaged. */
 static fingerprint_set *content(const char *name) {
     pages p;
     if (!pages_open(&p, at(name)))
@@ -92,7 +95,7 @@ static fingerprint_set *content(const char *name) {
     fingerprint_set *e = fingerprint_set_create(p.count + 1, 0);
     assert_non_null(e);
     good = good && pages_scan(&p, collect, e);
-    assert_int_equal(fingerprint_set_count(e) + p.shape.zero, p.count); /* none twice */
+    assert_int_equal(fingerprint_set_count(e) + p.shape.zero, p.count); /* no repeats */
     pages_close(&p);
     if (!good) {
         fingerprint_set_destroy(e);
@@ -105,12 +108,12 @@ static fingerprint_set *content(const char *name) {
 
 static void test_as_exact_with_a_bad_filter(void **state) {
     (void)state;
-    size_t n = 700000 / BLYT_SLOW; /* half of them new: settled once because 2^18 wait */
+    size_t n = 700000 / BLYT_SLOW; /* half of them are new: settled once, when 2^18 are waiting */
     stream s = {1, 0};
     confirm *c = opened("f", n / 2, 0.3);
     fingerprint_set *e = fingerprint_set_create(0, 0);
     compare_with_exact(c, e, &s, n);
-    /* Of the new keys, about 30% looked seen at the end, and fewer before. */
+    /* At the end, about 30% of the new keys are false positives of the filter; before, fewer. */
     assert_true(confirm_saved(c) > n / 2 / 50);
     assert_true(confirm_saved(c) < n / 2 * 3 / 10);
     assert_true(confirm_lookups(c) >= confirm_saved(c));
@@ -118,8 +121,7 @@ static void test_as_exact_with_a_bad_filter(void **state) {
     confirm_close(c);
 }
 
-/* A filter made for far fewer keys only costs reads. Settled early, so that they are of the file.
- */
+/* A filter for far fewer keys only costs reads. Settling early makes them reads of the file. */
 static void test_as_exact_when_more_come(void **state) {
     (void)state;
     for (uint64_t expected = 0; expected <= 100; expected += 100) {
@@ -135,8 +137,7 @@ static void test_as_exact_when_more_come(void **state) {
     }
 }
 
-/* Fingerprint 0, which stands for "empty" in every table, when it is a false positive of the
- * filter. */
+/* Fingerprint 0, which means "empty" in every table, as a false positive of the filter. */
 static void test_zero(void **state) {
     (void)state;
     const uint64_t zero = 0;
@@ -204,7 +205,7 @@ static void test_unsettled_is_forgotten(void **state) {
     confirm_close(c);
 }
 
-/* The same file serves --exact, and what that writes serves here. */
+/* --exact can use the same file, and --confirm can use a file of --exact. */
 static void test_shares_its_format(void **state) {
     (void)state;
     const uint64_t x = key(2000);
@@ -246,7 +247,7 @@ static void test_refusals(void **state) {
     confirm *c = opened("f", 0, 0.01);
     assert_null(confirm_open(at("f"), 0, 0.01)); /* locked */
     add_keys_from(c, 0, 5000, 1);
-    assert_true(confirm_settle(c)); /* written again, and locked again */
+    assert_true(confirm_settle(c)); /* rewritten, and locked again */
     assert_null(confirm_open(at("f"), 0, 0.01));
     confirm_close(c);
     assert_null(confirm_open(at("none/f"), 0, 0.01));
@@ -259,10 +260,10 @@ static void test_refusals(void **state) {
 
 /* ---- kills ----------------------------------------------------------------------------------- */
 
-/* The call that changes a file at which a process ends, and how many quarters of it are done, in
- * whole pages: a kill stops a write between two of them. */
+/* The write or rename at which the process ends, and how many quarters of that write are done. Only
+ * whole pages are written, because a kill stops a write between two pages. */
 static struct {
-    long calls; /* before it; -1: there is none */
+    long calls; /* calls before the fatal one; -1: there is none */
     unsigned quarters;
 } fatal = {-1, 0};
 
@@ -284,7 +285,7 @@ ssize_t __wrap_pwrite(int fd, const void *data, size_t size, off_t at) {
     return lseek(fd, at, SEEK_SET) == at ? __wrap_write(fd, data, size) : -1;
 }
 
-/* What pwrite is called where 64-bit offsets have to be asked for. */
+/* The name of pwrite on systems where 64-bit offsets must be requested. */
 ssize_t __wrap_pwrite64(int fd, const void *data, size_t size, off_t at)
     __attribute__((alias("__wrap_pwrite")));
 
@@ -298,7 +299,7 @@ int __wrap_renameat(int from, const char *old_name, int to, const char *new_name
     return result;
 }
 
-/* What a process that will be killed tells its parent. */
+/* What the process that will be killed reports to its parent. */
 typedef struct told {
     _Atomic bool open;        /* the file has been opened */
     _Atomic uint64_t handed;  /* keys [0, handed) have been, or are being, settled */
@@ -306,7 +307,7 @@ typedef struct told {
     _Atomic uint64_t settles; /* how often it has settled */
 } told;
 
-/* Never ends. At most `most` keys at a time. */
+/* Adds and settles at most `most` keys at a time, without end. */
 static void settle_for_ever(const char *path, told *t, uint64_t rng, size_t most) {
     uint64_t batch[INPUT_BATCH], next = t->handed;
     uint8_t fresh[INPUT_BATCH];
@@ -339,7 +340,7 @@ static void sleep_for(long nanoseconds) {
     (void)nanosleep(&(struct timespec){0, nanoseconds}, NULL);
 }
 
-/* `wait`: not before it has opened the file and settled that often. */
+/* `wait`: wait first until the child has opened the file and settled `settles` times. */
 static void kill_after(pid_t child, const told *t, bool wait, uint64_t settles, long nanoseconds) {
     for (int tries = 0; wait && (!t->open || t->settles < settles) && tries < 1000000; tries++)
         sleep_for(50000);
@@ -347,10 +348,10 @@ static void kill_after(pid_t child, const told *t, bool wait, uint64_t settles, 
     assert_int_equal(kill(child, SIGKILL), 0);
 }
 
-/* The file opens; it holds all that was settled, and nothing that was not handed to be; and it is
- * believed: what it lacks is new, what it has is not. Then all are settled, for the next round.
- * Looked up are all keys from `doubtful` on, and of those before, which cost a read each, one in
- * 16. */
+/* Checks that the file can be opened, and contains all settled keys and no key that was not handed
+ * over. Keys that it lacks are new, the others are not. Then all are settled, for the next round.
+ * All keys from `doubtful` on are looked up, and one in 16 of those before, because each costs a
+ * read. */
 static void look_after_a_kill(told *t, uint64_t doubtful) {
     uint64_t handed = t->handed, settled = t->settled, inside = 0, batch[1000];
     uint8_t fresh[1000];
@@ -380,7 +381,7 @@ static void look_after_a_kill(told *t, uint64_t doubtful) {
 
 enum { LARGE = 40000 }; /* keys: 128 pages, twice as many as are read at once */
 
-/* A small file, which doubles often, or a large one, most of whose time goes into its pages. */
+/* A small file, which doubles often, or a large one, where writing pages takes most of the time. */
 static void begin_anew(told *t, bool large) {
     (void)unlink(at("f"));
     t->handed = t->settled = 0;
@@ -393,7 +394,7 @@ static void begin_anew(told *t, bool large) {
     confirm_close(c);
 }
 
-/* By the parent after some time, and by itself in the middle of a call. */
+/* The parent kills the child after some time, or the child ends itself in the middle of a call. */
 static void test_killed(void **state) {
     (void)state;
     /* Nanoseconds: some more than it takes to open the file, or to settle once. */
@@ -434,7 +435,8 @@ static void test_killed(void **state) {
 
 enum { PROCESSES = 4, TURNS = 5 };
 
-/* Waits for its turn, adds one key, and makes way; often the file has been replaced meanwhile. */
+/* Waits until the file is free, adds one key, and closes the file. Often the file was replaced in
+ * between. */
 static void take_turns(const char *path, uint64_t first) {
     uint8_t fresh;
     exact_file f;
@@ -486,7 +488,8 @@ static void limit_files(rlim_t bytes) {
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
 }
 
-/* The file has the first `settled` keys, and some of those up to `to`. Returns how many it has. */
+/* Checks that the file has the first `settled` keys, and possibly some of those up to `to`. Returns
+ * how many it has. */
 static uint64_t assert_partly_written(uint64_t settled, uint64_t to) {
     fingerprint_set *e = content("f");
     uint64_t inside = 0;
@@ -509,7 +512,7 @@ static void test_disk_full(void **state) {
     add_keys_from(c, 0, 3000, 1);
     assert_true(confirm_settle(c));
     assert_int_equal(stat(at("f"), &st), 0);
-    /* No room for twice the pages; then not even for the pages there are. */
+    /* No space for twice as many pages; then not even for the existing pages. */
     const rlim_t limits[] = {(rlim_t)st.st_size + 100, (rlim_t)st.st_size / 2};
     for (int i = 0; i < 2; i++) {
         uint64_t from = i ? 9000 : 3000, to = i ? 9100 : 9000;
@@ -518,12 +521,12 @@ static void test_disk_full(void **state) {
         assert_false(confirm_settle(c));
         assert_false(confirm_settle(c));
         limit_files(RLIM_INFINITY);
-        add_keys_from(c, 0, to, 0); /* it knows them all the same */
+        add_keys_from(c, 0, to, 0); /* they are still known */
         confirm_close(c);
         uint64_t inside = assert_partly_written(from, to);
         c = opened("f", 0, 0.05);
         assert_int_equal(confirm_count(c), inside);
-        for (uint64_t k = 0; k < to; k += 1000) { /* some are new, some are not: all get in */
+        for (uint64_t k = 0; k < to; k += 1000) { /* some are new, some are not: all are added */
             uint64_t batch[1000];
             uint8_t fresh[1000];
             for (uint64_t j = 0; j < 1000; j++)
@@ -533,7 +536,7 @@ static void test_disk_full(void **state) {
         assert_true(confirm_settle(c));
         assert_int_equal(confirm_count(c), to);
     }
-    /* And when there is room again, without having been closed. */
+    /* When there is space again, the open file can be used. */
     add_keys_from(c, 9100, 20000, 1);
     limit_files(limits[0]);
     assert_false(confirm_settle(c));

@@ -1,6 +1,6 @@
-/* test_dedup_state.c - the state of dedup where no transcript reaches: no random numbers,
- * fingerprints from before files recorded what their keys are made from, an estimate beyond belief,
- * and what it costs to know the rate of an overfull filter. */
+/* test_dedup_state.c - states of dedup in cases that a transcript cannot produce: no random
+ * numbers, files of fingerprints that do not record their key rule, an absurd estimate, and the
+ * cost of computing the rate of an overfull filter. */
 #include "store_support.h"
 
 #include "dedup/dedup_plan.h"
@@ -22,7 +22,7 @@ static bool opens(const state_request *request) {
     return s != NULL;
 }
 
-/* A seed that everybody knows would be worse than an error. */
+/* A predictable seed would be worse than an error. */
 static void test_no_random_seed(void **state) {
     (void)state;
     const state_request filter = {.keys = 1000, .rule = ""}, all = {.exact = true, .rule = ""};
@@ -55,7 +55,7 @@ static bool run(const state_request *request, bool *keeps_return) {
     return s != NULL;
 }
 
-/* A new one the rule of its keys; one from before nothing, so that it is used by the old rule. */
+/* A new state records its key rule. An old one records nothing, and is used with the old rule. */
 static void test_rules(void **state) {
     (void)state;
     const state_request requests[] = {
@@ -103,7 +103,7 @@ static void test_estimate(void **state) {
 
 /* ---- the rate of an overfull filter ---------------------------------------------------------- */
 
-static unsigned passes; /* over all bits of a filter */
+static unsigned passes; /* passes over all bits of a filter */
 
 bly_status __real_bly_filter_get_info(const bly_filter *f, bly_filter_info *out);
 bly_status __wrap_bly_filter_get_info(const bly_filter *f, bly_filter_info *out);
@@ -112,8 +112,9 @@ bly_status __wrap_bly_filter_get_info(const bly_filter *f, bly_filter_info *out)
     return __real_bly_filter_get_info(f, out);
 }
 
-/* To read all bits takes about as long as to ask for a key for each 64 bytes of them, so no more
- * than one pass goes with so many; and not so few that the estimate of what was lost is wrong. */
+/* A pass over all bits takes about as long as one lookup for each 64 bytes. So there is at most one
+ * pass for that many keys, but passes are frequent enough for a right estimate of the dropped keys.
+ */
 static void test_passes(void **state) {
     (void)state;
     enum { BYTES = 16 << 20, KEYS = 1500000 };

@@ -1,7 +1,6 @@
-/* test_dedup_window.c - dedup's window by time, under a clock that the test sets: within the window
- * a key is always known, a slice after it never; over silence, over runs, and when the clock goes
- * back.
- */
+/* test_dedup_window.c - dedup's window by time, under a clock that the test sets. Within the window
+ * a key is always known; one generation later it is forgotten. This holds after a pause, across
+ * runs, and when the clock is set back. */
 #include "store_support.h"
 
 #include "dedup/state_filter.h"
@@ -50,7 +49,7 @@ static bool fresh_at(dedup_state *s, uint64_t time, unsigned key) {
 /* ---- how long a key is known ------------------------------------------------------------------
  */
 
-/* From many moments of a slice, and with many or few others between. */
+/* Starts at many moments of a generation, with many or few other keys in between. */
 static void test_edges(void **state) {
     (void)state;
     dedup_state *s = opened(&minute);
@@ -60,7 +59,7 @@ static void test_edges(void **state) {
         assert_true(fresh_at(s, time, i));
         for (unsigned step = 1; i % 2 && step < 20; step++)
             assert_true(fresh_at(s, time + step * SPAN / 20, other++));
-        assert_false(fresh_at(s, time + SPAN, i)); /* and is seen again */
+        assert_false(fresh_at(s, time + SPAN, i)); /* which renews the key */
         assert_false(fresh_at(s, time + 2 * SPAN, i));
         assert_true(fresh_at(s, time + 3 * SPAN + SLICE + 1, i));
         time += SPAN;
@@ -68,7 +67,7 @@ static void test_edges(void **state) {
     state_close(s);
 }
 
-/* A clock that stands still, runs on, or goes back by a little or a lot. */
+/* A clock that stands still, advances, or is set back by a little or a lot. */
 static void test_clock_back(void **state) {
     (void)state;
     const uint64_t begin = UINT64_C(1700000000000);
@@ -77,7 +76,7 @@ static void test_clock_back(void **state) {
     assert_true(fresh_at(s, begin, 1));
     assert_false(fresh_at(s, begin - 1000000, 1));
     assert_true(fresh_at(s, begin - 900000, 2));
-    assert_false(fresh_at(s, begin + SPAN, 2)); /* kept too long rather than too short */
+    assert_false(fresh_at(s, begin + SPAN, 2)); /* remembered for too long, never too short */
     assert_true(fresh_at(s, begin + 3 * SPAN, 1));
     state_close(s);
 }
@@ -101,7 +100,7 @@ static void test_runs(void **state) {
     for (unsigned run = 0; run < 40; run++) {
         now = begin + run * (SPAN / 3);
         dedup_state *s = opened(&request);
-        /* The mark is there as long as anything is, however many runs there have been. */
+        /* The mark is never forgotten, however many runs there have been. */
         assert_true(s->ops->add_mark(s, mark, &known) && known);
         assert_true(fresh_at(s, now, run));
         assert_true(run < 3 || !fresh_at(s, now, run - 3)); /* a minute ago */
@@ -118,7 +117,8 @@ static void test_runs(void **state) {
 /* ---- the rate ----------------------------------------------------------------------------------
  */
 
-/* All keys at once are no more often wrong than was asked; twice as many are, and it is known. */
+/* If all keys come at once, the false-positive rate is not above the requested one. With twice as
+ * many keys it is, and the state reports that. */
 static void test_bursts(void **state) {
     (void)state;
     state_request request = minute;
@@ -138,7 +138,7 @@ static void test_bursts(void **state) {
     assert_true(f->worst > 0.05);
     assert_true(fabs(dropped - f->expected) < 5 * sqrt(f->expected) + 0.05 * f->expected);
     now += 3 * SPAN;
-    assert_true(state_add(s, NULL, 0, NULL)); /* looks at the clock */
+    assert_true(state_add(s, NULL, 0, NULL)); /* reads the clock */
     assert_true(facts_of(s).rate < 1e-9);
     state_close(s);
 }

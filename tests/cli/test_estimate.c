@@ -1,4 +1,4 @@
-/* What is said of a sketch's number, and how often what is kept is saved. */
+/* The estimate of a sketch and its range, and how often a state is saved. */
 #include "support.h"
 
 #include "filters/measure.h"
@@ -18,8 +18,8 @@ static bly_filter *sketch_of(uint64_t keys, uint64_t seed) {
     return f;
 }
 
-/* Of 400 sketches the range misses the truth in about 20, by chance in no more than 45 (5.7 sigma),
- * and in no fewer than one. */
+/* The range of about 20 of 400 sketches does not contain the true number; by chance at most 45 (5.7
+ * sigma), and at least one. */
 static void test_range(void **state) {
     enum { TRIALS = 400, KEYS = 5000 };
     unsigned missed = 0;
@@ -47,7 +47,7 @@ static void test_few(void **state) {
     }
 }
 
-/* There are no more keys than there were lines. */
+/* The number of keys does not exceed the number of lines. */
 static void test_most(void **state) {
     char range[ESTIMATE_RANGE];
     (void)state;
@@ -57,14 +57,14 @@ static void test_most(void **state) {
     assert_true(bound.keys == free.keys && bound.high == free.keys && bound.low == free.low);
     assert_true(less.keys == 10 && less.low == 10 && less.high == 10);
     assert_string_equal(estimate_range(&less, range), "");
-    /* An estimate that is too high by far does not make the bound a certainty. */
+    /* With a limit far below the estimate there is still a range, unless the limit is small. */
     const estimate half = estimate_of(f, 2500);
     assert_true(half.keys == 2500 && half.high == 2500 && half.low == 2420);
     assert_non_null(strstr(estimate_range(&free, range), " with 95% certainty)"));
     bly_filter_destroy(f);
 }
 
-/* Registers that no number of keys could fill so give a number all the same. */
+/* Registers with values that no number of keys could give still result in an estimate. */
 static void test_full(void **state) {
     bly_filter *f;
     (void)state;
@@ -104,11 +104,11 @@ static void test_autosave(void **state) {
     assert_false(autosave_due(&p));
     now += 0.2;
     assert_true(autosave_due(&p));
-    save_in(&p, 0.01); /* a hundredth of a second a second */
+    save_in(&p, 0.01); /* saving takes a hundredth of a second */
     assert_false(autosave_due(&p));
     now += 1.1;
     assert_true(autosave_due(&p));
-    save_in(&p, 3); /* at most a twentieth of the time */
+    save_in(&p, 3); /* saving takes at most a twentieth of the time */
     now += 59;
     assert_false(autosave_due(&p));
     now += 2;

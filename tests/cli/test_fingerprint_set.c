@@ -1,5 +1,6 @@
-/* test_fingerprint_set.c - the set of fingerprints in memory: the same answers as a sorted list,
- * within its limit, unchanged when it cannot grow; and the same again from a file. */
+/* test_fingerprint_set.c - the set of fingerprints in memory: it gives the same answers as a sorted
+ * list, stays within its limit, and is unchanged if it cannot grow. Read from a file, it is the
+ * same. */
 #include "store_support.h"
 
 #include "dedup/state_exact.h"
@@ -13,7 +14,7 @@ typedef struct list {
     size_t n, room;
 } list;
 
-/* Where x is, or belongs. */
+/* The index of x, or where it would be. */
 static size_t list_find(const list *l, uint64_t x) {
     size_t low = 0, high = l->n;
     while (low < high) {
@@ -46,14 +47,14 @@ static bool list_add(list *l, uint64_t x) {
     return true;
 }
 
-/* Where the fingerprints of a trial come from. */
+/* How the fingerprints of a trial are distributed. */
 typedef enum source { ANYWHERE, AT_THE_END, FEW, SOURCES } source;
 
 static uint64_t draw(source from, uint64_t *rng) {
     uint64_t r = blyt_next(rng);
     if (r % 97 == 0)
-        return r / 97 % 3 - 1; /* 0, 1, or the largest there is */
-    if (from == AT_THE_END)    /* they crowd, and go on at the front of the table */
+        return r / 97 % 3 - 1; /* 0, 1 or UINT64_MAX */
+    if (from == AT_THE_END)    /* a cluster that wraps around to the front of the table */
         return UINT64_MAX - (r >> 4) % 0x300000000;
     if (from == FEW)
         r = r % 3000 * UINT64_C(0x9E3779B97F4A7C15);
@@ -157,7 +158,8 @@ static void test_ranges(void **state) {
 
 /* ---- limits ---------------------------------------------------------------------------------- */
 
-/* Adds batches of new fingerprints until one is refused, with `want`; returns how many went in. */
+/* Adds batches of new fingerprints until one is refused with the status `want`; returns how many
+ * were added. */
 static uint64_t fill_up(fingerprint_set *e, bly_status want) {
     uint64_t rng = 3, batch[500];
     uint8_t fresh[500];
@@ -175,7 +177,7 @@ static uint64_t fill_up(fingerprint_set *e, bly_status want) {
     return fingerprint_set_count(e);
 }
 
-/* All n are there, and no room is needed to say so. */
+/* Checks that the set contains all n, which needs no memory. */
 static void assert_still_whole(fingerprint_set *e, uint64_t n) {
     uint64_t rng = 3, batch[500];
     uint8_t fresh[500];
@@ -196,7 +198,7 @@ static void test_limit(void **state) {
         assert_non_null(e);
         uint64_t n = fill_up(e, BLY_EFULL);
         assert_true(fingerprint_set_bytes(e) <= limit);
-        /* All but a batch of the 70% that may be used of it. */
+        /* At least the 70% of the limit that can be used, less one batch. */
         assert_true(n + 500 >= (limit - 200) / 8 * 7 / 10);
         assert_still_whole(e, n);
         fingerprint_set_destroy(e);
@@ -318,7 +320,7 @@ static void test_seeds_differ(void **state) {
     assert_true(e.pages.shape.seed != f.pages.shape.seed);
     exact_file_close(&e);
     exact_file_close(&f);
-    assert_int_equal(access(at("one"), F_OK), -1); /* never saved: no trace */
+    assert_int_equal(access(at("one"), F_OK), -1); /* never saved, so there is no file */
 }
 
 static void test_loaded_within_a_limit(void **state) {

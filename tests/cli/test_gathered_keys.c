@@ -1,4 +1,5 @@
-/* The keys that a list is built from: sorted by hash, each once, and hashed again if need be. */
+/* The keys that a list is built from: sorted by hash, without repeats, and hashed again if needed.
+ */
 #include "support.h"
 
 #include "io/gathered_keys.h"
@@ -26,7 +27,7 @@ static void assert_sorted_like(gathered_keys *k, size_t n) {
     free(wanted);
 }
 
-/* Few different values, values that differ in the last byte alone, and any values. */
+/* Few different values, values that differ only in the last byte, and any values. */
 static void hashes_are_sorted_and_repeats_dropped(void **state) {
     static const uint64_t masks[][2] = {
         {0, 0}, {7, 0}, {0, 0xFF}, {0xFF00, 1}, {~UINT64_C(0), ~UINT64_C(0)}};

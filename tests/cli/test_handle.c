@@ -1,12 +1,12 @@
-/* test_handle.c - what a handle says about a filter, however it was opened. */
+/* test_handle.c - the facts about a filter that a handle returns, for every way to open it. */
 #include "support.h"
 
 #include "filters/handle.h"
 
 #include <unistd.h>
 
-/* Without a pass over the bits, the facts are those of the header, also of a filter that is locked
- * and in memory, where they are taken from the filter. */
+/* Without a pass over the bits, the facts are those of the header. For a locked filter in memory
+ * they are taken from the filter, and are the same. */
 static void test_facts_of_header(void **state) {
     static const handle_access ways[] = {HANDLE_HEADER, HANDLE_MAPPED, HANDLE_COPIED,
                                          HANDLE_CHANGED};

@@ -1,5 +1,5 @@
-/* Records out of files: those that are found eight bytes at a time and those that are not, empty
- * ones, long ones, across the edges of the buffer, with every byte there is. */
+/* Records in files: found eight bytes at a time or not, empty or long, across the ends of the
+ * buffer, and with all byte values. */
 #include "support.h"
 
 #include "io/input.h"
@@ -9,16 +9,16 @@
 enum { MAX = 3 << 20 };
 
 static char text[MAX];
-static input in; /* large */
+static input in; /* too large for the stack */
 
-/* Phases of short and of long records, of any bytes; the separator as often as the phase says. */
+/* Writes phases of short and of long records, with any bytes. */
 static size_t make_text(char separator, uint64_t seed) {
     size_t size = 0;
     while (size < MAX - 70000) {
         const uint64_t mean = blyt_next(&seed) % 2 ? 6 : 300;
         for (size_t end = size + 60000; size < end; size++) {
             const uint64_t r = blyt_next(&seed);
-            /* Bytes that differ from the separator in one bit are the hard ones. */
+            /* Bytes that differ from the separator in one bit are the difficult ones. */
             char byte = (char)(r >> 40);
             if (r % mean == 0)
                 byte = separator;
@@ -37,7 +37,8 @@ static void write_text(const char *path, size_t size) {
     assert_int_equal(fclose(to), 0);
 }
 
-/* The records of the file are those of the text, in order, each before its separator. */
+/* Checks that the records of the file are those of the text, in order, each followed by its
+ * separator. */
 static void check_file(const char *path, size_t size, char separator) {
     char *names[] = {(char *)(uintptr_t)path};
     const char *at = text, *stop = text + size;
@@ -68,7 +69,7 @@ static void check_separator(char separator) {
     assert_int_equal(close(fd), 0);
     for (uint64_t seed = 1; seed <= 6; seed++) {
         const size_t size =
-            make_text(separator, seed) - seed; /* the last record may lack its end */
+            make_text(separator, seed) - seed; /* the last record may lack its separator */
         write_text(path, size);
         check_file(path, size, separator);
     }

@@ -1,11 +1,11 @@
-/* What the command line knows of kinds, held against what the library says. */
+/* Compares what the command line states about kinds with the library. */
 #include "support.h"
 
 #include "filters/kind_words.h"
 
 #include <bloomery/host/describe.h>
 
-/* A list of all kinds fits its room, down to the last name. */
+/* A list of all kinds fits into its buffer. */
 static void test_lists(void **state) {
     char list[KINDS_LIST];
     bly_kind last = BLY_KIND_NONE;
@@ -31,7 +31,8 @@ static void test_words(void **state) {
     assert_string_equal(kinds_article(BLY_COUNTING), "a");
 }
 
-/* Plain Bloom filters of a fixed size and no others; nothing that counts, holds slots or grows. */
+/* kinds_are_bits is true only for Bloom filters of a fixed size, not for kinds that count, have
+ * slots or grow. */
 static void test_sorts(void **state) {
     (void)state;
     for (bly_kind k = bly_kind_next(BLY_KIND_NONE); k != BLY_KIND_NONE; k = bly_kind_next(k)) {
@@ -40,7 +41,7 @@ static void test_sorts(void **state) {
         assert_true(!copies || kinds_can(k, BLY_CAN_REMOVE));
         assert_true(!kinds_limit_copies(k) || (copies && kinds_hold_slots(k)));
         if (k > BLY_SCALABLE_CUCKOO)
-            continue; /* a kind that came after this test was written may be bits, or grow */
+            continue; /* kinds that are newer than this test may have any of these properties */
         assert_int_equal(bits, k <= BLY_BB2X512);
         assert_int_equal(grows,
                          k == BLY_SCALABLE || k == BLY_GROWABLE_CUCKOO || k == BLY_SCALABLE_CUCKOO);
@@ -50,11 +51,11 @@ static void test_sorts(void **state) {
     assert_true(kinds_hold_copies(BLY_CUCKOO) && kinds_hold_copies(BLY_HYBRID));
 }
 
-/* Every bit of a body of counters belongs to one. */
+/* Every bit of a body of counters belongs to a counter. */
 static void test_counters(void **state) {
     static const struct {
         bly_kind kind;
-        uint32_t bits; /* that each has; 0: by the geometry */
+        uint32_t bits; /* bits of a counter; 0: given by the geometry */
     } cases[] = {{BLY_COUNTING, 0}, {BLY_LAYERED, 4}, {BLY_COUNTS, 8}};
     (void)state;
     for (size_t i = 0; i < COUNT_OF(cases); i++) {

@@ -1,4 +1,5 @@
-/* Lines in messages: hostile bytes are quoted, and types are named as the commands name them. */
+/* Lines in messages: control characters are escaped, and types have the names that the commands
+ * use. */
 #include "support.h"
 
 #include "io/list_lines.h"

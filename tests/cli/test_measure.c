@@ -11,17 +11,17 @@ static bool above(uint64_t lines, uint64_t positives, double requested) {
 
 static void test_above(void **state) {
     (void)state;
-    assert_false(above(1000000, 10900, 0.01)); /* by less than a tenth */
+    assert_false(above(1000000, 10900, 0.01)); /* less than a tenth above */
     assert_true(above(1000000, 11100, 0.01));
-    /* Expected are 10; 5 sqrt(10 * 0.999) + 4 = 19.8 more may come by chance. */
+    /* 10 are expected; 5 sqrt(10 * 0.999) + 4 = 19.8 more are possible by chance. */
     assert_false(above(10000, 20, 0.001));
     assert_false(above(10000, 29, 0.001));
     assert_true(above(10000, 30, 0.001));
     assert_false(above(100, 4, 1e-6)); /* too few to decide */
 }
 
-/* A rate that misses the truth by a little is chance: expected are 1100 (a tenth more than the bits
- * give); 5 sqrt(1100 * 0.989) + 4 = 168.9 more may come. */
+/* A small deviation is chance: 1100 are expected (a tenth more than the bits give); 5 sqrt(1100 *
+ * 0.989) + 4 = 168.9 more are possible. */
 static void test_blames_hash(void **state) {
     (void)state;
     assert_false(measure_blames_hash(&(measurement){.lines = 100000, .positives = 1000}, 0.01));

@@ -1,5 +1,5 @@
-/* Numbers as people write and read them: what is taken, what is refused and why, and that a
- * refusal leaves the result alone. */
+/* Reading and writing numbers: which texts are accepted, which are refused and why. After a refusal
+ * the result is unchanged. */
 #include "support.h"
 
 #include "text/numbers.h"
@@ -34,7 +34,7 @@ static void refuses(integer_reader read, const char *const *texts) {
     }
 }
 
-/* What no reader of numbers takes. */
+/* Texts that are refused by all functions that read numbers. */
 static const char *const never[] = {
     "",     " ",   " 1",       "1 ",    "-1",    "+1",    "-0",       "--1",  "nan", "NaN", "inf",
     "-inf", "x",   "infinity", "1%%",   "1,000", "1_000", "2^3",      "1e",   "1e+", "e5",  "1e1e1",
@@ -88,7 +88,7 @@ static void counts(void **state) {
     refuses(number_count, bad);
 }
 
-/* 1.001 has no exact double, and a thousand of it are 1001 all the same. */
+/* 1.001 has no exact double, but 1.001k is still 1001. */
 static void counts_with_three_decimals(void **state) {
     static const struct {
         char letter;
@@ -216,7 +216,7 @@ static void rates(void **state) {
     }
 }
 
-/* Whatever bytes come, a reader returns, and what it took lies in its range. */
+/* For any bytes, reading returns, and an accepted value is in its range. */
 static void any_bytes(void **state) {
     static const char letters[] = "0123456789.eExX+-/%kKMGTsmhdiB \t\xFFn";
     uint64_t seed = 7;
@@ -349,7 +349,7 @@ static void times(void **state) {
     assert_string_equal(number_time(INFINITY, out), "277777:46:40");
 }
 
-/* What is written can be read again, and is the same. */
+/* A text that was written can be read, with the same value. */
 static void spans(void **state) {
     static const char *const same[] = {"1s", "59s", "61s", "90s", "1m",          "15m",
                                        "1h", "24h", "25h", "7d",  "99999999999s"};

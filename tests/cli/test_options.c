@@ -1,5 +1,5 @@
-/* The command line's parser: every type of value, every way to write an option, and for everything
- * that is wrong one line that says so. */
+/* The parser of the command line: every type of value, every way to write an option, and a message
+ * of one line for every error. */
 #include "support.h"
 
 #include "options.h"
@@ -45,11 +45,11 @@ static const cli_option options[] = {
     {0},
 };
 
-/* What the last parse gave. */
+/* The results of the last parse. */
 static values got;
 static cli_common common;
 static cli_operands operands;
-static char said[8192]; /* on standard error */
+static char said[8192]; /* the output on standard error */
 static const char *words[CLI_MAX_FILES + 1];
 
 static bool parse_words(const char *const *given) {
@@ -313,7 +313,7 @@ static void unknown_options(void **state) {
     REFUSES("unknown option -Z; see --help", "-q0Z5");
     REFUSES("unknown option -5; see --help", "-5");
     REFUSES("unknown option --zzz; see --help", "a", "-q", "--zzz", "--help");
-    /* a prefix is not enough: a later release may bring another option that begins so */
+    /* a prefix is not accepted: a later version may have another option with that prefix */
     REFUSES("unknown option --memo; did you mean --memory?", "--memo", "1");
 }
 
@@ -399,8 +399,8 @@ static void values_outside_of_a_set(void **state) {
             "-d\\x");
 }
 
-/* Each of these as the value of each option that takes a number: the ones that it cannot be. The
- * readers themselves are tested in test_numbers.c. */
+/* Invalid values for each option that takes a number. test_numbers.c tests the functions that read
+ * numbers. */
 static void bad_numbers(void **state) {
     static const char *const bad[] = {
         "",    " 1",    "-1",    "+1", "nan",
@@ -430,7 +430,7 @@ static void bad_numbers(void **state) {
             "--seed=1e8");
 }
 
-/* One line, whatever the arguments are. */
+/* An error is one line, however long the arguments are. */
 static void endless_arguments(void **state) {
     static char long_one[20000] = "--";
     (void)state;

@@ -1,4 +1,4 @@
-/* test_output.c - files that appear when they are whole, and readers that go away. */
+/* test_output.c - files that appear when they are complete, and readers that close the pipe. */
 #include "store_support.h"
 
 #include "io/interrupt.h"
@@ -30,7 +30,7 @@ static void test_temporary_stays(void **state) {
     assert_true(output_put(&o, "text", 4));
     unlinks_to_fail = 1;
     assert_true(output_commit(&o));
-    assert_int_equal(unlinks_to_fail, 0); /* it was tried */
+    assert_int_equal(unlinks_to_fail, 0); /* the removal was attempted */
     output_close(&o);
     assert_file_is(at("f"), (blyt_buffer){(uint8_t *)(uintptr_t) "text", 4});
     assert_int_equal(access(temp, F_OK), 0);
@@ -40,7 +40,7 @@ static void test_temporary_stays(void **state) {
 
 /* ---- a reader that has gone ------------------------------------------------------------------ */
 
-/* An output to standard output, which it is for as long as the test runs. */
+/* Writes to standard output, which is a pipe whose reader is closed. */
 static void test_reader_gone(void **state) {
     (void)state;
     output o;
@@ -67,7 +67,7 @@ static void test_reader_gone(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         IN_SCRATCH(test_temporary_stays),
-        cmocka_unit_test(test_reader_gone), /* last: what it marks cannot be unmarked */
+        cmocka_unit_test(test_reader_gone), /* last: it sets a flag for good */
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

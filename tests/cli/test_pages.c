@@ -1,5 +1,5 @@
-/* test_pages.c - fingerprints in a file: what goes in comes out, however often the file was written
- * again; and a file that is not as it must be is refused. */
+/* test_pages.c - fingerprints in a file: all that were added are found, however often the file was
+ * rewritten, and an invalid file is refused. */
 #include "store_support.h"
 
 #include "io/fingerprint_file.h"
@@ -9,7 +9,7 @@
 
 /* ---- somebody else --------------------------------------------------------------------------- */
 
-static const char *make_meanwhile; /* appears when the next file is about to be made */
+static const char *make_meanwhile; /* created just before the program creates its next file */
 
 int __real_open(const char *path, int flags, ...);
 int __wrap_open(const char *path, int flags, ...);
@@ -26,7 +26,7 @@ int __wrap_open(const char *path, int flags, ...) {
     return __real_open(path, flags, mode);
 }
 
-/* What open is called where 64-bit offsets have to be asked for. */
+/* The name of open on systems where 64-bit offsets must be requested. */
 int __wrap_open64(const char *path, int flags, ...) __attribute__((alias("__wrap_open")));
 
 /* ---- helpers --------------------------------------------------------------------------------- */
@@ -62,7 +62,8 @@ static bly_status collect(void *ctx, const uint64_t *x, size_t n) {
     return BLY_OK;
 }
 
-/* The file holds these, in ascending order and without 0, and no others. */
+/* Checks that the file contains exactly these fingerprints, which are in ascending order and
+ * without 0. */
 static void assert_holds(pages *p, const uint64_t *x, size_t n) {
     collected c = {0};
     bool found;
@@ -107,8 +108,8 @@ static void insert(pages *p, const uint64_t *x, size_t n) {
     assert_int_equal(done, n);
 }
 
-/* Whether the file, as it is, opens and can be read through. The messages of a thousand refusals
- * are not printed. */
+/* Whether the file can be opened and read completely. The messages of a thousand refusals are not
+ * printed. */
 static bool accepted(const char *name) {
     pages p;
     int saved = dup(2), nowhere = open("/dev/null", O_WRONLY);
@@ -145,7 +146,8 @@ static void test_round_trip(void **state) {
     }
 }
 
-/* In many small pieces: the file doubles one step at a time, and each step keeps all. */
+/* Adds fingerprints in many small pieces: the file doubles step by step, and each step keeps all
+ * fingerprints. */
 static void test_doubling(void **state) {
     (void)state;
     enum { PIECE = 700 };
@@ -175,7 +177,7 @@ static void test_doubling(void **state) {
     struct stat st;
     assert_int_equal(stat(at("f"), &st), 0);
     assert_int_equal(st.st_size, ((off_t)1 + (1 << bits)) * PAGE);
-    assert_true(n >= (size_t)180 << bits); /* never emptier than that */
+    assert_true(n >= (size_t)180 << bits); /* the file is never emptier than that */
     pages_close(&p);
     p = opened("f");
     assert_holds(&p, all, n);
@@ -183,7 +185,7 @@ static void test_doubling(void **state) {
     free(all);
 }
 
-/* A few in a large file: only their pages are touched. */
+/* Adds a few fingerprints to a large file: only their pages change. */
 static void test_a_few(void **state) {
     (void)state;
     size_t n = 100000;
@@ -199,11 +201,11 @@ static void test_a_few(void **state) {
         for (; k < 50 && few[k] >> (64 - p.shape.bits) == i / PAGE - 1 && i > 0; k++)
             touched = true;
         assert_int_equal(memcmp(before.data + i, after.data + i, PAGE) != 0, touched);
-        for (size_t b = i; b < i + PAGE; b += 8) /* what was there has not moved */
+        for (size_t b = i; b < i + PAGE; b += 8) /* existing fingerprints have not moved */
             if (memcmp(before.data + b, "\0\0\0\0\0\0\0\0", 8) != 0)
                 assert_memory_equal(before.data + b, after.data + b, 8);
     }
-    insert(&p, few, 50); /* again: they are there */
+    insert(&p, few, 50); /* adding them again changes nothing */
     assert_file_is(at("f"), after);
     assert_int_equal(p.count, n + 50);
     pages_close(&p);
@@ -231,7 +233,7 @@ static void test_zero(void **state) {
         assert_true(pages_scan(&p, NULL, NULL));
         assert_true(p.shape.zero);
     }
-    uint64_t *more = numbers(8, 5000); /* written again: it stays */
+    uint64_t *more = numbers(8, 5000); /* the file is rewritten, and they stay */
     assert_holds(&p, x + 1, 3);
     insert(&p, more, 5000);
     assert_ok(pages_has(&p, 0, &found));
@@ -241,7 +243,7 @@ static void test_zero(void **state) {
     free(more);
 }
 
-/* As docs in pages.h has it, byte for byte. */
+/* The layout is that of fingerprint_file.h, byte for byte. */
 static void test_layout(void **state) {
     (void)state;
     const uint64_t x[] = {0x0000000000000001, 0x0000000000000002, 0x80C0000000000003};
@@ -319,7 +321,7 @@ static void test_header_flips(void **state) {
     free(im.data);
 }
 
-/* Fields that no writer writes, under a sum that is right. */
+/* Invalid header fields, with a correct checksum. */
 static void test_header_fields(void **state) {
     (void)state;
     static const struct {
@@ -374,7 +376,8 @@ static void test_what_is_no_file(void **state) {
     assert_false(pages_open(&p, at("text")));
 }
 
-/* What happens by chance never crowds; what does is refused before the disk is full. */
+/* Fingerprints that were chosen for one page are refused before the disk is full, and the file is
+ * unchanged. Random fingerprints never crowd like this. */
 static void test_crowded(void **state) {
     (void)state;
     enum { ALIKE = 600 };
@@ -389,7 +392,7 @@ static void test_crowded(void **state) {
     assert_int_equal(done, 0);
     assert_file_is(at("f"), before);
     assert_holds(&p, even, 3000);
-    insert(&p, x, 100); /* so many find room */
+    insert(&p, x, 100); /* this number fits */
     assert_int_equal(p.count, 3100);
     pages_close(&p);
     free(before.data);
@@ -403,7 +406,7 @@ static void test_locked(void **state) {
     pages p = fresh_file("f"), q;
     uint64_t *x = numbers(11, 5000);
     assert_false(pages_open(&q, at("f")));
-    insert(&p, x, 5000); /* another file by now, and locked as well */
+    insert(&p, x, 5000); /* a new file by now, which is locked, too */
     assert_false(pages_open(&q, at("f")));
     pages_close(&p);
     p = opened("f");
@@ -412,7 +415,7 @@ static void test_locked(void **state) {
     free(x);
 }
 
-/* Neither a file that was never written nor a lost race leaves anything. */
+/* A file that was never written is removed. */
 static void test_no_trace(void **state) {
     (void)state;
     pages p = opened("f"), q;
@@ -424,10 +427,10 @@ static void test_no_trace(void **state) {
     spill(at("f"), "", 0);
     p = opened("f");
     pages_close(&p);
-    assert_int_equal(access(at("f"), F_OK), 0); /* not ours to remove */
+    assert_int_equal(access(at("f"), F_OK), 0); /* this process did not create it */
 }
 
-/* Only what was made here is removed. */
+/* Only files that this process created are removed. */
 static void test_made_meanwhile(void **state) {
     (void)state;
     pages p;
@@ -460,7 +463,7 @@ static void test_link_and_mode(void **state) {
     free(x);
 }
 
-/* Somebody cuts the file short while it is open. */
+/* Another process shortens the file while it is open. */
 static void test_cut_while_open(void **state) {
     (void)state;
     bool found;

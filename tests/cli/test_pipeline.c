@@ -1,5 +1,5 @@
-/* One pipeline from files to batches of records: every record once and in order, whatever the files
- * are, and what happens when a file, the memory, the command or a signal ends it. */
+/* The pipeline from files to batches of records: every record is passed on once and in order, for
+ * any files. A file with errors, lack of memory, the command or a signal can end it. */
 #include "support.h"
 
 #include "io/interrupt.h"
@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static pipeline lines; /* large */
+static pipeline lines; /* too large for the stack */
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
@@ -64,15 +64,15 @@ static int remove_folder(void **state) {
 
 static char taken[1 << 16]; /* the records, or their keys, each before a '|' */
 static struct {
-    bool keys;        /* the keys are noted, not the records */
+    bool keys;        /* record the keys, not the records */
     bool separated;   /* each record is followed by its separator */
-    unsigned calls;   /* of take */
+    unsigned calls;   /* calls of `take` */
     unsigned fail_at; /* the call that fails; 0: none */
-    unsigned stop_at; /* the call that asks for no more; 0: none */
+    unsigned stop_at; /* the call that ends the reading; 0: none */
     unsigned signal_at;
     uint64_t records;
     uint64_t firsts, lasts; /* sums of lines.first and lines.last */
-    const char *last_path;  /* of the last batch */
+    const char *last_path;  /* the file of the last batch */
 } got;
 
 static bool take(void *ctx, const bly_bytes *records, size_t n) {
@@ -106,13 +106,13 @@ static void forget(void) {
     taken[0] = '\0';
 }
 
-/* Opens the pipeline for so many files. */
+/* Opens the pipeline for `count` files. */
 static void open_files(const pipeline_options *o, char **files, size_t count) {
     taken[0] = '\0';
     assert_true(pipeline_open(&lines, o, (cli_operands){files, count}));
 }
 
-/* All records of the files, or their keys. */
+/* Reads all records of the files, and returns them or their keys. */
 static const char *all_of(const pipeline_options *o, char **files, size_t count) {
     open_files(o, files, count);
     assert_true(pipeline_run(&lines, take, &got));
@@ -131,8 +131,8 @@ static void files_come_in_order(void **state) {
                         "one|two|three||no newline|");
     assert_false(lines.failed);
     assert_int_equal(lines.count, 5);
-    /* A batch belongs to one file, in which lines are counted from 1. A last line without its end
-     * is a batch of its own. */
+    /* A batch belongs to one file, in which lines are counted from 1. A last line without a newline
+     * is a separate batch. */
     assert_int_equal(got.calls, 3);
     assert_int_equal(got.firsts, 1 + 1 + 3);
     assert_int_equal(got.lasts, 2 + 2 + 3);
@@ -171,7 +171,7 @@ static void more_files_go_on(void **state) {
     for (unsigned i = 1; i <= 2; i++) {
         assert_true(pipeline_reopen(&lines, (cli_operands){second, 1}));
         assert_true(pipeline_run(&lines, take, &got));
-        assert_false(lines.failed); /* by those files that were read last */
+        assert_false(lines.failed); /* only the files read last count */
         assert_int_equal(lines.count, 2 * i);
         assert_int_equal(lines.rule.fieldless, 2 * i);
     }
@@ -200,12 +200,12 @@ static void compressed_files_are_read(void **state) {
     forget();
     open_files(&(pipeline_options){.keys = NULL}, files, 3);
     pipeline_begin(&lines);
-    assert_int_equal(pipeline_estimate(&lines), 0); /* how long it is in the end is not known */
+    assert_int_equal(pipeline_estimate(&lines), 0); /* the total length is unknown */
     assert_true(pipeline_run(&lines, take, &got));
     assert_string_equal(taken, "line 0|line 1|line 2|plain|line 0|line 1|line 2|");
     assert_false(lines.failed);
     pipeline_close(&lines);
-    for (size_t i = 3; i < 5; i++) { /* one that ends early, one that this program cannot decode */
+    for (size_t i = 3; i < 5; i++) { /* a truncated file, and one that this program cannot decode */
         forget();
         (void)all_of(&(pipeline_options){.keys = NULL}, files + i, 1);
         assert_true(lines.failed);
@@ -286,7 +286,7 @@ static void links_are_batches_of_their_own(void **state) {
     static char text[LINKS * 40];
     const key_options keys = {.extract = true};
     size_t used = 0;
-    for (unsigned i = 0; i < LINKS; i++) /* the second half of them must be decoded */
+    for (unsigned i = 0; i < LINKS; i++) /* the second half must be decoded */
         used += (size_t)snprintf(text + used, sizeof text - used, "x http://h.example/%u%s y%s", i,
                                  i < LINKS / 2 ? "" : "?a&amp;b", i % 7 ? "" : "\n");
     char *files[] = {file_of("a", text, used)};
@@ -317,7 +317,7 @@ static const char *keys_of(const key_options *keys, const char *text) {
     return all_of(&(pipeline_options){.keys = keys}, files, 1);
 }
 
-/* All keys of a batch can be used at the same time, wherever they lie. */
+/* All keys of a batch are valid at the same time, wherever they are stored. */
 static void keys_of_a_batch(void **state) {
     (void)state;
     const char *const text = "One a\r\nTWO\nhttp://H.example:80/../x b\n";
@@ -336,8 +336,8 @@ static void keys_of_a_batch(void **state) {
     pipeline_close(&lines);
 }
 
-/* With a limit on copied keys a batch is divided, and each part says of which lines it is. Keys
- * that are not copied need no limit; one key is not copied, however long. */
+/* With a limit on copied keys, a batch is divided, and each part gives its line numbers. Keys that
+ * are not copied need no limit. A single key is not copied, however long it is. */
 static void batches_are_divided_where_keys_are_copied(void **state) {
     (void)state;
     char *files[] = {file_of_text("keys", "A\n\nbb\nCcccccccccc\nd\ne\n")};
@@ -359,7 +359,7 @@ static void batches_are_divided_where_keys_are_copied(void **state) {
     pipeline_close(&lines);
 }
 
-/* What goes to standard error while keys are made. */
+/* The length of what is written to standard error while keys are made. */
 static size_t warnings_of(const key_options *keys, const char *state, const char *text) {
     char *path = file_at("errors"), *files[] = {file_of_text("keys", text)};
     const int kept = dup(STDERR_FILENO), to = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
@@ -416,7 +416,7 @@ static void command_ends_it(void **state) {
     pipeline_close(&lines);
 }
 
-/* In a process of its own: what a signal marks cannot be unmarked. */
+/* In a separate process, because the flag that a signal sets cannot be cleared. */
 static void signal_ends_it_after_a_batch(void **state) {
     (void)state;
     char *files[] = {file_of_lines("a", 3 * INPUT_BATCH), file_of_text("b", "more\n")};
@@ -437,7 +437,7 @@ static void signal_ends_it_after_a_batch(void **state) {
 
 /* ---- want of memory -------------------------------------------------------------------------- */
 
-static int allocations_left = -1; /* that succeed; below 0: all */
+static int allocations_left = -1; /* allocations that will succeed; below 0: all */
 
 void *__real_malloc(size_t size);
 void *__real_realloc(void *old, size_t size);
@@ -458,7 +458,8 @@ void *__wrap_realloc(void *old, size_t size) {
     return may_allocate() ? __real_realloc(old, size) : NULL;
 }
 
-/* Fewer and fewer allocations fail: it is false until there is enough memory, and never crashes. */
+/* Lets one more allocation succeed each time: the pipeline fails until there is enough memory, and
+ * never crashes. */
 static void check_memory(const pipeline_options *o, char **files, size_t count) {
     int enough = 0;
     for (bool good = false; !good; enough++) {
@@ -476,7 +477,7 @@ static void check_memory(const pipeline_options *o, char **files, size_t count) 
 
 static void memory_may_be_short(void **state) {
     (void)state;
-    static char text[1 << 19]; /* one line that does not fit the first buffer */
+    static char text[1 << 19]; /* a line that is longer than the first buffer */
     memset(text, 'X', sizeof text);
     const key_options small = {.ignore_case = true}, url = {.url = 1}, linked = {.extract = true};
     char *files[] = {file_of("a", text, sizeof text)}, *lists[] = {file_of_lines("b", 5000)};

@@ -1,4 +1,4 @@
-/* How often keys were seen, against an array that knows; and keys that are there several times. */
+/* Compares counts with an array of the true counts; and keys that are stored several times. */
 #include "support.h"
 
 #include "count/tally.h"
@@ -6,7 +6,7 @@
 
 enum { KEYS = 3000 };
 
-static tally counts; /* large */
+static tally counts; /* too large for the stack */
 
 /* The key of a number, in `room`. */
 static bly_bytes key_of_number(unsigned number, char room[16]) {
@@ -14,13 +14,13 @@ static bly_bytes key_of_number(unsigned number, char room[16]) {
     return (bly_bytes){room, (size_t)size};
 }
 
-/* Often the same few. */
+/* A random number; a few numbers are frequent. */
 static unsigned any_number(uint64_t *random) {
     const uint64_t r = blyt_next(random);
     return (unsigned)(r % 3 ? (r >> 8) % 10 : (r >> 8) % KEYS);
 }
 
-/* 50,000 keys in batches, and what each was told. */
+/* Counts 50,000 keys in batches, and records the last count of each. */
 static void run(const tally_request *request, uint64_t truth[KEYS], uint64_t last[KEYS]) {
     static char rooms[64][16];
     uint64_t random = 7;
@@ -46,8 +46,8 @@ static void run(const tally_request *request, uint64_t truth[KEYS], uint64_t las
     }
 }
 
-/* Exact, in one level or in several; a sketch with room to spare is exact too, for it follows all
- * keys from their first time on. */
+/* Exact counts in one level or in several. A large sketch is exact, too, because it tracks all keys
+ * from their first occurrence on. */
 static void test_counts(void **state) {
     static const tally_request requests[] = {
         {.keys = KEYS}, {.keys = 10}, {.keys = 200000, .rate = 1e-6, .sketch = true}};
@@ -68,7 +68,8 @@ static void test_counts(void **state) {
     }
 }
 
-/* A sketch that is far too small, and follows eight keys: what it is off by is known. */
+/* A sketch that is far too small and tracks eight keys: its counts are too high by at most the
+ * stated error. */
 static void test_estimates(void **state) {
     static const tally_request request = {.memory = 1024, .sketch = true};
     uint64_t truth[KEYS] = {0}, last[KEYS] = {0}, estimates = 0;
@@ -84,7 +85,7 @@ static void test_estimates(void **state) {
     tally_close(&counts);
 }
 
-/* As large as allowed, and no larger. Exact counts begin small. */
+/* The counts use the allowed memory and no more. Exact counts begin small. */
 static void test_memory(void **state) {
     (void)state;
     for (uint64_t bytes = 1 << 12; bytes <= 1 << 24; bytes *= 4)
@@ -96,7 +97,7 @@ static void test_memory(void **state) {
         }
 }
 
-/* What there is no memory for is refused, and all before it is dealt with. */
+/* Keys for which there is no memory are refused, and all keys before them are counted. */
 static void test_full(void **state) {
     const tally_request request = {.memory = 1 << 20};
     char room[16];

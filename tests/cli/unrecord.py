@@ -1,10 +1,10 @@
 #!/usr/bin/env -S python3 -S
-"""Makes a filter file one from before headers recorded what keys are made from.
+"""Changes filter files to the old form, whose header does not record how keys were made from lines.
 
     unrecord.py FILE...
 
-Sets the rule of the keys (docs/format.md, section 1) to 0, in a scalable filter that of its levels,
-too, and corrects the sums.
+Sets the key rule (docs/format.md, section 1) to 0, in a scalable filter also for its levels, and
+corrects the checksums.
 """
 import os
 import struct

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Holds `bloomery dedup --window N` to its word, line by line: window_lines.py PROGRAM [SEED] [--large].
+"""Checks `bloomery dedup --window N` line by line: window_lines.py PROGRAM [SEED] [--large].
 
-No line may be printed that was among the last N, and every line must be printed that has not come
-for N lines, an eighth more and a dozen. Both are counted in lines, repeats included, so streams are
-of keys that are all as frequent, by Zipf's law, and of one key that is most of the stream. In one
-run, and in many short ones that hand a state on, some of them without any line. The rate is so low
-that no line is lost. With --large there are larger windows, longer streams and more short runs.
+A line that was among the last N must not be printed. A line that has not occurred among the last
+N + N/8 + 12 must be printed. Repeats count as lines, so three kinds of streams are tested: keys of equal
+frequency, keys by Zipf's law, and one key that is most of the stream. Each is tested in one run, and in
+many short runs with a state, some of them without input. The rate is so low that no new line is dropped.
+With --large there are larger windows, longer streams and more short runs.
 """
 import itertools
 import os
@@ -42,7 +42,7 @@ def one_key(keys, total, rng):
 
 
 def judge(size, stream, printed, where):
-    """How many lines had to be known, and how many to be forgotten."""
+    """Returns how many lines must be known, and how many must be forgotten."""
     last, known, forgotten = {}, 0, 0
     limit = size + -(-size // 8) + 12
     for i, key in enumerate(stream):
@@ -62,7 +62,7 @@ def judge(size, stream, printed, where):
 
 
 def trial(program, size, stream, pieces, directory):
-    """A line is a key, and its number in the stream. Runs of `pieces` lines take turns."""
+    """Each line consists of a key and its number in the stream. The runs read `pieces` lines each, in rotation."""
     lines = ["%d\t%d\n" % (key, i) for i, key in enumerate(stream)]
     where = "--window %d, runs of %s" % (size, pieces)
     options = ["--window", str(size)]
@@ -93,9 +93,9 @@ def whole_streams(program, rng, directory, large):
 
 
 def many_runs(program, rng, directory, large):
-    """An empty run adds nothing to the window, however many there are. If it did, lines would be
-    forgotten too early, which a few lines show: 12 of them in runs of which most are empty. One that
-    is forgotten too late needs more, 30. Every run is a process."""
+    """Runs without input add nothing to the window, however many there are. If they did, lines would be
+    forgotten too early; 12 lines, in runs of which most are empty, are enough to see that. Lines that are
+    forgotten too late need 30. Every run is a process."""
     number = 0
     for size in (1, 2, 5, 13, 30) if large else (1, 5, 13):
         for pieces in ((1,), (3,), (7,), (1, 0, 0, 0), (0, 2, 1, 0)):
@@ -103,7 +103,7 @@ def many_runs(program, rng, directory, large):
             total = 12 if sum(pieces) * 4 == len(pieces) and not large else 30
             for make in (uniform, zipf) if large else ((uniform, zipf)[number % 2],):
                 trial(program, size, make(int(size * 1.5) + 2, total, rng), pieces, directory)
-    # More empty runs than a window has parts.
+    # More empty runs than a window has generations.
     for size in (1, 2, 5) if large else (2,):
         runs = (size,) + (30 if large else 16) * (0,)
         trial(program, size, [i // 2 % (size + 1) for i in range(4 * size)], runs, directory)

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Random entries of a list, and for each a line that `check` must find by it.
+"""Writes random entries of a list, and for each entry a line that must match it.
 
     variants.py TYPE COUNT ENTRIES ASKED
 
-The line is the same thing in another spelling or, of addresses and domains, something inside it.
-Always the same for the same arguments.
+The line is the same entry in another spelling or, for addresses and domains, an address in the block or
+a domain below it. The output depends only on the arguments.
 """
 import ipaddress
 import random
