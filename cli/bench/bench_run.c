@@ -87,7 +87,7 @@ static int ascending(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* Sorts the times. Returns 0 if there are none. */
+/* Sorts the times. Returns 0 without times. */
 static double median_of(bench_times *t) {
     if (t->count == 0)
         return 0;

@@ -28,7 +28,7 @@ static void report_failure(const build_run *r, bly_status status) {
     const double rate = r->spec.fpr / bly_list_max_lookups(r->contents.type, &r->contents.levels);
     const bly_kind kind = r->spec.geometry.kind ? r->spec.geometry.kind : bly_plan_kind(rate);
     if (status == BLY_EWEAKHASH)
-        (void)message_error("%s has too few bits for so many keys at this false-positive rate; "
+        (void)message_error("%s has too few bits for this number of keys and false-positive rate; "
                             "choose another --hash",
                             bly_hash_name((bly_hash_id)r->spec.hasher.id));
     else if (status == BLY_ERATE)

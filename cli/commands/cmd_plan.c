@@ -95,7 +95,7 @@ static uint32_t flags_of(const plan_options *o) {
            (o->hostile ? BLY_NEED_SECRET : 0U) | (o->smallest ? BLY_NEED_SPACE : 0U);
 }
 
-/* The number of keys of a window by number; 0: there is none. */
+/* The number of keys of a window by number; 0: the plan has no such window. */
 static uint64_t window_keys(const plan_options *o) {
     uint64_t keys;
     return o->window && !number_count(o->window, &keys) ? keys : 0;

@@ -58,8 +58,8 @@ static const char *obstacle(const bly_geometry *g, uint64_t divisor) {
                                             : "which would leave a size that its kind cannot have";
 }
 
-/* Returns the smallest factor that --by accepts, or 0 if there is none. *rate is the false-positive
- * rate with that factor; larger factors have higher rates. */
+/* Returns the smallest factor that --by accepts, or 0 if it accepts no factor. *rate is the
+ * false-positive rate with that factor; larger factors have higher rates. */
 static uint64_t possible_divisor(const bly_filter *f, double *rate) {
     const bly_geometry g = bly_filter_geometry(f);
     const uint64_t max_divisor = 1000; /* larger factors are useless */

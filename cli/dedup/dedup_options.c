@@ -26,8 +26,8 @@ const cli_option dedup_option_table[] = {
                 "With --url: print URLs in canonical form instead of as they were read."),
     OPTION_FLAG(
         "repeated", 'd', AT(request.print_repeats),
-        "Print only the repeats: every line except its first occurrence. New lines are remembered "
-        "all the same, also in FILE of --state and on the server of --redis."),
+        "Print only the repeats: every line except its first occurrence. New lines are still "
+        "remembered, also in FILE of --state and on the server of --redis."),
     OPTION_COUNT(AT(count), "Print only the totals. The file of --state is read, but not changed."),
     OPTION_OUTPUT(AT(output), "FILE", "Write to FILE, which appears only when it is complete."),
     OPTION_FORCE(AT(force), "Replace an existing FILE."),

@@ -316,7 +316,7 @@ static bool add(dedup_state *base, const bly_bytes *keys, size_t n, uint8_t *fre
     return true;
 }
 
-/* ---- lines in doubt -------------------------------------------------------------------------- */
+/* ---- lines without an answer ----------------------------------------------------------------- */
 
 /* Why the last batch has lines without an answer. */
 static const char *reason(const redis_state *s) {

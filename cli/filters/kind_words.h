@@ -9,8 +9,8 @@ const char *kinds_article(bly_kind kind); /* "a" or "an", before its name */
 /* One line without a full stop, about how the kind works. */
 const char *kinds_meaning(bly_kind kind);
 
-/* "classic, sbbf and scalable": the kinds with all of these capabilities (BLY_CAN_...); "" if there
- * are none. */
+/* "classic, sbbf and scalable": the kinds with all of these capabilities (BLY_CAN_...); "" if no
+ * kind has them. */
 enum { KINDS_LIST = 384 };
 char *kinds_that_can(uint32_t capabilities, char out[KINDS_LIST]);
 

@@ -42,8 +42,8 @@ typedef struct query {
  * returns false. */
 bool query_batch(query *q, live_list *list, const bly_bytes *lines, size_t n, list_answers *out);
 
-/* Looks up one line again, and returns the entry of the list that it matched, as text; empty if
- * there is none. It is valid until the next use of q. For a malformed line, q->reason is set. */
+/* Looks up one line again, and returns the entry of the list that it matched, as text; empty if it
+ * matched no entry. It is valid until the next use of q. For a malformed line, q->reason is set. */
 bly_bytes query_explain(query *q, live_list *list, bly_bytes line, char room[BLY_LIST_WORDS]);
 
 void query_free(query *q);

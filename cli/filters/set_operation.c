@@ -128,7 +128,7 @@ static bool alike(const inputs *p, const char *path, const bly_file_info *b) {
     return true;
 }
 
-/* Finds the shape that all files can be folded to. Returns false if there is none. */
+/* Finds the shape that all files can be folded to. Returns false if they have no such shape. */
 static bool common_shape(const inputs *p, bly_geometry *out) {
     *out = p->first.geometry;
     out->size = p->common;

@@ -12,7 +12,7 @@
 
 typedef struct state_file {
     const char *path;   /* NULL: the filter is not saved */
-    bly_filter *filter; /* NULL: there is none yet, and the caller creates one */
+    bly_filter *filter; /* NULL: the file has no filter yet, and the caller creates one */
     bool loaded;        /* the filter was loaded from the file */
     lock lock;
     autosave autosave;

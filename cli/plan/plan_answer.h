@@ -21,7 +21,7 @@ typedef struct plan_line {
 typedef struct plan_answer {
     bly_needs needs; /* as stated; 0 for the value to be computed */
     bly_hash_id hash;
-    uint64_t seconds;      /* length of the window by time; 0: there is none */
+    uint64_t seconds;      /* length of a window by time; 0: the plan has no such window */
     bool own_kind;         /* the user chose the kind */
     uint32_t counter_bits; /* width of its counters; 0: the default width */
     bly_advice choice;     /* the planner's kind, or the user's */

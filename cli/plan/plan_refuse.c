@@ -71,7 +71,7 @@ static bly_status find_smallest(const bly_needs *needs, bool on_server, bly_advi
 enum { SMALLER_TEXT = 128 };
 
 /* Writes a plan that is smaller than `bytes`, such as ", or 16.1 MiB with --kind cuckoo", or "" if
- * there is none. */
+ * no plan is smaller. */
 static char *smaller_text(const plan_answer *p, const bly_needs *needs, uint64_t bytes,
                           char out[SMALLER_TEXT]) {
     bly_advice a = {.struct_size = sizeof a};

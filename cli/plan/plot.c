@@ -80,7 +80,7 @@ static void draw_curve(picture *p, size_t number) {
     }
 }
 
-/* The curve whose mark is drawn here, or -1 if there is none. */
+/* The curve whose mark is drawn here, or -1 for a blank. */
 static int curve_at(const picture *p, unsigned row, unsigned x) {
     const unsigned set = p->curves[row][x];
     if (set & 1 || !set)

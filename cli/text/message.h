@@ -38,7 +38,8 @@ enum { MESSAGE_TEXT = 4096 };
 char *message_escape(const char *text, char *out, size_t room);
 char *message_escape_bytes(bly_bytes text, char *out, size_t room);
 
-/* The length of the UTF-8 character at text[0..size), 0 when there is none. size is not 0. */
+/* The length of the UTF-8 character at text[0..size), or 0 if the bytes are not UTF-8. size is not
+ * 0. */
 size_t message_utf8_length(const unsigned char *text, size_t size);
 
 /* ANSI codes, or "" if standard output (1) or standard error (2) may not be coloured. */

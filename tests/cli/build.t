@@ -60,7 +60,7 @@ $ bloomery build --json -o - numbers
 ! bloomery build: --json and -o - both write to standard output; give only one
 ? 2
 
-# ---- what is in the way ---------------------------------------------------------------------------
+# ---- output files --------------------------------------------------------------------------------
 $ bloomery build numbers
 ! bloomery build: no output file given; add -o LIST (- is standard output)
 ? 2
@@ -118,7 +118,7 @@ $ bloomery build --hash siphash -o new.bly numbers
 ! bloomery build: siphash needs a secret key; give --key-file FILE or --new-key FILE
 ? 2
 $ bloomery build --hash fnv1a-32 -p 1e-6 -o new.bly numbers
-! bloomery build: fnv1a-32 has too few bits for so many keys at this false-positive rate; choose another --hash
+! bloomery build: fnv1a-32 has too few bits for this number of keys and false-positive rate; choose another --hash
 ? 2
 $ bloomery build -n 1e14 -o new.bly numbers
 ! bloomery build: new.bly: the filter would need more than 2^48 bits

@@ -214,7 +214,7 @@ evil.bly:new.example
 ads.bly:shared.example
 bloomery check: evil.bly: was replaced; the new list is in use
 
-# ---- as single runs -------------------------------------------------------------------------------
+# ---- agreement with single runs -------------------------------------------------------------------
 # Among 20,000 lines each list has members and false positives: together the lists match each line
 # that one of them matches.
 $ for i in 1 2 3; do seq $i 7 20000 | bloomery build -q -p 0.01 -o n$i.bly; done

@@ -4,7 +4,7 @@ at most the error that they state.
 
     count_truth.py PROGRAM [--large]
 
-With --large the streams are four times as long, and contain so many URLs that estimates are too high.
+With --large the streams are four times as long, and contain enough URLs to make estimates too high.
 Streams and hashes have fixed seeds, so all runs are the same.
 """
 import collections

@@ -16,7 +16,7 @@ $ grep -c "$(printf '\1\2\3\4\5\6\7')" k.bly
 0
 ? 1
 
-# ---- without it, or with another ------------------------------------------------------------------
+# ---- without the key, or with another one ---------------------------------------------------------
 $ bloomery check k.bly numbers
 ! bloomery check: k.bly: is keyed; pass its key file (key id 09ab680398f0e1ae) with --key-file
 ? 2
@@ -102,7 +102,7 @@ $ bloomery build --key-file key --seed 3 -o n2.bly numbers
 ! bloomery build: --seed cannot be combined with --key-file or --new-key: a keyed list has a secret key instead of a seed
 ? 2
 
-# ---- lines that must not match: the rate is halved in place of a new seed --------------------------
+# ---- lines that must not match: the rate is halved, as there is no seed ----------------------------
 $ seq 2000 2400 >allow
 $ bloomery build -p 0.01 --key-file key --must-not-match allow -o a.bly numbers
 ! bloomery build: 1,000 lines: 1,000 keys, 0 repeated

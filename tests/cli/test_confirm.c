@@ -263,7 +263,7 @@ static void test_refusals(void **state) {
 /* The write or rename at which the process ends, and how many quarters of that write are done. Only
  * whole pages are written, because a kill stops a write between two pages. */
 static struct {
-    long calls; /* calls before the fatal one; -1: there is none */
+    long calls; /* calls before the fatal one; -1: no call is fatal */
     unsigned quarters;
 } fatal = {-1, 0};
 

@@ -82,7 +82,7 @@ static void test_rules(void **state) {
     }
 }
 
-/* ---- an estimate beyond belief --------------------------------------------------------------- */
+/* ---- an absurd estimate ---------------------------------------------------------------------- */
 
 static uint64_t bytes_of(const state_request *request) {
     state_facts facts;

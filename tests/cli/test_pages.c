@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 
-/* ---- somebody else --------------------------------------------------------------------------- */
+/* ---- another process ------------------------------------------------------------------------- */
 
 static const char *make_meanwhile; /* created just before the program creates its next file */
 

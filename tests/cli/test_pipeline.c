@@ -435,7 +435,7 @@ static void signal_ends_it_after_a_batch(void **state) {
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
-/* ---- want of memory -------------------------------------------------------------------------- */
+/* ---- lack of memory -------------------------------------------------------------------------- */
 
 static int allocations_left = -1; /* allocations that will succeed; below 0: all */
 

@@ -41,12 +41,12 @@ counts: 2000
 growable-cuckoo: 2000
 scalable-cuckoo: 2000
 
-# ---- the rate holds for lines, though each of them asks for several keys -------------------------
+# ---- the rate holds per line, although each line needs several lookups ---------------------------
 $ python3 $DATA/lists/variants.py domain 3000 entries asked
 $ bloomery build -q -f --type domain -p 0.02 -o list.bly entries
-$ for i in $(seq 20000); do echo "q$i.some$i.of$i.many$i.invalid$((i % 7))"; done >strangers
-$ bloomery check -c list.bly strangers | awk '{ print ($1 > 100 && $1 < 480) ? "as asked" : $1 }'
-as asked
+$ for i in $(seq 20000); do echo "q$i.some$i.of$i.many$i.invalid$((i % 7))"; done >others
+$ bloomery check -c list.bly others | awk '{ print ($1 > 100 && $1 < 480) ? "as requested" : $1 }'
+as requested
 
 # ---- addresses and blocks ------------------------------------------------------------------------
 $ printf '%s\n' 10.1.0.0/16 192.0.2.1 2001:db8::/32 2001:db9::1 ::ffff:203.0.113.0/120 >blocks.txt
