@@ -36,7 +36,7 @@ bool filter_state_add(filter_state *s, const bly_bytes *keys, size_t n, uint8_t 
 /* Counts a batch: `unique` of n keys were new, at the false-positive rate s->rate. */
 void filter_state_expect(filter_state *s, size_t n, size_t unique);
 
-/* Functions for both tables of ops. */
+/* Operations that state_filter.c and state_window.c share. */
 void filter_state_close(dedup_state *base);
 bool filter_state_get_rule(dedup_state *base, bly_key_rule *rule, uint64_t *keys);
 bool filter_state_set_rule(dedup_state *base, bly_key_rule rule);

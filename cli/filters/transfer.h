@@ -41,7 +41,7 @@ typedef struct transfer {
     progress progress;
 } transfer;
 
-/* For servers with the module: in chunks. */
+/* The result of a transfer in chunks, to or from a server with the module. */
 typedef enum module_result {
     MODULE_FAILED, /* reported, unless interrupted by a signal */
     MODULE_DONE,

@@ -94,7 +94,7 @@ static void description(FILE *to, const char *text) {
         if (!first && part.spaced)
             (void)fputs(part.verbatim ? ".sp\n" : ".PP\n", to);
         if (part.verbatim)
-            lines(to, part.span, 2); /* plus the two blanks in the text */
+            lines(to, part.span, 2); /* the text itself has two more blanks */
         else
             put_paragraph(to, part.span);
     }

@@ -46,7 +46,8 @@ const char *number_count(const char *text, uint64_t *out) {
         return not_count;
     if (letter) {
         value *= factors[letter - letters];
-        if (fabs(value - round(value)) <= value * 0x1p-52) /* 1.001 is not exact */
+        /* 1.001 has no exact double, but 1.001k is the whole number 1001. */
+        if (fabs(value - round(value)) <= value * 0x1p-52)
             value = round(value);
     }
     if (!(value >= 1))
