@@ -20,7 +20,7 @@ PHRASES = [
     (r"strangers?", "non-member, or attacker"),
     (r"anew", "again"),
     (r"so many(?! that)", "a number, or nothing"),
-    (r"(is|are) none", "there is no ..., or is not"),
+    (r"(is|are) (?-i:none)", "there is no ..., or is not"),
     (r"(to|can|could|cannot|not) be had", "is available"),
     (r"(takes?|taken|took|taking) [\w,'\s]{1,40} for (its|their) own", "gives a false positive for"),
     (r"(its|their|and) kin", "similar ones, by name"),
