@@ -2,12 +2,12 @@
  *
  * UTS #46 gives every letter its lower-case, composed form, then RFC 3492 writes the label in
  * ASCII. Browsers process non-transitionally: the German sharp s stays as it is. But then libidn2
- * also demands what registries demand of new names, and refuses symbols such as U+2615, which
- * browsers accept. Transitional processing accepts them, so a label that was refused for a symbol
- * is tried that way, unless it has a character that the two treat differently.
+ * also applies the rules that registries have for new names, and refuses symbols such as U+2615,
+ * which browsers accept. Transitional processing accepts them, so a label that was refused for a
+ * symbol is tried that way, unless it has a character that the two treat differently.
  *
- * Each label is converted by itself, and those in ASCII stay as they are. So a name's form ends in
- * the form of its parent, whatever stands before it: lists look for parents.
+ * Each label is converted separately, and ASCII labels stay as they are. So the form of a name
+ * always ends in the form of its parent, which lists look up.
  */
 #include "lists/idn.h"
 
@@ -22,7 +22,8 @@
 
 #include <idn2.h>
 
-/* Names beyond this cannot come out short enough, and libidn2's time grows faster than they do. */
+/* Longer names cannot give a short enough result, and libidn2's time grows faster than their
+ * length. */
 enum { MAX_HOST = 4 * BLYI_IDN_ROOM };
 
 /* The length of the full stop at `at`, one of the four of IDNA; 0 if there is none. */
@@ -35,7 +36,7 @@ static size_t idn_full_stop(const char *at) {
 }
 
 /* Sharp s, small and capital, final sigma, zero-width non-joiner and joiner: transitional
- * processing would make other letters of them or drop them, and so make another name. */
+ * processing would replace or drop them, which gives another name. */
 static bool idn_has_deviation(const char *label) {
     static const char *const characters[] = {"\xC3\x9F", "\xE1\xBA\x9E", "\xCF\x82", "\xE2\x80\x8C",
                                              "\xE2\x80\x8D"};
@@ -51,7 +52,7 @@ static bool idn_is_ascii(const char *label) {
     return !*label;
 }
 
-/* *out is to be freed with idn2_free; NULL on failure. */
+/* The caller frees *out with idn2_free; NULL on failure. */
 static blyi_idn_result idn_convert(const char *label, char **out) {
     *out = NULL;
     int status = idn2_to_ascii_8z(label, out, IDN2_NFC_INPUT | IDN2_NONTRANSITIONAL);

@@ -1,14 +1,14 @@
-/* idn.h - host names in other letters than ASCII. Internal. */
+/* idn.h - non-ASCII host names. Internal. */
 #ifndef BLYI_LISTS_IDN_H
 #define BLYI_LISTS_IDN_H
 
 #include <stddef.h>
 
-enum { BLYI_IDN_ROOM = 256 }; /* the longest name the domain name system knows, and its end */
+enum { BLYI_IDN_ROOM = 256 }; /* the longest name of the DNS, and a zero byte */
 
 typedef enum blyi_idn_result {
     BLYI_IDN_OK,
-    BLYI_IDN_REFUSED, /* no name: not UTF-8, or letters that may not stand in names */
+    BLYI_IDN_REFUSED, /* not a name: not UTF-8, or characters that names may not have */
     BLYI_IDN_ABSENT,  /* built without libidn2 */
     BLYI_IDN_NOMEM
 } blyi_idn_result;

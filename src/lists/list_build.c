@@ -1,5 +1,5 @@
-/* list_build.c - a list from lines: reads them, hashes the keys, and makes the filter at the end,
- * when their number and their levels are known. It takes 16 bytes of memory per line besides the
+/* list_build.c - builds a list from lines: hashes their keys, and makes the filter at the end, when
+ * the number and the levels of the keys are known. It takes 16 bytes of memory per line besides the
  * filter. `bloomery build` does the same with more options.
  */
 #include "lists/list_reader.h"
@@ -105,7 +105,7 @@ const char *bly_list_builder_reason(const bly_list_builder *b) {
     return bly_list_reader_reason(b->reader);
 }
 
-/* Kinds that only count copies, and cannot undo an add, store every repeat. */
+/* Whether repeated keys must be kept: for kinds that count copies but cannot remove them. */
 static bool build_keeps_copies(bly_kind kind) {
     const uint32_t can = bly_kind_capabilities(kind);
     return (can & BLY_CAN_COUNT) && !(can & BLY_CAN_REMOVE);

@@ -1,8 +1,8 @@
 /* list_check.c - a list, opened for lookups of lines.
  *
  * A line may need several lookups: the parents of a domain, the blocks around an address. In a
- * batch the hashes of many lines are gathered, with the line that each belongs to, and looked up
- * together: the filter loads the memory for one while it tests another.
+ * batch the hashes of many lines are collected, each with the index of its line, and looked up
+ * together: the filter loads memory for one hash while it tests another.
  */
 #include "lists/list_reader.h"
 
@@ -16,7 +16,8 @@ struct bly_list {
     bly_map *map; /* not NULL: the list owns the filter */
     bly_list_type type;
     bly_list_levels levels;
-    bool has_returns; /* it records no rule: a line may be there with its carriage return */
+    bool has_returns; /* a key may end in a carriage return: records, and lines without a recorded
+                         rule */
 };
 
 /* ---- opening --------------------------------------------------------------------------------- */
@@ -90,7 +91,7 @@ bly_status bly_list_get_info(const bly_list *l, bly_list_info *out) {
         return BLY_EINVAL;
     bly_list_info info = {.struct_size = sizeof info};
     bly_list_examine(l->filter, &info);
-    if (info.type != l->type) /* nothing is known of the type that it is taken for */
+    if (info.type != l->type) /* the caller chose another type: the list records nothing about it */
         info = (bly_list_info){.type = l->type, .per_lookup = info.per_lookup};
     for (size_t i = 0; i < sizeof info.levels.bits / sizeof *info.levels.bits; i++)
         info.levels.bits[i] |= l->levels.bits[i];
@@ -102,8 +103,8 @@ bly_status bly_list_get_info(const bly_list *l, bly_list_info *out) {
 
 /* ---- lookups --------------------------------------------------------------------------------- */
 
-/* The keys under which a line may be in the list, in r->entries; none for a blank line. BLY_EINVAL:
- * malformed. */
+/* Fills r->entries with the keys to look up for a line; none for a blank line. BLY_EINVAL: the line
+ * is malformed. */
 static bly_status check_entries(const bly_list *l, bly_list_reader *r, bly_bytes line) {
     const uint32_t flags = l->type == BLY_LIST_LINE ? 0 : BLY_LIST_BLANK_KEYS;
     bly_list_key key;

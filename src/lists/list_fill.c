@@ -1,16 +1,16 @@
-/* list_fill.c - from the hashes of a list's keys to its filter.
+/* list_fill.c - makes the filter of a list from the hashes of its keys.
  *
- * The size. A plan gives the rate to be expected over all lists. The bits of one list may fall
- * better or worse: among few blocks some are crowded, and the rate of a thousand keys at 0.1% is
- * off by 5% one way or the other, at times by 15%. The rate was requested for this list. So the
- * filter's bits are counted, and if they give a higher rate, the filter is made a little larger and
- * filled again, several times if necessary. That is done for small filters, where it costs nothing;
- * large ones come out within 1%. It is not done
- * - if the capacity was given by number: filters that are to be merged must be alike, whatever
- * their keys;
+ * Size. A plan gives the expected false-positive rate, an average over all lists. A single list may
+ * do better or worse: if there are few blocks, some are crowded, and the rate of 1,000 keys at 0.1%
+ * is typically off by 5%, sometimes by 15%. But the rate was requested for this list. So the rate
+ * is computed from the bits of the filled filter. If it is too high, the filter is made a little
+ * larger and filled again, several times if necessary. This is done for small filters, where it
+ * costs little; large ones are within 1%. It is not done
+ * - if the caller fixed the capacity: filters that are to be merged must have the same shape,
+ *   whatever their keys;
  * - for growing filters, whose levels are planned for less than the requested rate;
- * - for those with fingerprints, whose rate does not depend on chance.
- * It is done for counters, which keys share as they share bits.
+ * - for filters of fingerprints, whose rate does not depend on chance.
+ * Filters of counters are treated like filters of bits, because keys share counters, too.
  */
 #include "base/struct_size.h"
 #include "filter/kind.h"
@@ -23,8 +23,9 @@
 
 enum { FILL_MAX_SIZES = 16 };
 
-/* Few keys may crowd so that a table planned for them has no place for the last (cuckoo_plan.c says
- * how often). If its size is ours to choose, it becomes a little larger. */
+/* How often a full table is replaced by a slightly larger one. A table planned for few keys may
+ * have no room for the last of them (cuckoo_plan.c says how often). It is enlarged unless the
+ * caller fixed the capacity. */
 enum { FILL_MAX_FULL = 8 };
 
 static const uint64_t fill_large = UINT64_C(4) << 20; /* bytes */
@@ -61,7 +62,7 @@ static size_t fill_common_divisor(size_t a, size_t b) {
 
 bly_status bly_list_add_scattered(bly_filter *f, const bly_hash *hashes, size_t n, uint64_t *added,
                                   bly_hash *failed) {
-    /* The i-th is at i * leap mod n, for a leap without a divisor in common with n. */
+    /* The i-th hash to add is hashes[i * leap mod n]; leap and n have no common divisor. */
     size_t leap = (size_t)((double)n * 0.6180339887498949) | 1, at = 0;
     bly_hash some[1024];
     bly_status status = BLY_OK;
@@ -83,7 +84,7 @@ bly_status bly_list_add_scattered(bly_filter *f, const bly_hash *hashes, size_t 
     return status;
 }
 
-/* For a kind that is made from all its keys, marks included. */
+/* For kinds that are built from all keys at once, which include the marks. */
 static bly_status fill_built(const bly_list_contents *c, const bly_spec *spec, bly_filter **out) {
     bly_builder *b;
     char room[BLY_LIST_MARK];
@@ -102,7 +103,8 @@ static bly_status fill_built(const bly_list_contents *c, const bly_spec *spec, b
 
 static bly_status fill_created(const bly_list_contents *c, const bly_spec *spec, bly_filter **out) {
     bly_status status = bly_filter_create(spec, out);
-    /* With BLY_TEXTBOOK a custom hasher becomes the raw one, which the hashes are not of. */
+    /* With BLY_TEXTBOOK the filter uses the raw form of a custom hasher. The hashes were not made
+     * with that. */
     if (status == BLY_OK && spec->hasher.id != BLY_HASH_NONE &&
         bly_filter_hasher(*out)->id != spec->hasher.id)
         return BLY_EHASHER;
@@ -127,9 +129,9 @@ static bly_status fill_once(const bly_list_contents *c, const bly_spec *spec, bl
     return status;
 }
 
-/* ---- a filter that keeps the rate ------------------------------------------------------------ */
+/* ---- a filter within the requested rate ------------------------------------------------------ */
 
-/* A plan for 3% more keys than this shape holds. false: there is none. */
+/* Plans the next larger shape, for about 3% more keys. false: there is none. */
 static bool fill_enlarge(bly_spec *spec, const bly_filter *f) {
     const bly_geometry g = bly_filter_geometry(f);
     if (!blyi_kind_is_bits(g.kind)) {

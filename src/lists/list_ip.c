@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- the key: network order, and the prefix length of a block behind it ---------------------- */
+/* ---- the key: an address in network order; for a block, also its prefix length --------------- */
 
 typedef struct list_block {
     unsigned char address[16];
@@ -55,7 +55,7 @@ static bool ip_mask(list_block *b) {
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-/* 1 to 3 digits without a needless zero. */
+/* 1 to 3 digits without a leading zero. */
 static bool ip_parse_prefix(const char *at, size_t size, unsigned *out) {
     unsigned value = 0;
     if (size == 0 || size > 3 || (size > 1 && *at == '0'))

@@ -1,27 +1,26 @@
-/* list_marks.c - what a list says of itself: by its header, and by keys.
+/* list_marks.c - how a list records its type and levels: in its header, and as keys.
  *
- * The type of a list is a field of its header, the rule of its keys. It is stored as TYPE_MARKS
- * keys as well
+ * The header of a list records the type, as its key rule. The type is also stored as TYPE_MARKS
+ * keys
  *
  *     NUL "bloomery" NUL "type" NUL "domain" NUL i        i = 'a', 'b', ...
  *
- * for what carries bits without a header of ours. Each level present (prefix length, number of
- * labels) is stored as LEVEL_MARKS keys
+ * for storage that keeps only the bits and not our header. Each level present (prefix length,
+ * number of labels) is stored as LEVEL_MARKS keys
  *
  *     NUL "bloomery" NUL "level" NUL "v4/24" NUL i        also "v6/48", "labels/2"
  *
- * and in the same way ("lookups/3") a builder records for how many lookups per line the rate of the
- * list was requested. Keys that are added later may have new levels, and then a line needs more
- * lookups.
+ * In the same way ("lookups/3") a builder records the number of lookups per line for which the rate
+ * was requested. Keys that are added later may have new levels, so that a line needs more lookups.
  *
- * A filter that is overfull seems to contain any key, and so these. For levels that does no harm:
- * one that is not there costs a needless lookup per line, and one that is there is always found.
- * But the number of marks, and what is recorded, is told only while chance levels are unlikely. A
- * wrong type would do harm. So the marks of types count only where the header records nothing, and
- * only while the probability that they are there by chance, of any of the types, is below 10^-9. An
- * unmarked filter with the false-positive rate p has all marks of one type with the probability
- * p^16, so that is up to a rate of a quarter.
- * Type `line` has no marks: a filter made by any program is a list of lines.
+ * An overfull filter seems to contain any key, and so also marks that were never added. For levels
+ * this is harmless: a level that is not listed costs a needless lookup per line, and a listed level
+ * is always found. But the number of marks and the recorded lookups are reported only while such
+ * chance levels are unlikely. A wrong type would do harm. So type marks count only if the header
+ * records nothing, and only while the probability that all marks of some type are there by chance
+ * is below 10^-9. A filter without marks and with the false-positive rate p seems to have all marks
+ * of one type with the probability p^16, so types are recognised up to a rate of a quarter. Type
+ * `line` has no marks, so that a filter made by any program is a list of lines.
  */
 #include "base/struct_size.h"
 
@@ -41,7 +40,7 @@ static bly_bytes mark_spell(const char *group, const char *what, unsigned i,
     return (bly_bytes){out, (size_t)size};
 }
 
-/* What the marks call a level. */
+/* The name of a level in its marks. */
 static const char *mark_level_name(bly_list_type type, unsigned level, char out[32]) {
     if (level >= BLY_LIST_LEVELS)
         (void)snprintf(out, 32, "lookups/%u", level - BLY_LIST_LEVELS);
@@ -54,7 +53,7 @@ static const char *mark_level_name(bly_list_type type, unsigned level, char out[
     return out;
 }
 
-/* Such a filter cannot tell which keys it contains, and so has no marks. */
+/* Whether the kind only counts keys: it cannot answer lookups, and so has no marks. */
 static bool mark_cannot_store(const bly_filter *f) {
     return (bly_kind_capabilities(bly_filter_geometry(f).kind) & BLY_CARDINALITY_ONLY) != 0;
 }
@@ -88,7 +87,7 @@ double bly_list_record_lookups(bly_list_type type, double fpr, bly_list_levels *
     return fpr < BLY_LIST_MAX_RATE * lookups ? fpr : BLY_LIST_MAX_RATE * lookups;
 }
 
-/* The marks from the i-th on. */
+/* Adds the marks from the i-th on. */
 static bly_status mark_add_from(bly_filter *f, bly_list_type type, const bly_list_levels *levels,
                                 uint64_t i) {
     char room[BLY_LIST_MARK];
@@ -126,7 +125,7 @@ bly_status bly_list_remove_marks(bly_filter *f, bly_list_type type, const bly_li
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-/* Lookups that are made together: a server far away answers them in one round trip. */
+/* Lookups that are made together: a filter on a server answers them in one round trip. */
 enum { MARK_BATCH = 256 };
 typedef struct mark_batch {
     char room[MARK_BATCH][BLY_LIST_MARK];
@@ -145,7 +144,7 @@ static bool mark_batch_has(const mark_batch *q, size_t i, unsigned marks) {
     return !memchr(q->found + i * marks, 0, marks);
 }
 
-/* Adds the levels that are marked, from `first` on, before `end`. */
+/* Adds to *out the levels in [first, end) that are marked. */
 static bly_status mark_levels_between(const bly_list_source *s, bly_list_type type, unsigned first,
                                       unsigned end, bly_list_levels *out) {
     enum { LEVELS = MARK_BATCH / LEVEL_MARKS };
@@ -171,13 +170,13 @@ static bly_status mark_levels(const bly_list_source *s, bly_list_type type, bly_
     return mark_levels_between(s, type, 0, BLY_LIST_LEVELS, out);
 }
 
-/* Whether marks of a type that seem to be there can be trusted. */
+/* Whether type marks that were found can be trusted at this false-positive rate. */
 static bool mark_types_are_certain(double rate) {
     static const double max = 1e-9;
     return (BLY_LIST_LINE - BLY_LIST_IP) * pow(rate, TYPE_MARKS) < max;
 }
 
-/* The type by its marks, of a list whose header records none. */
+/* Finds the type by its marks, for a list whose header records none. */
 static bly_status mark_type(const bly_list_source *s, bly_list_type *type) {
     mark_batch q = {.count = 0};
     unsigned count = 0;
@@ -230,14 +229,14 @@ bly_list_levels bly_list_levels_recorded(bly_list_type type, const bly_list_leve
     return bly_list_has_levels(type) && mark_no_levels(marked) ? bly_list_levels_all() : *marked;
 }
 
-/* ---- what is told of a list ------------------------------------------------------------------ */
+/* ---- information about a list ---------------------------------------------------------------- */
 
-/* Whether levels may seem to be there by chance, in more than one list of a hundred. */
+/* Whether more than one list in a hundred would seem to have a level by chance. */
 static bool mark_has_chance_levels(double rate) {
     return BLY_LIST_LEVELS * pow(rate, LEVEL_MARKS) > 0.01;
 }
 
-/* The one number of lookups that is recorded. 0: none is or, where lists were merged, several. */
+/* The recorded number of lookups; 0 if none is recorded, or several, as in merged lists. */
 static unsigned mark_recorded_lookups(const bly_list_levels *levels) {
     unsigned found = 0, count = 0;
     for (unsigned n = 1; n < BLY_LIST_LEVELS; n++)
@@ -288,7 +287,7 @@ bly_status bly_list_examine_source(const bly_list_source *s, bly_list_info *out)
     return status;
 }
 
-/* ---- of a filter in memory ------------------------------------------------------------------- */
+/* ---- filters in memory ----------------------------------------------------------------------- */
 
 static bly_status mark_filter_contains(void *ctx, const bly_bytes *keys, size_t n, uint8_t *found) {
     (void)bly_filter_contains_many(ctx, keys, n, found);

@@ -1,20 +1,19 @@
-/* list_read.c - one thing, one key, however it is spelled.
+/* list_read.c - turns a line into the key of a typed list.
  *
- * A list is useful only if the spelling in a log does not matter. So a line is brought into one
- * canonical form before it is hashed, in the same way when a list is built and when it is checked:
- *
- * docs/lists.md has the forms of each type, which are a promise: lists of other versions contain
- * them. Text keys are the canonical text itself, so that a program can look them up with
+ * A list is useful only if the spelling in a log does not matter. So a line is converted to a
+ * canonical form before it is hashed, in the same way when a list is built and when it is checked.
+ * docs/lists.md defines the form of each type. The forms must not change, because existing lists
+ * contain them. Text keys are the canonical text itself, so that a program can look them up with
  * bly_filter_contains.
  *
  * Containment. An address is in a list if a block around it is, a domain if a parent is. One line
  * then needs several lookups, each with the filter's false-positive rate. So only those are made
- * that can succeed: a list knows the levels of its keys, which are prefix lengths or numbers of
+ * that can succeed: a list records the levels of its keys, which are prefix lengths or numbers of
  * labels. A builder divides the requested rate by the most lookups that one line can need, and
  * records that number.
  *
- * How a list knows: its header records the type (docs/format.md, section 1). Its levels are told by
- * keys that no line can be, added to the filter like any others (list_marks.c).
+ * The header of a list records the type (docs/format.md, section 1). Marks record the levels: keys
+ * that no line can have, added to the filter like any others (list_marks.c).
  */
 #include "lists/list_reader.h"
 
@@ -128,7 +127,7 @@ static bly_bytes list_trimmed(bly_bytes text) {
     return (bly_bytes){at, size};
 }
 
-/* Without what begins with "#" or ";" at the start or after a blank. */
+/* The text before its comment, which begins with "#" or ";" at the start or after a blank. */
 static bly_bytes list_uncommented(bly_bytes text) {
     const char *at = text.data;
     for (size_t i = 0; i < text.size; i++)
@@ -145,13 +144,13 @@ static void list_read_line(uint32_t flags, bly_bytes line, bly_list_key *out) {
         return;
     if (!(flags & (BLY_LIST_RECORDS | BLY_LIST_KEEP_RETURN)))
         line = bly_list_without_return(line);
-    /* Only a line that begins with a blank can be one of blanks alone. */
+    /* A line of blanks begins with a blank, so most lines need no scan. */
     const bool blank =
         line.size == 0 || (!records && list_is_blank(*at) && list_trimmed(line).size == 0);
     *out = (bly_list_key){line, 0, blank && !(flags & BLY_LIST_BLANK_KEYS)};
 }
 
-/* As `dedup --url` makes its keys: what is no URL is compared as it is. */
+/* Makes the key that `dedup --url` makes: text that is not a URL is its own key. */
 static bly_status list_read_record_url(bly_list_reader *r, bly_list_type type, bly_list_key *key) {
     const bly_url_level level = type == BLY_LIST_RECORD_CRAWL ? BLY_URL_CRAWL : BLY_URL_STANDARD;
     const bly_bytes text = key->bytes;
@@ -176,7 +175,7 @@ static bly_status list_read_typed(bly_list_reader *r, bly_list_type type, bly_by
     case BLY_LIST_URL:
         return blyi_list_read_url(r, text, out);
     default:
-        return BLY_EINVAL; /* bly_list_read has the others */
+        return BLY_EINVAL; /* bly_list_read handles the others */
     }
 }
 

@@ -3,7 +3,7 @@
  * The sort is McIlroy, Bostic and McIlroy's "American flag" (1993): count how many hashes have each
  * value of a byte, then move every hash to its value's place by following the cycles, then do the
  * same with the next byte of each value. It needs no second array, so a list takes 16 bytes per key
- * and no more. Hashes are spread so evenly that a few bytes decide.
+ * and no more. Hashes are spread evenly, so the first few bytes decide.
  */
 #include <bloomery/host/lists.h>
 

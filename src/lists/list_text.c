@@ -10,7 +10,7 @@ enum { MIN_DIGITS = 3, MAX_DIGITS = 15, DIGITS_ROOM = MAX_DIGITS + 3 };
 
 /* The digits of a number, and whether a "+" stood before them. */
 typedef struct phone_digits {
-    char text[DIGITS_ROOM]; /* no more than fit */
+    char text[DIGITS_ROOM]; /* the first of them; `count` may be larger */
     size_t count;
     bool international;
 } phone_digits;
@@ -68,8 +68,8 @@ static bool domain_is_name_byte(char c) {
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
 }
 
-/* The number of labels, 0 if it is no domain. A name whose last label is a number is none: that is
- * an address, or nothing. */
+/* The number of labels, or 0 if the text is not a domain. A name whose last label is a number is
+ * not one: it is an address or malformed. */
 static unsigned domain_count_labels(const char *at, size_t size) {
     unsigned labels = 0;
     size_t length = 0;
@@ -93,22 +93,23 @@ static unsigned domain_count_labels(const char *at, size_t size) {
     return number ? 0 : labels;
 }
 
-/* Into *out. BLY_EINVAL leaves the reason to the caller. BLY_EUNSUPPORTED: a non-ASCII name, in a
- * library without libidn2. */
+/* Reads a domain into *out, without storing a reason. BLY_EINVAL: not a domain. BLY_EUNSUPPORTED: a
+ * non-ASCII name, in a library without libidn2. BLY_ENOMEM. */
 static bly_status domain_read_host(bly_list_reader *r, bly_bytes text, bly_list_key *out) {
     bly_bytes host;
     const bly_status status = blyi_url_host(&r->buffer, text.data, text.size, &host);
     if (status != BLY_OK)
         return status;
     const char *at = host.data;
-    if (host.size > 1 && at[host.size - 1] == '.') /* other full stops have become dots */
+    /* A non-ASCII full stop at the end has become a dot. */
+    if (host.size > 1 && at[host.size - 1] == '.')
         host.size--;
     unsigned labels = domain_count_labels(at, host.size);
     *out = (bly_list_key){host, labels, false};
     return labels ? BLY_OK : BLY_EINVAL;
 }
 
-/* Tells what was taken for a domain, if it is one of the other types. */
+/* Stores a reason, which names the type of the text if it has another type. */
 static bly_status domain_refuse(bly_list_reader *r, bly_bytes text) {
     bly_list_key key;
     if (memchr(text.data, '/', text.size) && blyi_list_read_ip(r, text, &key) != BLY_OK)
@@ -153,7 +154,8 @@ static const char *email_last_at_sign(bly_bytes text) {
     return NULL;
 }
 
-/* Bytes before the "@": any in quotes, no blanks and none of RFC 5322's specials without. */
+/* Whether this may stand before the "@": no control characters and, unless it is in quotes, no
+ * blanks and none of RFC 5322's specials. */
 static bool email_is_local(const char *at, size_t size) {
     bool quoted = size > 2 && at[0] == '"' && at[size - 1] == '"';
     if (size == 0 || size > MAX_LOCAL)

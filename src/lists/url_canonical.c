@@ -1,4 +1,4 @@
-/* url_canonical.c - which URLs are the same, and the quick way to see that one is canonical.
+/* url_canonical.c - the canonical form of a URL, and a fast test for canonical URLs.
  *
  * The standard level. Two spellings that every browser takes for the same address give the same
  * bytes. A URL is read by the WHATWG URL standard, without a base URL, and written in the normal
@@ -9,35 +9,36 @@
  *  3. The scheme becomes lower case. http, https, ws, wss, ftp and file are special: for them a
  *     backslash is a slash, and the number of slashes before the host does not matter.
  *  4. User and password are kept, unless they are empty. The host is decoded, made lower case and
- * ASCII; IPv4 addresses become four decimal numbers, IPv6 addresses the shortest form (url_host.c,
- *     url_ip.c). The scheme's default port is dropped, and leading zeros are.
+ *     ASCII. IPv4 addresses become four decimal numbers, IPv6 addresses the shortest form
+ *     (url_host.c, url_ip.c). The scheme's default port and leading zeros of ports are dropped.
  *  5. "." and ".." segments of the path, percent-encoded or not, are resolved. A special scheme has
  *     a path: at least a slash.
  *  6. In path, query, user and password percent-encoding takes its normal form (url_text.c).
  *
- * What is chosen differently from the URL standard, with the letters that tests/lists/url/cases.tsv
- * uses for it:
+ * Intended differences from the URL standard, with the letters that tests/lists/url/cases.tsv uses
+ * for them:
  *
  *  P  Percent-encoding is normalised: "%7euser" is "~user". Servers have to treat the two alike.
- *  R  What RFC 3986 does not allow unencoded in path and query is percent-encoded:
- *     " < > [ \ ] ^ ` { | } and the space. The standard leaves some of them, here and there.
+ *  R  Characters that RFC 3986 does not allow unencoded in path and query are percent-encoded:
+ *     " < > [ \ ] ^ ` { | } and the space. The URL standard leaves some of them unencoded.
  *  X  Whether the "xn--" labels of an ASCII host decode is not checked.
- *  I  libidn2 decides what a host in other letters may be. It refuses some that browsers accept,
- *     such as those with a label of more than 63 bytes. Without libidn2 all are refused.
- *  U  A byte that is not UTF-8 becomes its own triplet, not that of U+FFFD: no two lines become
- *     equal because both are broken.
+ *  I  libidn2 decides which non-ASCII hosts are valid. It refuses some that browsers accept, such
+ *     as those with a label of more than 63 bytes. Without libidn2 all are refused.
+ *  U  A byte that is not UTF-8 becomes its own triplet, not that of U+FFFD, so that two broken
+ *     lines do not become equal.
  *
- * Other schemes are kept as the standard has them: the case of the host counts, there is no
- * default port, and what follows "mailto:" is only normalised as in 6.
+ * Other schemes follow the standard: the case of the host counts, there is no default port, and the
+ * text after "mailto:" is only normalised as in 6.
  *
  * The crawl level, for http, https, ws, wss and ftp, is described in url_crawl.c.
  *
  * A canonical URL is its own canonical form, at either level. That is what tests and fuzzer check
  * first.
  *
- * Speed. Nearly all lines of a crawl are canonical already, or are but for a fragment. So one scan
- * looks for the first byte that could make a difference, by table and without writing, and if there
- * is none the text itself is the answer. Otherwise url_rewrite.c begins anew and writes.
+ * Speed. Nearly all lines of a crawl are canonical already, apart from a fragment. So one scan,
+ * which uses a table and writes nothing, looks for the first byte that may have to change. If there
+ * is none, the text itself is the answer. Otherwise url_rewrite.c writes the canonical form,
+ * starting from the beginning.
  */
 #include "lists/url_text.h"
 
@@ -61,9 +62,9 @@ bool blyi_url_reserve(bly_url_buffer *b, size_t room) {
     return true;
 }
 
-/* ---- the quick way -------------------------------------------------------------------------- */
+/* ---- the fast path -------------------------------------------------------------------------- */
 
-/* After "http://" or "https://", or NULL. */
+/* The position after "http://" or "https://", or NULL. */
 static const char *url_after_http(const char *at, const char *end) {
     if (end - at < 9 || memcmp(at, "http", 4) != 0)
         return NULL;
@@ -71,8 +72,8 @@ static const char *url_after_http(const char *at, const char *end) {
     return memcmp(at, "://", 3) == 0 ? at + 3 : NULL;
 }
 
-/* The end of a host that is canonical for certain, or NULL. A last label that begins with a digit
- * may be an address, and an empty one wants a closer look too. */
+/* The end of a host that is certainly canonical, or NULL. NULL also if the last label is empty or
+ * begins with a digit: it may be an address. */
 static const char *url_scan_host(const char *at, const char *end) {
     const char *start = at;
     while (at < end && blyi_url_is(*at, BLYI_URL_NAME))
@@ -83,7 +84,7 @@ static const char *url_scan_host(const char *at, const char *end) {
     return label == at || blyi_url_is_digit(*label) ? NULL : at;
 }
 
-/* The end of a port that is needed and has no leading zero, or NULL. `at` is its colon. */
+/* The end of a port that is not the default and has no leading zero, or NULL. `at` is its colon. */
 static const char *url_scan_port(const char *at, const char *end, bool tls) {
     unsigned port = 0;
     if (++at == end || *at == '0')
@@ -107,7 +108,7 @@ static bool url_is_dot_segment(const char *at, const char *end) {
     return at == end || *at == '/' || *at == '?' || *at == '#';
 }
 
-/* The end of a path, or of a query, as far as it is canonical. */
+/* The first position of a path that is not canonical, or the end of the path. */
 static const char *url_scan_path(const char *at, const char *end) {
     for (;;) {
         while (at < end && blyi_url_is(*at, BLYI_URL_PATH))
@@ -133,8 +134,8 @@ static const char *url_scan_query(const char *at, const char *end) {
     }
 }
 
-/* Whether the beginning of [start, end) up to the fragment is a canonical URL; a false "no" is
- * possible. */
+/* Whether [start, end), without its fragment, is a canonical URL. It may return false for one that
+ * is. */
 static bool url_scan(const char *start, const char *end, blyi_url_parts *parts) {
     const char *at = url_after_http(start, end);
     if (at == NULL || (at = url_scan_host(at, end)) == NULL)
@@ -154,10 +155,9 @@ static bool url_scan(const char *start, const char *end, blyi_url_parts *parts) 
     return at == end || *at == '#';
 }
 
-/* ---- the whole way -------------------------------------------------------------------------- */
+/* ---- the slow path -------------------------------------------------------------------------- */
 
-/* Whether any byte of BLYI_URL_DROPPED is there. Neither table nor branch: compilers make it wide.
- */
+/* Whether there is a byte of BLYI_URL_DROPPED. No table, no branch: compilers vectorise it. */
 static bool url_has_dropped(const char *text, size_t size) {
     unsigned found = 0;
     for (size_t i = 0; i < size; i++)
@@ -185,7 +185,7 @@ static bly_status url_rewrite_text(bly_url_buffer *b, const char *at, const char
     if (fragment != NULL)
         size = (size_t)(fragment - at);
     if (url_has_dropped(at, size)) {
-        /* After what will be written. */
+        /* The copy lies after the space for the output. */
         char *copy = b->data + 3 * size + BLYI_URL_SLACK;
         size = url_copy_kept(copy, at, size);
         at = copy;

@@ -2,13 +2,13 @@
  *
  * On top of the standard level, in this order:
  *
- *  1. One dot at the end of the host goes.
- *  2. ";jsessionid=..." goes from the path.
- *  3. Parameters of the query that only say where a visitor came from, and sessions, go: the list
- *     below, in any case. So do empty parameters.
- *  4. The parameters that are left are sorted by name. Those of one name keep their order, because
- *     it may matter. Names compare as bytes; a name ends at the first "=".
- *  5. A query that is empty goes, with its question mark.
+ *  1. One dot at the end of the host is removed.
+ *  2. ";jsessionid=..." is removed from the path.
+ *  3. Parameters of the query that only say where a visitor came from, and session ids, are
+ *     removed: those in the list below, ignoring case. Empty parameters are removed, too.
+ *  4. The other parameters are sorted by name. Parameters of the same name keep their order,
+ *     because it may matter. Names compare as bytes; a name ends at the first "=".
+ *  5. An empty query is removed, with its question mark.
  *
  * Kept, because pages commonly differ by it: "www.", the scheme, the case of the path, a slash at
  * its end, "index.html", user and password, and parameters with names that sites use for different
@@ -19,7 +19,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The parameters that go, by the low five bits of their first letter; "*" stands for any end. */
+/* The parameters to remove, indexed by the low five bits of their first letter. "*" matches any end
+ * of a name. */
 /* clang-format off */
 static const char *const tracking[32][10] = {
     ['_' & 31] = {"__hsfp", "__hssc", "__hstc", "_hsenc", "_hsmi", /* HubSpot */
@@ -48,7 +49,7 @@ static const char *const tracking[32][10] = {
     ['s' & 31] = {"s_cid", "s_kwcid", "sccid",                     /* Adobe, Snapchat */
                   "spm", "spm_id_from", "srsltid"},                /* Alibaba, Bilibili, Google */
     ['t' & 31] = {"ttclid", "twclid"},                             /* TikTok, Twitter */
-    ['u' & 31] = {"utm_*"},                                        /* everybody */
+    ['u' & 31] = {"utm_*"},                                        /* used by many */
     ['v' & 31] = {"vd_source", "vero_conv", "vero_id"},            /* Bilibili, Vero */
     ['w' & 31] = {"wbraid", "wickedid"},                           /* Google, Wicked Reports */
     ['y' & 31] = {"yclid", "ymclid", "ysclid"},                    /* Yandex */
@@ -56,7 +57,7 @@ static const char *const tracking[32][10] = {
 };
 /* clang-format on */
 
-/* Whether `name` is `word`, or begins as it does up to a "*". */
+/* Whether `name` matches `word`, which may end in "*". */
 static bool crawl_is_word(const char *name, size_t size, const char *word) {
     size_t i = 0;
     while (i < size && blyi_url_lower(name[i]) == word[i])
@@ -79,11 +80,11 @@ static bool crawl_is_tracking(const char *name, size_t size) {
 
 typedef struct crawl_param {
     const char *at;
-    size_t name, size; /* of the name, and of the whole */
+    size_t name, size; /* lengths of the name and of the whole parameter */
 } crawl_param;
 
-/* The next parameter that stays, before `end`; false when none is left. *at begins behind a
- * separator, and *gone counts what was passed over. */
+/* Finds the next parameter to keep; false when none is left before `end`. *at is the position after
+ * a separator, and moves on. *gone is increased by the number of parameters skipped. */
 static bool crawl_next_param(const char **at, const char *end, crawl_param *out, size_t *gone) {
     while (*at <= end) {
         const char *from = *at, *name_end = NULL, *p = from;
@@ -114,7 +115,8 @@ static int crawl_compare_params(const void *a, const void *b) {
     return order != 0 ? order : (x->at > y->at) - (x->at < y->at);
 }
 
-/* Insertion for the few parameters that URLs have; no hostile number of them takes n squared. */
+/* Insertion sort for the few parameters of ordinary URLs. qsort for more, so that a malicious URL
+ * does not take quadratic time. */
 static void crawl_sort_params(crawl_param *p, size_t n) {
     enum { FEW = 32 };
     if (n > FEW) {
@@ -130,8 +132,8 @@ static void crawl_sort_params(crawl_param *p, size_t n) {
     }
 }
 
-/* Whether the query, which begins behind its question mark, can stay as it is. *count is then or
- * otherwise the number of parameters that stay. */
+/* Whether the query can stay as it is; `at` is after its question mark. In either case *count
+ * becomes the number of parameters to keep. */
 static bool crawl_is_sorted_query(const char *at, const char *end, size_t *count) {
     crawl_param last, next;
     size_t gone = 0;
@@ -162,7 +164,7 @@ static char *crawl_write_sorted_query(char *out, crawl_param *params, const char
 
 /* ---- path ----------------------------------------------------------------------------------- */
 
-/* The end of the session that begins with the ";" at `at`, or NULL. */
+/* The end of a ";jsessionid=..." that begins at `at`, or NULL if there is none. */
 static const char *crawl_session_end(const char *at, const char *end) {
     static const char word[] = ";jsessionid=";
     size_t size = sizeof word - 1;
@@ -183,14 +185,15 @@ static const char *crawl_find_session(const char *at, const char *end) {
     return NULL;
 }
 
-/* Whether what was written up to `out` ends in a segment of one or two dots. */
+/* Whether the path written before `out` ends in the segment "." or "..". */
 static bool crawl_ends_in_dots(const char *out) {
     if (*--out != '.')
         return false;
     return out[-1] == '/' || (out[-1] == '.' && out[-2] == '/');
 }
 
-/* The path without sessions. One behind dots stays: without it they would mean something else. */
+/* Writes the path without session ids. After "." or ".." a session id stays: without it, the dots
+ * would be a segment of their own with another meaning. */
 static char *crawl_write_path(char *out, const char *at, const char *end) {
     while (at < end) {
         const char *after =
@@ -221,7 +224,7 @@ bly_status blyi_url_crawl(bly_url_buffer *b, const char *url, const blyi_url_par
         *out = (bly_bytes){url, parts->size};
         return BLY_OK;
     }
-    /* The buffer may hold the URL. Behind it come the parameters, then what is written. */
+    /* The buffer may hold the URL. The parameters follow it, then the output. */
     bool inside = url == b->data;
     size_t from = inside ? (parts->size / sizeof(crawl_param) + 1) * sizeof(crawl_param) : 0;
     if (count > (SIZE_MAX / 4 - parts->size) / sizeof(crawl_param) ||

@@ -1,30 +1,31 @@
 /* url_find.c - http and https URLs in running text, mark-up and program text.
  *
- * A URL begins with its scheme, in any case, wherever that stands: also right behind a letter, for
- * lists whose line ends were lost. Nothing tells for certain where it ends. These rules are right
- * for how people and programs write:
+ * A URL begins with its scheme, in any case, at any position: also directly after a letter, for
+ * lists whose line ends were lost. Where it ends is not certain. These rules fit how people and
+ * programs write:
  *
  *  - It ends at blanks, control characters, " < > ` and bytes that are not UTF-8; within the host
  *    at anything that hosts, ports and users do not have.
  *  - It ends at a closing bracket that was not opened in it: "(see http://a/b)" and Markdown's
  *    [text](http://a/b_(c)) both come out right.
- *  - Right behind ' or | or a comma, it ends at the next of these: attributes, tables, CSV.
+ *  - If ' or | or a comma precedes it, it ends at the next such character: attributes, tables, CSV.
  *  - It ends at punctuation of other scripts, full-width forms and wide spaces. A Han, Kana or
- *    Hangul letter ends it right behind an ASCII letter or digit, since such text puts no space
- *    after a URL; behind a slash, "=", or another such letter it belongs to it.
- *  - It ends where another begins, "http://a.exampleshttp://b.example" being two, unless that one
- *    is an argument: right behind one of / = ? & : # @ + - _ ~ $ or a triplet.
+ *    Hangul letter ends it directly after an ASCII letter or digit, since such text has no space
+ *    after a URL. After a slash, "=", or another such letter it belongs to the URL.
+ *  - It ends where another URL begins: "http://a.exampleshttp://b.example" is two. But a URL
+ *    directly after one of / = ? & : # @ + - _ ~ $ or a percent-encoded byte is an argument, and
+ *    does not end it.
  *  - Punctuation at its end does not belong to it: . , ; : ! ? ' * and opening brackets.
  *
  * Escapes are undone: "&amp;" and numeric references of HTML, "\/" and "\u0026" of JSON, and "\_",
- * a backslash before punctuation, of Markdown. What they stand for counts as if it stood there, so
+ * a backslash before punctuation, of Markdown. The rules see the characters that they stand for, so
  * "&quot;" and "&lt;" end a URL. Every other backslash ends it too.
  *
- * Most of a text is not looked at: beginnings are found by their colon, which memchr looks for.
- * Most of a URL is looked at once: bytes that can neither end it nor change what may end it are
- * "easy", and a run of them is passed by one look at a table for each. Only what is between the
- * runs goes through the rules. The time is proportional to the text, whatever is in it: nothing
- * looks further ahead than an escape is long, nor further back than the run.
+ * Speed. memchr finds the colon of a beginning, so that most of a text is not examined otherwise.
+ * Within a URL, bytes that can neither end it nor change what may end it are "easy": a run of them
+ * is skipped with one table lookup per byte, and only the bytes between runs go through the rules.
+ * The time is linear in the size of the text, whatever is in it: the rules look ahead by at most
+ * one escape, and back by at most one run.
  */
 #include "lists/url_text.h"
 
@@ -33,19 +34,19 @@
 /* ---- classes of characters ------------------------------------------------------------------ */
 
 enum {
-    FIND_ENDING = 1 << 0,         /* in no URL */
-    FIND_AUTHORITY = 1 << 1,      /* of hosts, ports and users, or what ends them */
-    FIND_TRAILING = 1 << 2,       /* not the last one of a URL */
+    FIND_ENDING = 1 << 0,         /* ends a URL */
+    FIND_AUTHORITY = 1 << 1,      /* in hosts, ports and users, or ends them */
+    FIND_TRAILING = 1 << 2,       /* never the last character of a URL */
     FIND_BACKSLASHED = 1 << 3,    /* may have a backslash before it */
     FIND_EASY_AUTHORITY = 1 << 4, /* easy before the path */
-    FIND_EASY_PATH = 1 << 5,      /* easy from there on */
-    FIND_EASY_QUOTED = 1 << 6     /* the same, if a quote stood before the URL */
+    FIND_EASY_PATH = 1 << 5,      /* easy in the path and after it */
+    FIND_EASY_QUOTED = 1 << 6     /* the same, if the URL follows a quote */
 };
 
 #define FIND_REST (FIND_EASY_PATH | FIND_EASY_QUOTED)
 
 enum {
-    F_EN = FIND_ENDING,    /* controls, space " < > ` and the backslash, which is read before */
+    F_EN = FIND_ENDING,    /* controls, space " < > ` and the backslash (escapes are read before) */
     F_HH = FIND_AUTHORITY, /* H h, which may begin another URL */
     F_AN = FIND_AUTHORITY | FIND_EASY_AUTHORITY | FIND_REST, /* other letters, digits */
     F_UN = F_AN | FIND_BACKSLASHED,                          /* % + - @ _ ~ */
@@ -91,14 +92,14 @@ static bool find_is_among(uint32_t c, const char *set) {
 
 /* One character of the text after its escapes were undone. */
 typedef struct find_character {
-    uint32_t code; /* FIND_SPACE: nothing that could be in a URL */
-    size_t size;   /* of what stands for it in the text */
+    uint32_t code; /* FIND_SPACE: cannot be in a URL */
+    size_t size;   /* in the text, before unescaping */
     bool escaped;
 } find_character;
 
 enum { FIND_SPACE = ' ' };
 
-/* "&name;" for the names that matter, and "&#38;", "&#x26;". */
+/* Reads an HTML reference: "&name;" for some names, "&#38;", "&#x26;". Otherwise a plain "&". */
 static find_character find_read_reference(const char *at, const char *end) {
     static const struct {
         const char *name;
@@ -131,7 +132,7 @@ static find_character find_read_reference(const char *at, const char *end) {
     return (find_character){code > ' ' && code < 0x7F ? code : FIND_SPACE, size, true};
 }
 
-/* "\/", "\u002f", "\_"; any other backslash is an ending. */
+/* Reads "\/", "\u002f" or "\_"; any other backslash ends the URL. */
 static find_character find_read_backslash(const char *at, const char *end) {
     const find_character ending = {FIND_SPACE, 1, false};
     if (end - at < 2)
@@ -177,7 +178,7 @@ static find_character find_read_character(const char *at, const char *end) {
 
 /* ---- beginnings ----------------------------------------------------------------------------- */
 
-/* The size of "://" at `at`, in whatever way it is escaped, or 0. */
+/* The size of "://" at `at`, with any escapes, or 0. */
 static size_t find_separator(const char *at, const char *end) {
     const char *from = at;
     for (const char *wanted = "://"; *wanted != 0; wanted++) {
@@ -200,7 +201,7 @@ static size_t find_opening_at(const char *at, const char *end) {
     return rest == 0 ? 0 : name + rest;
 }
 
-/* Whether the colon at `at` can be that of an opening: a quick look. */
+/* A quick test whether the colon at `at` can belong to "http://" or "https://". */
 static inline bool find_is_likely(const char *from, const char *at, const char *end) {
     if (at - from < 4 || end - at < 3 || (at[1] != '/' && at[1] != '\\' && at[1] != '&'))
         return false;
@@ -208,7 +209,7 @@ static inline bool find_is_likely(const char *from, const char *at, const char *
     return before == 's' || before == 'p' || at[-1] == '\\';
 }
 
-/* The first opening in [at, end), and its size; NULL when there is none. */
+/* The first "http://" or "https://" in [at, end), and its size; NULL if there is none. */
 static const char *find_opening(const char *at, const char *end, size_t *size) {
     const char *from = at;
     while (at < end && (at = memchr(at, ':', (size_t)(end - at))) != NULL) {
@@ -223,7 +224,7 @@ static const char *find_opening(const char *at, const char *end, size_t *size) {
 
 /* ---- endings -------------------------------------------------------------------------------- */
 
-/* Spaces and punctuation beyond ASCII. */
+/* Non-ASCII spaces and punctuation. */
 static bool find_is_other_punctuation(uint32_t c) {
     static const struct {
         uint32_t from, to;
@@ -237,19 +238,19 @@ static bool find_is_other_punctuation(uint32_t c) {
     return false;
 }
 
-/* A URL while its end is looked for. */
+/* The state of the search for the end of a URL. */
 typedef struct find_search {
-    const char *body; /* behind "://" */
+    const char *body; /* after "://" */
     const char *at, *end;
-    const char *kept;   /* where it ends without punctuation, as far as was read */
-    char quote;         /* what stood before the URL and therefore ends it, or 0 */
+    const char *kept;   /* the end so far, without trailing punctuation */
+    char quote;         /* the ', | or comma before the URL, which also ends it; or 0 */
     bool authority;     /* still before the path */
     uint32_t before[3]; /* the last three characters */
     int open[3];        /* how many of ( [ { are open */
     bool escaped;
 } find_search;
 
-/* The bracket pair that an opening or a closing one belongs to, or -1. */
+/* The index in find_search.open of an opening or closing bracket, or -1. */
 static int find_opened_by(uint32_t c) {
     return c == '(' ? 0 : c == '[' ? 1 : c == '{' ? 2 : -1;
 }
@@ -266,7 +267,7 @@ static bool find_is_argument(const find_search *s) {
     return triplet || find_is_among(b[0], "/=?&:#@+-_~$");
 }
 
-/* Whether a character beyond ASCII ends the URL. */
+/* Whether a non-ASCII character ends the URL. */
 static bool find_ends_at_other(const find_search *s, uint32_t c) {
     enum { WIDE = 0x2E80 };
     if (find_is_other_punctuation(c))
@@ -312,7 +313,7 @@ static void find_take(find_search *s, const find_character *c) {
         s->kept = s->at;
 }
 
-/* The end of the easy bytes at `at`. An h is one of them unless "http" may begin with it. */
+/* The end of the easy bytes at `at`. An h is easy unless "http" may begin there. */
 static const char *find_skip_easy(const char *at, const char *end, unsigned easy) {
     for (;; at++) {
         while (at < end && find_is_of((unsigned char)*at, easy))

@@ -1,12 +1,12 @@
 /* url_host.c - the host of a URL.
  *
- * Of the special schemes it is a domain or an address, and all its spellings are one: it is
+ * In a special scheme it is a domain or an address, and all its spellings become one: it is
  * percent-decoded, made ASCII (idn.h), made lower case, and read as an IPv4 address if it ends in a
  * number. Whether "xn--..." in an ASCII host decodes to a name that could be registered is not
- * checked. Without libidn2 other letters are refused (BLY_EUNSUPPORTED): their bytes would be
- * another key than the one that a library with libidn2 makes of the same name.
+ * checked. Without libidn2, non-ASCII hosts are refused (BLY_EUNSUPPORTED): their keys would differ
+ * from those of a library with libidn2.
  *
- * Of all other schemes it is opaque, and only its percent-encoding is normalised: it may be a name,
+ * In any other scheme it is opaque, and only its percent-encoding is normalised: it may be a name,
  * but also an identifier whose case counts.
  */
 #include "lists/idn.h"
@@ -14,7 +14,7 @@
 
 #include <string.h>
 
-/* Decodes and lowers [at, end) to *out. False where a byte may stand in no domain. */
+/* Writes [at, end) to *out, decoded and in lower case. false: a byte may not be in a domain. */
 static bool host_write_bytes(char **out, const char *at, const char *end, bool decode,
                              bool *ascii) {
     char *o = *out;
@@ -36,7 +36,7 @@ static bool host_write_bytes(char **out, const char *at, const char *end, bool d
     return true;
 }
 
-/* Replaces the letters of start[0..*end) that are not ASCII. */
+/* Converts the host in [start, *end) to ASCII, and moves *end. */
 static bly_status host_make_ascii(char *start, char **end) {
     char ascii[BLYI_IDN_ROOM];
     **end = 0;
@@ -52,7 +52,7 @@ static bly_status host_make_ascii(char *start, char **end) {
     }
     bool still;
     *end = start;
-    /* Other letters may turn into bytes that separate: U+2100 is "a/c". */
+    /* The result may contain separators: U+2100 becomes "a/c". */
     return host_write_bytes(end, ascii, ascii + strlen(ascii), false, &still) ? BLY_OK : BLY_EINVAL;
 }
 
@@ -113,7 +113,7 @@ static bool host_is_canonical(const char *at, const char *end) {
     return at == end && label < end && !blyi_url_is_digit(*label);
 }
 
-/* The end of a host without the dot that may stand there. Of several dots none goes. */
+/* The end of a host, without one dot there. Several dots stay. */
 static const char *host_before_dot(const char *at, const char *end) {
     return end - at > 1 && end[-1] == '.' && end[-2] != '.' ? end - 1 : end;
 }

@@ -1,8 +1,8 @@
 /* url_ip.c - addresses as hosts, by the URL standard.
  *
- * IPv4: one to four numbers, decimal, octal after "0" or hexadecimal after "0x"; the last fills the
- * bytes that the others left. One dot may follow. A host whose last label is a number is an
- * address or nothing. IPv6: as RFC 4291 writes it, without a zone; written as RFC 5952 has it.
+ * IPv4: one to four numbers, decimal, octal after "0" or hexadecimal after "0x". The last number
+ * fills the remaining bytes. One dot may follow. A host whose last label is a number must be an
+ * address. IPv6: read as in RFC 4291, without a zone; written as in RFC 5952.
  */
 #include "lists/url_text.h"
 
@@ -10,7 +10,7 @@
 
 /* ---- IPv4 ----------------------------------------------------------------------------------- */
 
-/* The number in [at, end), at most 2^32 however large it is; false if it is none. */
+/* Parses the number in [at, end); from 2^32 on the result is 2^32. false: not a number. */
 static bool url_parse_number(const char *at, const char *end, uint64_t *out) {
     unsigned base = 10;
     uint64_t n = 0;
@@ -89,7 +89,7 @@ char *blyi_url_write_ipv4(char *out, uint32_t address) {
 
 /* ---- IPv6 ----------------------------------------------------------------------------------- */
 
-/* The four decimal numbers of [at, end) as two groups. */
+/* Parses the IPv4 address at the end of an IPv6 one into two groups. */
 static bool url_parse_tail(const char *at, const char *end, uint16_t groups[2]) {
     uint32_t address = 0;
     for (int i = 0; i < 4; i++) {
@@ -108,7 +108,7 @@ static bool url_parse_tail(const char *at, const char *end, uint16_t groups[2]) 
     return at == end;
 }
 
-/* One group at *at; returns its number of digits. */
+/* Reads one group at *at; returns its number of digits. */
 static int url_parse_group(const char **at, const char *end, uint16_t *out) {
     unsigned n = 0;
     int digits = 0;
@@ -120,7 +120,7 @@ static int url_parse_group(const char **at, const char *end, uint16_t *out) {
     return digits;
 }
 
-/* The groups of an address; the gap "::" is filled. */
+/* Parses an address into its groups, with zeros for "::". */
 static bool url_parse_ipv6(const char *at, const char *end, uint16_t groups[8]) {
     int count = 0, gap = -1;
     if (end - at >= 2 && at[0] == ':' && at[1] == ':') {
@@ -160,7 +160,7 @@ static bool url_parse_ipv6(const char *at, const char *end, uint16_t groups[8]) 
     return true;
 }
 
-/* The first of the longest runs of two zero groups or more: its start, and its length or 0. */
+/* Finds the first of the longest runs of at least two zero groups. Returns its length, or 0. */
 static int url_longest_zeros(const uint16_t groups[8], int *start) {
     int best = 1;
     *start = -1;

@@ -1,7 +1,7 @@
-/* url_rewrite.c - a URL taken apart and written anew, part by part, left to right.
+/* url_rewrite.c - reads a URL and writes its canonical form, part by part, left to right.
  *
- * The states of the URL standard's parser, as functions over the part that they are about; there is
- * no base URL. What is written is final, but for a path that loses segments again to "..".
+ * The functions follow the states of the URL standard's parser, without a base URL. Output is
+ * final, except that ".." removes segments of the path again.
  */
 #include "lists/url_text.h"
 
@@ -10,7 +10,7 @@
 typedef struct url_scheme {
     char name[8];
     size_t size;
-    unsigned port; /* the one that goes without saying */
+    unsigned port; /* the default port; 0: none */
 } url_scheme;
 
 static const url_scheme special_schemes[] = {
@@ -19,9 +19,9 @@ static const url_scheme special_schemes[] = {
 };
 
 typedef struct url_job {
-    const char *at, *end;      /* what is still to be read */
+    const char *at, *end;      /* the rest of the text */
     char *out;                 /* where to write */
-    const url_scheme *special; /* NULL: any other scheme */
+    const url_scheme *special; /* NULL: not a special scheme */
     bool file;
 } url_job;
 
@@ -83,7 +83,7 @@ static const char *rewrite_find_port(const char *at, const char *end) {
     return end;
 }
 
-/* Name and password, and what parts them from the host; nothing if both are empty. */
+/* Writes user, password and "@"; nothing if user and password are empty. */
 static void rewrite_user(url_job *j, const char *at, const char *end) {
     const char *colon = memchr(at, ':', (size_t)(end - at));
     const char *name_end = colon == NULL ? end : colon;
@@ -98,7 +98,7 @@ static void rewrite_user(url_job *j, const char *at, const char *end) {
     *j->out++ = '@';
 }
 
-/* The port after the colon at `at`, if one is needed. */
+/* Writes the port after the colon at `at`, unless it is missing or the default. */
 static bly_status rewrite_port(url_job *j, const char *at, const char *end) {
     char digits[5];
     unsigned port = 0;
@@ -123,7 +123,7 @@ static bly_status rewrite_port(url_job *j, const char *at, const char *end) {
     return BLY_OK;
 }
 
-/* User, host and port, between j->at and the path. */
+/* Rewrites user, host and port, between j->at and the path. */
 static bly_status rewrite_authority(url_job *j, blyi_url_parts *parts, const char *start) {
     const char *end = rewrite_authority_end(j), *host = j->at;
     const char *user_end = rewrite_last_at_sign(host, end);
@@ -132,7 +132,7 @@ static bly_status rewrite_authority(url_job *j, blyi_url_parts *parts, const cha
         host = user_end + 1;
     }
     const char *port = rewrite_find_port(host, end);
-    /* Only other schemes may have an empty host, and then nothing beside it. */
+    /* The host may be empty only in other schemes, without user and port. */
     if (port == host && (j->special != NULL || port < end || user_end != NULL))
         return BLY_EINVAL;
     bly_status result = blyi_url_write_host(&j->out, host, port, j->special != NULL);
@@ -157,7 +157,8 @@ static bool rewrite_is_drive(const char *at, const char *end) {
     return end - at == 2 && blyi_url_is_letter(at[0]) && (at[1] == ':' || at[1] == '|');
 }
 
-/* Where ".." leads from p->segment: the last segment goes, unless it is a drive. */
+/* The start of the segment before p->segment, which ".." removes. p->segment if there is none, or
+ * if it is a drive. */
 static char *rewrite_parent(const url_path *p) {
     char *at = p->segment - 1;
     if (at == p->start || (p->file && rewrite_is_drive(p->start + 1, at)))
@@ -167,7 +168,7 @@ static char *rewrite_parent(const url_path *p) {
     return at;
 }
 
-/* Whether the bar at `at` makes a drive of the first segment, of which a letter is written. */
+/* Whether the bar at `at` ends a drive: the first segment is one letter so far, and ends here. */
 static bool rewrite_is_drive_bar(const url_path *p, const char *out, const url_job *j,
                                  const char *at) {
     return p->file && *at == '|' && p->segment == p->start + 1 && out == p->segment + 1 &&
@@ -175,7 +176,8 @@ static bool rewrite_is_drive_bar(const url_path *p, const char *out, const url_j
            (at + 1 == j->end || at[1] == '?' || rewrite_is_slash(j, at[1]));
 }
 
-/* Ends the segment that was written up to `out`; `more`: another follows. */
+/* Ends the segment that was written up to `out`, and returns where to write on. `more`: another
+ * segment follows. */
 static char *rewrite_end_segment(url_path *p, char *out, bool more) {
     char *s = p->segment;
     if (out - s == 1 && s[0] == '.')
@@ -189,7 +191,7 @@ static char *rewrite_end_segment(url_path *p, char *out, bool more) {
     return out;
 }
 
-/* The path up to the query; its first slash may be missing in the text. */
+/* Rewrites the path up to the query. Its first slash may be missing in the text. */
 static void rewrite_path(url_job *j) {
     url_path p = {.start = j->out, .segment = j->out + 1, .file = j->file};
     const char *at = j->at, *end = j->end;
@@ -225,7 +227,7 @@ static void rewrite_query(url_job *j) {
 
 /* ---- the three kinds of scheme -------------------------------------------------------------- */
 
-/* http and its like: however many slashes come first, an authority follows. */
+/* http, https, ws, wss and ftp: any number of slashes, then an authority. */
 static bly_status rewrite_network(url_job *j, blyi_url_parts *parts, const char *start) {
     while (j->at < j->end && rewrite_is_slash(j, *j->at))
         j->at++;
@@ -242,7 +244,7 @@ static bly_status rewrite_network(url_job *j, blyi_url_parts *parts, const char 
     return BLY_OK;
 }
 
-/* A host, which may be empty and is when it is this machine, and a path. */
+/* file: a host and a path. The host may be empty; "localhost" becomes empty. */
 static bly_status rewrite_file(url_job *j) {
     int slashes = 0;
     for (; slashes < 2 && j->at < j->end && rewrite_is_slash(j, *j->at); slashes++)
@@ -264,7 +266,7 @@ static bly_status rewrite_file(url_job *j) {
     return BLY_OK;
 }
 
-/* Any other scheme: an authority and a path, or a path, or text that is nobody's business. */
+/* Any other scheme: an authority and a path, or a path, or opaque text. */
 static bly_status rewrite_other(url_job *j, blyi_url_parts *parts, const char *start) {
     bool authority = j->end - j->at >= 2 && j->at[0] == '/' && j->at[1] == '/';
     if (authority) {
@@ -279,7 +281,7 @@ static bly_status rewrite_other(url_job *j, blyi_url_parts *parts, const char *s
         char *first = j->out;
         rewrite_path(j);
         if (!authority && j->out - first >= 2 && first[1] == '/') {
-            /* Two slashes would begin an authority the next time. */
+            /* Two slashes would be read as the start of an authority: "/." goes before them. */
             memmove(first + 2, first, (size_t)(j->out - first));
             first[1] = '.';
             j->out += 2;

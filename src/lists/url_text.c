@@ -1,17 +1,17 @@
-/* url_text.c - bytes of URLs, one by one.
+/* url_text.c - classes of bytes in URLs, and percent-encoding.
  *
  * The normal form of percent-encoding (RFC 3986, section 6.2.2): hexadecimal digits are capital; a
- * triplet that stands for an unreserved byte is that byte; a byte that may not stand for itself is
+ * triplet that stands for an unreserved byte becomes that byte; a byte that is not allowed becomes
  * a triplet. Bytes from 0x80 up each become a triplet, whether they are UTF-8 or not, so that
  * nothing is lost.
  *
- * A percent sign without two digits after it stays. Decoding may not complete it: of "%%34%31" the
- * first triplet would become "%4", the second "%41", and that is an A the next time. Hence a
- * triplet stays one when it stands for a hexadecimal digit and such a percent sign is in reach.
+ * A percent sign without two digits after it stays. Decoding must not complete it to a triplet:
+ * "%%34%31" would become "%41", and that is an "A" when it is read again. So a triplet that stands
+ * for a hexadecimal digit stays if the digit would continue such a percent sign.
  */
 #include "lists/url_text.h"
 
-/* What letters and the characters that are used alike have in common. */
+/* The classes of letters, and of characters that may stand wherever letters may. */
 #define URL_PLAIN                                                                                  \
     (BLYI_URL_SEGMENT | BLYI_URL_PATH | BLYI_URL_QUERY | BLYI_URL_NET_QUERY | BLYI_URL_USER |      \
      BLYI_URL_DOMAIN)
@@ -67,7 +67,8 @@ char *blyi_url_write_triplet(char *out, char byte) {
     return out;
 }
 
-/* Whether a hexadecimal digit written at `out` could become part of a triplet. */
+/* Whether a hexadecimal digit written at `out` would follow a lone percent sign, or one and a
+ * digit. */
 static bool url_completes_triplet(const char *out) {
     return out[-1] == '%' || (out[-2] == '%' && blyi_url_is(out[-1], BLYI_URL_HEX));
 }

@@ -1,4 +1,4 @@
-/* url_text.h - what the files of the URL canonicaliser share: which byte may be where, the normal
+/* url_text.h - shared by the files that canonicalise URLs: which byte is allowed where, the normal
  * form of percent-encoding, and the parts of a canonical URL. Internal. */
 #ifndef BLYI_LISTS_URL_TEXT_H
 #define BLYI_LISTS_URL_TEXT_H
@@ -9,7 +9,7 @@
 enum {
     BLYI_URL_UNRESERVED = 1 << 0, /* never needs to be percent-encoded: letters, digits, - . _ ~ */
     BLYI_URL_SEGMENT = 1 << 1,    /* may stand in a segment of a path */
-    BLYI_URL_PATH = 1 << 2,       /* the same, or a slash, but no dot: nothing to look at twice */
+    BLYI_URL_PATH = 1 << 2,       /* SEGMENT or a slash, but not a dot: the fast path skips it */
     BLYI_URL_QUERY = 1 << 3,      /* may stand in a query */
     BLYI_URL_NET_QUERY = 1 << 4,  /* may stand in a query of a special scheme */
     BLYI_URL_USER = 1 << 5,       /* may stand in a user's name or password */
@@ -17,8 +17,8 @@ enum {
     BLYI_URL_NAME = 1 << 7,       /* in a host: lower-case letters, digits, - . _ */
     BLYI_URL_SCHEME = 1 << 8,     /* may stand in a scheme */
     BLYI_URL_HEX = 1 << 9,        /* a hexadecimal digit */
-    BLYI_URL_DROPPED = 1 << 10,   /* tab, line feed, carriage return: not there at all */
-    BLYI_URL_NO_HOST = 1 << 11    /* may not stand in the host of any other scheme */
+    BLYI_URL_DROPPED = 1 << 10,   /* tab, line feed, carriage return: removed */
+    BLYI_URL_NO_HOST = 1 << 11    /* may not stand in the host of a scheme that is not special */
 };
 
 extern const uint16_t blyi_url_class[256];
@@ -59,8 +59,8 @@ static inline char blyi_url_decoded(const char *triplet) {
 bool blyi_url_equals(const char *text, size_t size, const char *word);
 
 /* Writes [at, end) at `out` in the normal form of percent-encoding, and returns the end of what was
- * written, at most three times as long. Bytes in `allowed` stand for themselves. Two bytes must
- * have been written before. */
+ * written, at most three times as long. Bytes in `allowed` stand for themselves. It reads the two
+ * bytes before `out`, which must have been written. */
 char *blyi_url_write(char *out, const char *at, const char *end, unsigned allowed);
 
 /* The same for the one byte or triplet at *at, which is not in an allowed set. Moves *at. */
@@ -69,10 +69,10 @@ char *blyi_url_write_odd(char *out, const char **at, const char *end);
 /* Writes a byte as a triplet. */
 char *blyi_url_write_triplet(char *out, char byte);
 
-/* Grows the buffer to at least `room` bytes. */
+/* Grows the buffer to at least `room` bytes. false: no memory. */
 bool blyi_url_reserve(bly_url_buffer *b, size_t room);
 
-/* Where the parts of a canonical URL begin and end, counted from its start. */
+/* Offsets of the parts of a canonical URL. */
 typedef struct blyi_url_parts {
     size_t size;
     bool network;    /* http, https, ws, wss or ftp; the next three are set only then */
@@ -89,7 +89,7 @@ static inline void blyi_url_trim(const char **at, const char **end) {
         --*end;
 }
 
-/* What a canonical URL may be longer than three times its text. */
+/* A canonical URL has at most 3 * size + BLYI_URL_SLACK bytes, where `size` is that of its text. */
 enum { BLYI_URL_SLACK = 512 };
 
 /* Writes the canonical form, at the standard level, of a text without fragment and without bytes of
@@ -98,10 +98,12 @@ bly_status blyi_url_rewrite(char *out, const char *text, size_t size, blyi_url_p
 
 /* Writes a host at *out and moves it. Never longer than three times the text and 300 bytes. */
 bly_status blyi_url_write_host(char **out, const char *at, const char *end, bool special);
-/* One of a special scheme that is no IPv6 address. Triplets are decoded or else refused. */
+/* The same for a host of a special scheme that is not an IPv6 address. With `decode` triplets are
+ * decoded, without it they are refused. */
 bly_status blyi_url_write_domain(char **out, const char *at, const char *end, bool decode);
 
-/* Writes an IPv6 address given without its brackets, with them; false if it is none. */
+/* Writes the canonical form of an IPv6 address, with brackets; [at, end) has none. false: it is not
+ * an address. */
 bool blyi_url_write_ipv6(char **out, const char *at, const char *end);
 
 typedef enum blyi_url_ipv4 {
@@ -109,11 +111,12 @@ typedef enum blyi_url_ipv4 {
     BLYI_URL_IPV4_BAD,
     BLYI_URL_IPV4_OK
 } blyi_url_ipv4;
-/* Whether a host ends in a number, so that it must be an IPv4 address; and that address. */
+/* Parses a host as an IPv4 address. NONE: its last label is not a number. BAD: it is a number, but
+ * the host is not an address. OK: *address is set. */
 blyi_url_ipv4 blyi_url_parse_ipv4(const char *at, const char *end, uint32_t *address);
 char *blyi_url_write_ipv4(char *out, uint32_t address);
 
-/* The crawl level of a canonical URL, which may be at the start of the buffer. */
+/* The crawl-level form of a canonical URL. `url` may be the start of the buffer. */
 bly_status blyi_url_crawl(bly_url_buffer *b, const char *url, const blyi_url_parts *parts,
                           bly_bytes *out);
 
