@@ -19,11 +19,11 @@
  * A layer that is loaded must obey the same formulas, except for what older versions did
  * differently: a size that is a power of two (with up to twice as many bits as the keys need), and
  * one that is not a multiple of 8 (encoding 0). The checks guarantee memory safety - every position
- * of a key is inside the array - and limit the time: there are no more hashes than the smallest
- * positive double needs as an error, which is 1075.
+ * of a key is inside the array - and limit the time: there are at most 1075 hashes, as many as the
+ * smallest positive double needs as an error rate.
  *
  * In a batch, the first two probes of a layer are prefetched for a group of keys before any is
- * tested: in a layer half full, three of four non-members end there. The other probes are
+ * tested: in a half-full layer, they reject three of four non-members. The other probes are
  * prefetched for the keys that are left. Small layers are in the cache anyway, and not prefetched.
  */
 #include "formats/redisbloom_bloom.h"
@@ -70,12 +70,12 @@ static bly_status rb_bloom_layer_plan(uint64_t capacity, double error, blyi_rb_b
     return BLY_OK;
 }
 
-/* Whether they are equal except for rounding. */
+/* Whether x and y are equal except for rounding. */
 static bool rb_nearly_equal(double x, double y) {
     return fabs(x - y) <= 1e-9 * y;
 }
 
-/* Whether bpe gives that number of hashes; two numbers are possible where rounding decides. */
+/* Whether bpe gives that number of hashes. Close to an integer, rounding may give either of two. */
 static bool rb_hashes_match(uint64_t hashes, double bpe) {
     double exact = RB_LN2 * bpe;
     return (double)hashes >= ceil(exact * (1 - 1e-9)) && (double)hashes <= ceil(exact * (1 + 1e-9));
@@ -281,7 +281,7 @@ static bly_status rb_bloom_add_hash(bly_rb_bloom *f, rb_bloom_hash h, bool *adde
         last = blyi_rb_bloom_layer_at(f, f->layers.n - 1);
     }
     *added = rb_bloom_layer_add(last, h);
-    if (last->items < last->bits) { /* a header may have claimed any number */
+    if (last->items < last->bits) { /* a loaded header may state any number */
         last->items += *added;
         f->items += *added;
     }
@@ -342,14 +342,14 @@ bly_status bly_rb_bloom_add_many(bly_rb_bloom *f, const bly_bytes *keys, size_t 
     return BLY_OK;
 }
 
-/* The keys of a group that no layer has contained yet: their hashes and their numbers in it. */
+/* The keys of a group that were not found yet: their hashes and their indices in the group. */
 typedef struct rb_open_keys {
     size_t n;
     rb_bloom_hash h[RB_BLOOM_GROUP];
     uint8_t key[RB_BLOOM_GROUP];
 } rb_open_keys;
 
-/* Removes the keys that are found. */
+/* Removes the keys that were found. */
 static void rb_drop_found(rb_open_keys *open, const uint8_t *found) {
     size_t kept = 0;
     for (size_t i = 0; i < open->n; i++) {

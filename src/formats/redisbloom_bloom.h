@@ -1,4 +1,5 @@
-/* redisbloom_bloom.h - the scaling Bloom filter, as the files that implement it see it. Internal.
+/* redisbloom_bloom.h - the struct of the scaling Bloom filter, for the files that implement it.
+ * Internal.
  */
 #ifndef BLYI_FORMATS_REDISBLOOM_BLOOM_H
 #define BLYI_FORMATS_REDISBLOOM_BLOOM_H
@@ -21,7 +22,7 @@ struct bly_rb_bloom {
     blyi_rb_layers layers; /* of blyi_rb_bloom_layer */
     uint64_t items;        /* of all layers */
     uint32_t options, growth;
-    /* Of a filter that is being loaded: */
+    /* While the filter is being loaded: */
     uint32_t encoding;
     uint64_t links, max_bytes;
 };

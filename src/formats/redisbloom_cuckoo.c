@@ -162,7 +162,7 @@ static rb_cuckoo_key rb_cuckoo_key_of(const void *key, size_t len) {
     return (rb_cuckoo_key){h, rb_other_bucket(h, print), print};
 }
 
-/* A slot with that content in one of the key's two buckets, or NULL. */
+/* A slot with that content in one of the key's two buckets of a sub-filter, or NULL. */
 static uint8_t *rb_cuckoo_find_in(const bly_rb_cuckoo *f, const blyi_rb_cuckoo_layer *sub,
                                   const rb_cuckoo_key *t, uint8_t content) {
     uint8_t *slot = rb_bucket_find(f, sub, t->first, content);
@@ -240,7 +240,7 @@ static bly_status rb_cuckoo_add_key(bly_rb_cuckoo *f, const rb_cuckoo_key *t,
     }
     if (slot)
         *slot = t->print;
-    f->items += f->items < f->layers.bytes; /* a header may have claimed more */
+    f->items += f->items < f->layers.bytes; /* a loaded header may state more */
     *added = true;
     return BLY_OK;
 }
@@ -296,8 +296,8 @@ bool bly_rb_cuckoo_remove(bly_rb_cuckoo *f, const void *key, size_t len) {
     if (!slot)
         return false;
     *slot = 0;
-    f->items -= f->items > 0;              /* a header may have claimed none */
-    f->deletes += f->deletes < UINT64_MAX; /* a header may have claimed any number */
+    f->items -= f->items > 0;              /* a loaded header may state 0 */
+    f->deletes += f->deletes < UINT64_MAX; /* a loaded header may state any number */
     if (f->layers.n > 1 && f->deletes > f->items / 10)
         bly_rb_cuckoo_compact(f);
     return true;
@@ -344,7 +344,7 @@ static bool rb_cuckoo_empty_newest(bly_rb_cuckoo *f) {
 void bly_rb_cuckoo_compact(bly_rb_cuckoo *f) {
     while (f->layers.n > 1 && rb_cuckoo_empty_newest(f))
         blyi_rb_layers_pop(&f->layers);
-    if (f->items > f->layers.bytes) /* a header may have claimed so */
+    if (f->items > f->layers.bytes) /* a loaded header may state more */
         f->items = f->layers.bytes;
     f->deletes = 0;
 }

@@ -1,4 +1,4 @@
-/* redisbloom_cuckoo.h - RedisBloom's cuckoo filter, as the files that implement it see it.
+/* redisbloom_cuckoo.h - the struct of RedisBloom's cuckoo filter, for the files that implement it.
  * Internal.
  */
 #ifndef BLYI_FORMATS_REDISBLOOM_CUCKOO_H
@@ -17,7 +17,7 @@ struct bly_rb_cuckoo {
     uint64_t items, deletes;
     uint64_t buckets; /* of the first sub-filter */
     uint32_t bucket_size, max_iterations, expansion;
-    /* Of a filter that is being loaded: */
+    /* While the filter is being loaded: */
     uint32_t encoding;
     uint64_t filters, max_bytes;
 };
@@ -30,7 +30,8 @@ static inline blyi_rb_cuckoo_layer *blyi_rb_cuckoo_layer_at(const bly_rb_cuckoo 
 bly_status blyi_rb_cuckoo_alloc(const bly_rb_cuckoo_fields *fields, const bly_allocator *a,
                                 bly_rb_cuckoo **out);
 
-/* The shape of the next sub-filter, without slots. BLY_ETOOBIG, also if it would have none. */
+/* Plans the next sub-filter, without allocating its slots. BLY_ETOOBIG, also if the filter may not
+ * grow (expansion 0). */
 bly_status blyi_rb_cuckoo_layer_plan(const bly_rb_cuckoo *f, blyi_rb_cuckoo_layer *out);
 
 #endif

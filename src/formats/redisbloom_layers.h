@@ -45,8 +45,8 @@ bly_status blyi_rb_layers_may_grow(const blyi_rb_layers *c, uint64_t held, uint6
 void blyi_rb_layers_pop(blyi_rb_layers *c);
 void blyi_rb_layers_free(blyi_rb_layers *c);
 
-/* Copies all layers to `to`, which has only an allocator and a stride. false: no memory, and `to`
- * has only some of them. */
+/* Copies all layers to `to`, in which only the allocator and the stride are set. false: no memory;
+ * `to` then has only some of the layers, and must be freed. */
 bool blyi_rb_layers_copy(const blyi_rb_layers *from, blyi_rb_layers *to);
 /* Whether the arrays are equal. The other fields of the entries are not compared. */
 bool blyi_rb_layers_equal(const blyi_rb_layers *c, const blyi_rb_layers *d);
@@ -55,7 +55,7 @@ bool blyi_rb_layers_equal(const blyi_rb_layers *c, const blyi_rb_layers *d);
 uint64_t blyi_rb_layers_memory(const blyi_rb_layers *c);
 uint64_t blyi_rb_layers_memory_after(const blyi_rb_layers *c, uint64_t bytes);
 
-/* As the functions of these names in redisbloom.h. */
+/* See bly_rb_bloom_read, bly_rb_bloom_write and bly_rb_bloom_defrag in host/redisbloom.h. */
 bly_bytes blyi_rb_layers_read(const blyi_rb_layers *c, uint64_t offset, size_t max);
 bly_status blyi_rb_layers_write(blyi_rb_layers *c, uint64_t offset, const void *data, size_t size);
 size_t blyi_rb_layers_move(blyi_rb_layers *c, size_t from, size_t max, bly_defrag_move move,
