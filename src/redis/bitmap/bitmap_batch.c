@@ -2,7 +2,7 @@
  *
  * The keys are hashed in the given order, which determines the shard of each; then sorted by shard
  * with a counting sort, so that keys of one shard stay in order; then packed into commands of at
- * most max_keys keys of one shard. A key takes in a command:
+ * most max_keys keys of one shard. In a command, each key takes:
  *
  *     native, add        4 bytes: its block in the shard; 32 or 64 bytes: its mask
  *     native, contains   4 bytes: its block in the shard
@@ -10,8 +10,8 @@
  *
  * All numbers are little-endian. The reply to a command has the order of its keys, and `order` maps
  * that to the caller's order. Everything is in one block of memory, whose size is known before any
- * key is hashed: there are at most n / max_keys full commands, and one for each shard that is not
- * full.
+ * key is hashed: there are at most n / max_keys full commands, and at most one partial command for
+ * each shard.
  */
 #include "redis/bitmap/bitmap_batch.h"
 #include "redis/bitmap/bitmap_commands.h"
@@ -28,9 +28,8 @@
 
 enum {
     BITMAP_BATCH_DEFAULT_KEYS = 512, /* keys in a command */
-    BITMAP_BATCH_MAX_KEYS =
-        1 << 16,                  /* more would keep a server from everything else for too long */
-    BITMAP_BATCH_HASH_GROUP = 64, /* keys hashed at a time */
+    BITMAP_BATCH_MAX_KEYS = 1 << 16, /* more would block other clients for too long */
+    BITMAP_BATCH_HASH_GROUP = 64,    /* keys hashed at a time */
     BITMAP_BATCH_GOZERO_BYTES = 4 * BLY_BITMAP_HASHES,
 };
 
@@ -52,11 +51,11 @@ size_t blyi_bitmap_batch_mask(const bly_geometry *g, uint64_t bits, uint8_t out[
 typedef struct bitmap_batch_builder {
     const bly_bitmap *b;
     bly_bytes name;
-    uint32_t *tags;         /* of the shards' keys, or NULL */
+    uint32_t *tags;         /* for blyi_bitmap_key_cached, one per shard; or NULL */
     size_t max_keys, entry; /* keys in a command, bytes of a key */
     bly_bitmap_batch *batch;
-    uint64_t *block; /* by the caller's index: number of the block; unused for go-zero */
-    size_t *starts;  /* by shard: its first key in sorted order; and the end of the last shard */
+    uint64_t *block; /* block numbers, indexed like the caller's keys; unused for go-zero */
+    size_t *starts;  /* index of each shard's first key in sorted order, then the number of keys */
     uint8_t *packed; /* the keys' entries in sorted order */
     char *names;     /* keys and identities of shards */
 } bitmap_batch_builder;

@@ -10,7 +10,7 @@ enum { BLYI_BATCH_ARGS = 7 }; /* EVALSHA, digest, 1, key, identity, packed keys,
 typedef struct blyi_batch_command {
     bly_bitmap_command command;
     bly_bytes args[BLYI_BATCH_ARGS];
-    size_t first, count; /* of the keys in sorted order */
+    size_t first, count; /* the command's keys, in sorted order */
 } blyi_batch_command;
 
 struct bly_bitmap_batch {
@@ -20,7 +20,8 @@ struct bly_bitmap_batch {
     size_t n, commands;
     blyi_batch_command *command;
     size_t *order;  /* order[i]: index of the i-th sorted key among the caller's keys */
-    uint64_t *bits; /* native: by the caller's index, the hash bits that choose bits in the block */
+    uint64_t *bits; /* native: the hash bits that choose bits in the block, indexed like the
+                       caller's keys */
 };
 
 /* As bly_bitmap_batch_open. `tags` (may be NULL) has a number for each shard, as

@@ -18,7 +18,7 @@
 
 enum {
     COMMAND_MAX_ARGS = 11,
-    COMMAND_WORDS_BYTES = 64, /* EVALSHA, a digest, how many keys */
+    COMMAND_WORDS_BYTES = 64, /* EVALSHA, a digest, the number of keys */
     COMMAND_NUMBER_BYTES = 24,
     COMMAND_MAX_NUMBERS = 3,
 };
@@ -111,7 +111,7 @@ static void command_add_identity(command_writer *m, const bly_bitmap *b, uint32_
     command_add(m, head, b->form == BLY_BITMAP_NATIVE ? BLYI_BITMAP_IDENTITY : 0);
 }
 
-/* The memory that this shard needs; with the first one, that of all shards. */
+/* Adds the number of bytes that this shard needs or, for the first shard, that all shards need. */
 static void command_add_need(command_writer *m, const bly_bitmap *b, uint32_t shard) {
     command_add_number(m, shard ? bly_bitmap_shard_bytes(b, shard) : bly_bitmap_bytes(b));
 }
@@ -131,7 +131,7 @@ static bly_status command_finish(command_writer *m, size_t key, bool writes,
     return BLY_OK;
 }
 
-enum { COMMAND_KEY_AT = 3 }; /* after EVALSHA, the digest, and how many keys */
+enum { COMMAND_KEY_AT = 3 }; /* after EVALSHA, the digest, and the number of keys */
 
 /* The checks that every command needs. */
 static bly_status command_check(const bly_bitmap *b, bly_bytes name, uint32_t shard,

@@ -21,11 +21,12 @@ bly_status blyi_bitmap_drop_unfinished(const bly_bitmap *b, bly_bytes name,
  * A shard is written under a staging key, and renamed when all shards are there. The shard that it
  * replaces is parked under another key until all have been renamed. shard_keys.h has both keys.
  *
- * Statuses as of the commands in <bloomery/redis/bitmap.h>, and BLY_EINVAL for bytes outside the
+ * Statuses as for the commands in <bloomery/redis/bitmap.h>, and BLY_EINVAL for bytes outside the
  * shard. */
 
-/* Creates the staged shard, all zero, in place of whatever has that key. It expires within the
- * hour. The reply is 1, and nothing changes if it is there already. */
+/* Creates the staged shard, all zero, and replaces anything else under that key. It expires an hour
+ * after the last command that stages or writes it. The reply is 1; if the shard is staged already,
+ * its bytes do not change. */
 bly_status blyi_bitmap_stage(const bly_bitmap *b, bly_bytes name, uint32_t shard,
                              bly_bitmap_command **out);
 /* Writes bytes of the staged shard's blocks, from `at` on (0: the first byte of the first block).
@@ -39,30 +40,31 @@ typedef struct blyi_commit {
     bool replace;          /* replace whatever has the key */
     const bly_bitmap *old; /* the filter that is replaced; NULL: none, or not one of ours */
 } blyi_commit;
-/* Renames the staged shard to its own key, and marks it complete. The reply is 1, also if it is
- * repeated. Without `replace`, if another shard has the key, the reply is an error that
- * bly_bitmap_refusal reads as BLY_EEXISTS. What a shard other than the first replaces is parked,
- * for an hour if it has no expiry. */
+/* Renames the staged shard to its own key, and marks it complete. The reply is 1, also to a
+ * repeated commit. Without `replace`, if another shard has the key, the reply is an error that
+ * bly_bitmap_refusal reads as BLY_EEXISTS. The string that a shard other than the first replaces is
+ * parked, for an hour if it has no expiry. */
 bly_status blyi_bitmap_commit(const bly_bitmap *b, bly_bytes name, uint32_t shard,
                               const blyi_commit *how, bly_bitmap_command **out);
-/* Undoes a commit: deletes the shard, if it is there, and renames what is parked back. `lasting`:
- * that had no expiry. The reply is 1, or 0 if the shard was not there. */
+/* Undoes a commit: deletes the committed shard, and renames the parked string back. `lasting`: the
+ * parked string had no expiry. The reply is 1, or 0 if the committed shard was not there. */
 bly_status blyi_bitmap_rollback(const bly_bitmap *b, bly_bytes name, uint32_t shard, bool lasting,
                                 bly_bitmap_command **out);
-/* Deletes what is parked for the shard. The reply is 1 if there was anything. */
+/* Deletes the parked string of the shard. The reply is 1 if there was one. */
 bly_status blyi_bitmap_drop_parked(const bly_bitmap *b, bly_bytes name, uint32_t shard,
                                    bly_bitmap_command **out);
 /* Deletes a staged shard, if it belongs to this filter. The reply is 1 if it did. */
 bly_status blyi_bitmap_drop_staged(const bly_bitmap *b, bly_bytes name, uint32_t shard,
                                    bly_bitmap_command **out);
-/* Reads bytes of a shard's blocks. Errors as of an add. */
+/* Reads bytes of a shard's blocks. Errors as for an add. */
 bly_status blyi_bitmap_read(const bly_bitmap *b, bly_bytes name, uint32_t shard, uint64_t at,
                             size_t bytes, bly_bitmap_command **out);
-/* The facts about a shard. The reply is the text "COUNT PTTL STRLEN" in decimal digits (count 0 for
- * go-zero). */
+/* Asks for facts about a shard. The reply is the text "COUNT PTTL STRLEN" in decimal digits (count
+ * 0 for go-zero). */
 bly_status blyi_bitmap_facts(const bly_bitmap *b, bly_bytes name, uint32_t shard,
                              bly_bitmap_command **out);
-/* Of a go-zero filter: the reply is the number of bits that are set; 0 if it is missing. */
+/* Counts the set bits of a go-zero filter. The reply is their number; 0 if the filter is
+ * missing. */
 bly_status blyi_bitmap_set_bits(const bly_bitmap *b, bly_bytes name, bly_bitmap_command **out);
 
 #endif

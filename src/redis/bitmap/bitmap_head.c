@@ -1,13 +1,13 @@
 /* Reads and writes the head of a string (docs/format.md, section 22).
  *
- *      0  "BLYR"             8  shard       16  stamp               88  sum of what is before
+ *      0  "BLYR"             8  shard       16  stamp               88  checksum of 0 .. 87
  *      4  version, 1        12  shards      24  a file's header     92  0
  *     96  keys that were new in this shard    104  state    105 .. 127  0
  *
- * The header in it is that of a file with the whole filter and no keys. A filter that is fetched
- * from a server needs only its count and its checksum to become one. Every script compares the
- * first 96 bytes. They are a function of shape, stamp and shard, so a head that was read is valid
- * if encoding its fields gives the same bytes again: no field can be encoded in two ways.
+ * The header at 24 is that of a file with the whole filter and no keys. To become such a file, a
+ * filter that is fetched from a server needs only its count and its checksum. Every script compares
+ * the first 96 bytes. They are a function of shape, stamp and shard, so a head that was read is
+ * valid if encoding its fields gives the same bytes again: no field can be encoded in two ways.
  */
 #include "redis/bitmap/bitmap_layout.h"
 

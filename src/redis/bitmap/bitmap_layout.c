@@ -11,9 +11,9 @@
  *
  *     block mulhi(lo, z) of the filter  ->  shard block / ceil(z / S), its block % ceil(z / S)
  *
- * The blocks of all shards, one after the other, are thus the body of the same filter in a file,
- * and a filter can be copied between the two without changing a bit. shard_keys.c chooses the
- * shards' keys, and with them their slots in a cluster.
+ * So the blocks of all shards, one after the other, are the body of the same filter in a file, and
+ * a filter can be copied between the two without changing a bit. shard_keys.c chooses the shards'
+ * keys, and with them their slots in a cluster.
  *
  * Two clients that disagree about size, hash or seed would read and write bits at different
  * positions, and the only symptom would be lost keys. So each string begins with a head

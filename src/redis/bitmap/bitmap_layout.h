@@ -21,19 +21,20 @@ bly_status blyi_bitmap_head_read_keyless(const bly_redis_value *value, const bly
 bly_status blyi_bitmap_created_keyless(const bly_redis_value *value, bool *made,
                                        bly_bitmap_head *out, bly_redis_reason *why);
 
-/* As bly_bitmap_plan and bly_bitmap_from_filter, with the reason of a failure; `why` may be NULL.
- */
-/* Reads the spec of a caller. BLY_EINVAL: its size is not possible. */
+/* Copies the spec of a caller. BLY_EINVAL: its struct_size is not valid. `why` may be NULL. */
 bly_status blyi_bitmap_spec_read(const bly_bitmap_spec *spec, bly_bitmap_spec *out,
                                  bly_redis_reason *why);
 
+/* As bly_bitmap_plan and bly_bitmap_from_filter, with the reason of a failure; `why` may be NULL.
+ */
 bly_status blyi_bitmap_plan(const bly_bitmap_spec *spec, bly_bitmap *out, bly_redis_reason *why);
 bly_status blyi_bitmap_of(const bly_filter *f, const bly_bitmap_spec *spec, bly_bitmap *out,
                           bly_redis_reason *why);
-/* Gives the filter a new random stamp. BLY_EIO: there are no random numbers. */
+/* Gives the filter a new random stamp. BLY_EIO: the system provides no random numbers. */
 bly_status blyi_bitmap_stamp(bly_bitmap *b);
 
-/* Of a native filter: bytes in a block, 32 or 64; blocks in every shard but the last. */
+/* For a native filter: the size of a block, 32 or 64 bytes; the number of blocks in every shard but
+ * the last. */
 unsigned blyi_bitmap_block_bytes(const bly_bitmap *b);
 uint64_t blyi_bitmap_stride(const bly_bitmap *b);
 

@@ -176,7 +176,7 @@ static bool reply_read_number(const char *text, size_t size, size_t *at, unsigne
     return *at > first && number <= max;
 }
 
-/* The last colon of `text`, before which an IPv6 address may have others. */
+/* The last colon of `text`, or `size`. An IPv6 address before it may contain colons, too. */
 static size_t reply_last_colon(const char *text, size_t from, size_t size) {
     size_t at = size;
     while (at > from && text[at - 1] != ':')

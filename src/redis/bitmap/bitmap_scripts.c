@@ -9,7 +9,8 @@
  * 512 MiB may exceed maxmemory by far, and then the writes of all clients are refused. So scripts
  * that create strings check first, if the user has permission for INFO. Without eviction, there
  * must be enough free memory. With eviction a server is normally full, and a filter may use up to
- * half of maxmemory. The first string counts for all of them, if this server will have them all.
+ * half of maxmemory. If this server will store all strings of the filter, the first string is
+ * created only if there is memory for all.
  *
  * Numbers are packed, since decimal text for each would cost more than the work itself. Masks are
  * unpacked as signed words because that is what `bit` returns. The loop over words is unrolled, so
@@ -42,8 +43,8 @@
 
 #define LUA_SHORT "return redis.error_reply('BLYOTHER the string is too short')"
 
-/* Checks that there is memory for ARGV[2] more bytes or, without a cluster, for as many as the last
- * argument says. Servers before version 7 treat INFO as a random command, and without
+/* Checks that there is memory for ARGV[2] more bytes or, without a cluster, for the number of bytes
+ * in the last argument. Servers before version 7 treat INFO as a random command, and without
  * replicate_commands some of them refuse writes after it. */
 #define LUA_MEMORY                                                                                 \
     "if redis.replicate_commands then redis.replicate_commands() end\n"                            \
@@ -62,7 +63,7 @@
     "  return redis.error_reply(string.format(words, need, room, most, policy))\n"                 \
     "end\n"
 
-/* EACH puts f(1) to f(8) or f(16) together, with `between` between them. */
+/* EACH concatenates f(1) to f(8) or f(16), separated by `between`. */
 #define LUA_EACH8(f, between)                                                                      \
     f(1) between f(2) between f(3) between f(4) between f(5) between f(6) between f(7) between f(8)
 #define LUA_EACH16(f, between)                                                                     \

@@ -18,22 +18,23 @@ typedef enum blyi_script_id {
     BLYI_SCRIPT_ADD16, /* the same with 16 words */
     /* ARGV[2]: block numbers, [3]: bytes in a block. Reply: the blocks. */
     BLYI_SCRIPT_BLOCKS,
-    /* ARGV: head, bytes of the string, time it expires, bytes of this and of the shards that
-     * follow. Reply: "0" or "1", and a head. */
+    /* ARGV: head, bytes of the string, expiry time, bytes to check for if there is no cluster (for
+     * the first shard: those of all shards). Reply: "0" (the key existed) or "1", and the head. */
     BLYI_SCRIPT_CREATE,
     BLYI_SCRIPT_COMPLETE,
     BLYI_SCRIPT_EXPIRE, /* ARGV[2]: a time in ms; "0": never */
-    /* ARGV[2] (optional): only in this state. Reply: 1 if it was there and had the identity. */
+    /* ARGV[2] (optional): delete it only in this state. Reply: 1 if it was there and had the
+     * identity. */
     BLYI_SCRIPT_DROP,
     BLYI_SCRIPT_STAGE, /* ARGV: head, bytes of the string, and the last one of CREATE */
     BLYI_SCRIPT_WRITE, /* ARGV[2]: position in the string, [3]: bytes */
     /* KEYS[2]: the shard's own key, [3] (optional): the parking key. ARGV[2]: count and state, [3]:
-     * time it expires, [4]: replace, [5]: identity that is replaced, empty if it is not a filter.
+     * expiry time, [4]: replace, [5]: identity of the replaced filter, empty if there is none.
      */
     BLYI_SCRIPT_COMMIT,
     /* KEYS[1]: the parking key, [2]: the shard's own key. ARGV[1]: identity of the committed shard,
-     * [2]: the parked one had no expiry. Reply: 1: the committed shard is gone; 0: it was not
-     * there. */
+     * [2]: "1" if the parked string had no expiry. Reply: 1: the committed shard is gone; 0: it was
+     * not there. */
     BLYI_SCRIPT_ROLLBACK,
     BLYI_SCRIPT_READ,            /* ARGV[2], [3]: first and last position in the string */
     BLYI_SCRIPT_FACTS,           /* "COUNT PTTL STRLEN" */

@@ -93,8 +93,9 @@ static redis_slot_arc redis_slot_arc_of(unsigned start, uint32_t shard, uint32_t
         width};
 }
 
-/* The smallest number from t on whose key has a slot in the arc. Its digits follow a text with that
- * CRC, and `tail` follows them. The digits before the last are hashed once for ten numbers. */
+/* The smallest number from t on that gives a key a slot in the arc. The hashed part of the key is a
+ * text with the CRC `crc`, then the number's digits, then `tail`. The digits before the last are
+ * hashed once for ten numbers. */
 static unsigned shard_key_find_number(unsigned crc, unsigned t, bly_bytes tail,
                                       redis_slot_arc within, unsigned *slot) {
     for (unsigned stem = crc;; t++) {
@@ -112,9 +113,9 @@ static unsigned shard_key_find_number(unsigned crc, unsigned t, bly_bytes tail,
 }
 
 /* Finds the suffix ":{" label t "}" after, with the smallest t from e->t on that gives the key a
- * slot in the arc. The part of the name that determines the slot is hashed only once. It is empty
- * if the name has no '{'. If the name has a '{' that this suffix closes, it is what follows that
- * '{'. If the name contains an empty tag, the whole key determines the slot. */
+ * slot in the arc. The part of the name that determines the slot is hashed only once. If the name
+ * has no '{', that part is empty. If the name has a '{' that this suffix closes, it is the text
+ * after that '{'. If the name contains an empty tag, the whole key determines the slot. */
 static void shard_key_find_suffix(bly_bytes name, bly_bytes label, bly_bytes after,
                                   redis_slot_arc within, shard_key_suffix *e) {
     const char *open = name.size ? memchr(name.data, '{', name.size) : NULL;
@@ -191,8 +192,8 @@ size_t bly_bitmap_key(const bly_bitmap *b, bly_bytes name, uint32_t shard, char 
     return blyi_bitmap_key_cached(b, name, shard, NULL, out, room);
 }
 
-/* A key with `mark` at its end in the same slot. After a tag, any text may follow. A key without a
- * tag gets one that leads to the same slot. */
+/* Writes a key that ends in `mark`, in the same slot as the shard's own key. Any text may follow a
+ * tag. A key without a tag gets a tag that leads to the same slot. */
 static size_t shard_key_with_mark(const bly_bitmap *b, bly_bytes name, uint32_t shard,
                                   bly_bytes mark, char *out, size_t room) {
     if (shard >= b->shards)

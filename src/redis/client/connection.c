@@ -28,10 +28,10 @@
 
 enum {
     CONN_FEW_ARGS = 16,             /* commands with more arguments allocate memory */
-    CONN_READ_BYTES = 16384,        /* what hiredis reads at a time */
+    CONN_READ_BYTES = 16384,        /* bytes that hiredis reads at a time */
     CONN_MAX_REPLY_BYTES = 1 << 30, /* a Redis string has at most half as many */
-    /* In all arrays of a reply. hiredis allocates an array before its elements have arrived. A
-     * cluster's slots need at most half as many. */
+    /* Of all arrays of a reply together. hiredis allocates an array before its elements have
+     * arrived. The reply to CLUSTER SLOTS has at most half as many. */
     CONN_MAX_REPLY_ELEMENTS = 1 << 20,
     CONN_MASTER_BYTES = 272, /* for "HOST:PORT" */
     CONN_MAX_READS = 64,     /* in one step, so that other connections are served too */
@@ -47,16 +47,16 @@ struct blyi_conn {
     redisContext *context; /* from CONN_HANDSHAKE on */
     blyi_tls_session *session;
     short handshake_wait;       /* events that the handshake waits for */
-    const char *login_parts[2]; /* what the next replies of the login are about */
+    const char *login_parts[2]; /* what the next replies of the login answer; NULL: none */
     conn_stage stage;
     int64_t since; /* CONN_READY: time of the last byte; before: when connecting started */
     uint64_t appended;
     redisReplyObjectFunctions functions; /* hiredis's own, except for arrays */
     const redisReplyObjectFunctions *default_functions;
-    size_t reply_bytes, reply_elements; /* of the incomplete reply: read so far */
+    size_t reply_bytes, reply_elements; /* read so far of the incomplete reply */
     bool role_pending, replica;
-    bool rejected;                  /* by the server, before it read anything */
-    char master[CONN_MASTER_BYTES]; /* of a replica */
+    bool rejected;                  /* the server refused the connection before it read anything */
+    char master[CONN_MASTER_BYTES]; /* "HOST:PORT", if the server is a replica */
 };
 
 /* ---- login ----------------------------------------------------------------------------------- */
@@ -261,7 +261,7 @@ typedef size_t conn_array_size;
 typedef int conn_array_size;
 #endif
 
-/* hiredis would allocate an array of whatever size the server announces. */
+/* Limits arrays: hiredis alone would allocate any size that the server announces. */
 static void *conn_create_array(const redisReadTask *task, conn_array_size elements) {
     blyi_conn *conn = task->privdata;
     conn->reply_elements += (size_t)elements;
@@ -278,7 +278,7 @@ static void conn_limit_arrays(blyi_conn *conn) {
     conn->context->reader->privdata = conn;
 }
 
-/* The socket is connected, or has failed and the next address is tried. */
+/* Continues after connecting to an address: if that failed, tries the next address. */
 static bly_status conn_socket_ready(blyi_conn *conn, bly_redis_reason *why) {
     if (!blyi_dial_connected(conn->fd)) {
         const int error = errno;

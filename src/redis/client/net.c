@@ -41,7 +41,7 @@ void blyi_reason_set(bly_redis_reason *why, const char *format, ...) {
 
 /* ---- SIGPIPE --------------------------------------------------------------------------------- */
 
-static _Thread_local bool sigpipe_possible; /* since it was blocked */
+static _Thread_local bool sigpipe_possible; /* a connection has failed since SIGPIPE was blocked */
 
 blyi_sigpipe_guard blyi_sigpipe_block(void) {
     blyi_sigpipe_guard g;

@@ -52,9 +52,9 @@ struct addrinfo;
 /* The network addresses of a server, which are tried in order, IPv4 first. */
 typedef struct blyi_dial {
     const blyi_address *address;
-    struct addrinfo *all, *next; /* of a host */
+    struct addrinfo *all, *next; /* of a host; NULL for a Unix socket */
     unsigned pass;               /* 0: IPv4 */
-    bool tried;                  /* of a Unix socket, which has only one address */
+    bool tried;                  /* the Unix socket was tried; there is only one address */
 } blyi_dial;
 
 /* Resolves the name, which may block. BLY_EIO, BLY_ENOMEM. */

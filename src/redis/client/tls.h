@@ -30,8 +30,8 @@ bly_status blyi_tls_handshake(blyi_tls_session *s, blyi_tls_error *error, short 
 /* Clears OpenSSL's error queue, so that hiredis does not report an earlier error for its next
  * operation. */
 void blyi_tls_clear_errors(void);
-/* The last error since then: NULL, or its text. *refused: the server rejected the connection, and
- * would do so again. */
+/* The text of the last error since the queue was cleared, or NULL. *refused: the server rejected
+ * the connection, and would do so again. */
 const char *blyi_tls_last_error(bool *refused);
 
 #endif

@@ -7,8 +7,9 @@
  * long as the last, and in a cluster the slot map is refreshed. Retrying ends retry_ms after the
  * last round that completed a task.
  *
- * The first connection is retried for as long. But if no server listens, or the name does not
- * resolve, the address is more likely wrong than the server about to start, so there is no retry.
+ * Opening the first connection is retried for the same time. But there is no retry if no server
+ * listens or the name does not resolve: the address is then more likely wrong than the server about
+ * to start.
  */
 #include "redis/cluster/executor_internal.h"
 
@@ -78,7 +79,7 @@ static bly_status exec_try_first(blyi_executor *x, int64_t max_ms) {
     return status;
 }
 
-/* Whether, by errno, a server is there or may be, and may accept the connection later. */
+/* Whether the error does not rule out that a server exists and accepts a connection later. */
 static bool exec_may_recover(int error) {
     return error == ETIMEDOUT || error == EAGAIN || error == ECONNRESET || error == EPIPE;
 }
@@ -174,7 +175,7 @@ static void exec_fail_remaining(blyi_executor *x, bool memory) {
         blyi_task *task = &x->tasks[i];
         if (task->done)
             continue;
-        if (!task->why.text[0]) /* it had no error itself, but others had */
+        if (!task->why.text[0]) /* it had no error, but other tasks had */
             blyi_reason_set(&task->why, "there was no time to send it to %s again",
                             task->at->address.name);
         errno = memory ? ENOMEM : task->error;
@@ -234,7 +235,7 @@ static void exec_check_connections(blyi_executor *x) {
 
 /* ---- one round ------------------------------------------------------------------------------- */
 
-/* Gives each remaining task to the node that it is for. */
+/* Assigns each remaining task to a node. */
 static void exec_assign(blyi_executor *x) {
     for (size_t i = 0; i < x->map.count; i++) {
         x->map.list[i]->io = (blyi_node_io){.finished = true};
@@ -311,14 +312,14 @@ static size_t exec_gather(blyi_executor *x, int64_t now, int *wait) {
     return n;
 }
 
-/* poll() has run out of memory. */
+/* Fails these nodes because poll() has run out of memory. */
 static void exec_give_up(blyi_executor *x, size_t n) {
     for (size_t i = 0; i < n; i++) {
         blyi_node_broken(x, x->polled[i], blyi_no_memory(&x->polled[i]->why));
     }
 }
 
-/* Runs one round. Tasks that are neither done nor failed are for the next. BLY_ENOMEM. */
+/* Runs one round. Tasks that are neither done nor failed remain for the next round. BLY_ENOMEM. */
 static bly_status exec_round(blyi_executor *x) {
     int wait;
     exec_assign(x);

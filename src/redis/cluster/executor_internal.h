@@ -1,4 +1,4 @@
-/* executor_internal.h - what the files of the executor share. Internal.
+/* executor_internal.h - shared by the files of the executor. Internal.
  *
  *   executor.c      a run: rounds and the pauses between them; one round over all nodes
  *   node_io.c       what one node does in a round: sends, reads replies, fails
@@ -27,7 +27,7 @@ typedef struct blyi_task {
     bool asking_answered; /* the reply to ASKING has arrived */
     bool confirm;         /* there is a reply, but replicas have not confirmed yet */
     bool done;
-    /* Why it is not done. It fails with these, and with the errno `error`, if retrying ends. */
+    /* Why it is not done yet. If retrying ends, it fails with this status, errno and reason. */
     bly_status status;
     int error;
     bly_redis_reason why;
@@ -40,10 +40,10 @@ struct blyi_executor {
     bool map_requested;    /* CLUSTER SLOTS was sent with the first command. Only once, because some
                               proxies then close the connection */
     bool any_reply;        /* some server has replied to something */
-    bool served;           /* some command was done: this is no longer the first contact */
+    bool served;           /* some command was done, so the address of the URL is right */
     unsigned role_hangups; /* connections that ended after ROLE, before any reply */
 
-    /* Of the run: */
+    /* State of the run: */
     blyi_task *tasks;
     size_t count, room, left; /* left: not done */
     struct pollfd *polls;     /* for poll_room nodes */
@@ -54,7 +54,7 @@ struct blyi_executor {
     int error;           /* its errno */
     bly_redis_reason why;
 
-    /* Of the round: */
+    /* State of the round: */
     bool retrying;              /* the previous round had errors */
     bool pause_needed;          /* something must be retried after a pause */
     int64_t end;                /* when retrying ends */
@@ -62,7 +62,8 @@ struct blyi_executor {
     blyi_node *map_source;
 };
 
-/* Ends a task: done, as its request says, or failed for that reason. errno goes with BLY_EIO. */
+/* Ends a task as done (its request has the reply) or as failed, with that status and reason, and
+ * with errno. */
 void blyi_task_done(blyi_executor *x, blyi_task *task);
 void blyi_task_fail(blyi_executor *x, blyi_task *task, bly_status status,
                     const bly_redis_reason *why);
@@ -81,9 +82,10 @@ void blyi_node_timed_out(blyi_executor *x, blyi_node *node);
 /* The connection has failed with that status, for the reason node->why. */
 void blyi_node_broken(blyi_executor *x, blyi_node *node, bly_status status);
 
-/* All tasks of the node are answered. *begun: replicas must confirm some, and WAIT was sent. */
+/* To be called when all tasks of the node are answered. *begun: WAIT was sent, because replicas
+ * must confirm some of them. */
 bly_status blyi_replica_wait_begin(blyi_executor *x, blyi_node *node, bool *begun);
-/* Reads a reply to what that has sent. */
+/* Reads a reply to a command that blyi_replica_wait_begin or _again has sent. */
 bly_status blyi_replica_wait_reply(blyi_executor *x, blyi_node *node, const bly_redis_reply *reply);
 /* Sends WAIT again, after a pause, to a server that replied at once with too few replicas. */
 bly_status blyi_replica_wait_again(blyi_executor *x, blyi_node *node);

@@ -3,7 +3,7 @@
  * Commands are appended to the node's connection in order, as long as the bytes still to be written
  * stay below a limit. Replies arrive in the same order, and each decides what happens to the first
  * unanswered task. If the connection breaks, all tasks without a reply are left for the next round.
- * Those of which a byte was written may have been executed.
+ * Tasks of which at least one byte was written may have been executed.
  */
 #include "redis/cluster/executor_internal.h"
 
@@ -13,10 +13,10 @@
 #include <string.h>
 
 enum {
-    NODE_MAX_UNWRITTEN = 256 << 10, /* bytes; hiredis moves the rest of them at every write */
+    NODE_MAX_UNWRITTEN = 256 << 10, /* bytes; each write of hiredis moves the bytes that are left */
     NODE_MAX_HOPS = 16,             /* redirections in a row */
-    NODE_QUICK_HOPS = 3,            /* after more, nodes disagree, and a pause helps */
-    NODE_MAX_ROLE_HANGUPS = 2       /* then a proxy closes connections because of ROLE */
+    NODE_QUICK_HOPS = 3,            /* after more, the nodes disagree, and a pause helps */
+    NODE_MAX_ROLE_HANGUPS = 2 /* after that, ROLE is no longer sent: a proxy may hang up on it */
 };
 
 static const bly_bytes node_asking = {"ASKING", 6};
@@ -97,7 +97,8 @@ static bool node_is_unwanted_replica(const blyi_executor *x, const blyi_node *no
            (verdict == BLY_REDIS_DONE || verdict == BLY_REDIS_REFUSED || is_readonly_error(value));
 }
 
-/* At first contact the address is wrong. Later the master may have changed: reconnect. */
+/* At first contact, the user's address is wrong: fails. Later, the master may have changed:
+ * reconnects. */
 static void node_refuse_replica(blyi_executor *x, blyi_task *task, const bly_redis_value *value) {
     blyi_node *node = task->at;
     const char *master = blyi_conn_master(node->conn);
@@ -143,7 +144,7 @@ static void node_follow(blyi_executor *x, blyi_task *task, const bly_redis_value
     }
 }
 
-/* A reply to a task is the request's result, or says how to continue. */
+/* Reads the reply to a task: it is the request's result, or says how to continue. */
 static void node_read_task_reply(blyi_executor *x, blyi_task *task, bly_redis_reply *reply) {
     const bly_redis_value value = bly_redis_reply_value(reply);
     const bly_redis_verdict verdict = bly_redis_classify(&value);
@@ -302,7 +303,7 @@ void blyi_node_broken(blyi_executor *x, blyi_node *node, bly_status status) {
     blyi_node_io *io = &node->io;
     if (node->conn)
         node_note_role(x, node->conn, error);
-    bool open = false; /* from the first unanswered on */
+    bool open = false; /* from the first unanswered task on */
     for (blyi_task *task = io->first; task; task = task->next) {
         open = open || task == io->unanswered;
         if (!open && !task->confirm)

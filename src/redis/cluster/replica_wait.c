@@ -1,10 +1,10 @@
 /* Waits for replicas to confirm a node's writes, at the end of its round.
  *
- * WAIT counts the replicas that have received everything that this connection has written. Servers
- * take that literally: if a write changed nothing, because another client or an earlier attempt
- * over another connection had done it before, it is not replicated, and WAIT does not wait for the
- * earlier write. So a write that leaves a key unchanged, but is always replicated, is sent before
- * WAIT: everything that this round confirmed comes before it in the replication stream.
+ * WAIT counts the replicas that have received everything that this connection has written. It
+ * counts only those: a write that changed nothing, because another client or an earlier attempt
+ * over another connection had made the same change, is not replicated, and WAIT does not wait for
+ * the earlier write. So a write that leaves a key unchanged, but is always replicated, is sent
+ * before WAIT: everything that this round confirmed comes before it in the replication stream.
  *
  * If a server replies at once with too few replicas, WAIT is sent again after a pause, until
  * replicas_ms have passed.

@@ -4,9 +4,9 @@
  *
  *     first slot, last slot, the master, replicas...
  *
- * in which a node is an array: its host (text; nil, empty or "?" if the server does not know it,
- * which means the host that was asked), its port, and more that is not used here. The whole reply
- * is checked before anything changes. Ranges whose master has port 0 are slots without an owner.
+ * in which a node is an array: its host (text; nil, empty or "?" mean the host that CLUSTER SLOTS
+ * was sent to), its port, and more that is not used here. The whole reply is checked before
+ * anything changes. Ranges whose master has port 0 are slots without an owner.
  */
 #include "redis/cluster/slot_map.h"
 
@@ -76,7 +76,8 @@ static bly_status slot_map_add(blyi_slot_map *map, bly_bytes host, uint16_t port
     return BLY_OK;
 }
 
-/* If a server does not know the host, it is the server's own; for a Unix socket, this machine. */
+/* The host of a node; if the server does not know it, the server's own host, or for a Unix socket
+ * this machine. */
 static bly_bytes slot_map_host(const blyi_node *source, bly_bytes host) {
     const bool unknown = host.size == 0 || (host.size == 1 && *(const char *)host.data == '?');
     if (!unknown)

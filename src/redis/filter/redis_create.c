@@ -22,8 +22,9 @@
  * filter, add keys, and lose that very shard in between, the shard comes back empty. The gap lasts
  * for a round trip, or as long as the network delays a command that it then still delivers.
  *
- * If a server has no memory for a shard, the client that created the filter deletes what there is:
- * first the first shard, if it is not complete, in one step, after which no client can complete it.
+ * If a server has no memory for a shard, the client that created the filter deletes its shards. It
+ * begins with the first one, which is deleted only if it is not marked complete. After that, no
+ * client can complete the filter.
  */
 #include "redis/filter/redis_filter.h"
 
@@ -102,7 +103,7 @@ static remote_create_description remote_create_describe(const bly_bitmap *b) {
     return d;
 }
 
-/* Whether they differ only in the secret key. */
+/* Whether the two filters differ only in the secret key. */
 static bool remote_create_other_key(const bly_bitmap *requested, const bly_bitmap *there) {
     bly_bitmap same = *there;
     if (requested->hasher.id != BLY_HASH_SIPHASH || there->hasher.id != BLY_HASH_SIPHASH)
@@ -203,7 +204,8 @@ static bly_status remote_create_completion_command(bly_redis_filter *f, void *ct
     return bly_bitmap_complete(&f->bitmap, f->name, out);
 }
 
-/* A client that joins creates shards with the expiry of the first one, whatever it was asked for.
+/* A client that joins an existing filter creates shards with the expiry of the first one, not with
+ * its own.
  */
 static bly_status remote_create_read_expiry(bly_redis_filter *f, void *ctx, uint64_t shard,
                                             const bly_redis_value *value, bool repeated) {
@@ -234,8 +236,8 @@ static bly_status remote_create_read_state(bly_redis_filter *f, void *ctx, uint6
     return BLY_OK;
 }
 
-/* Creates the shards from `from` up to, but not including, `upto`, unless the filter has become
- * complete: m->complete. */
+/* Creates the shards from `from` up to, but not including, `upto`. If another client has completed
+ * the filter meanwhile, sets m->complete instead. */
 static bly_status remote_create_some_shards(bly_redis_filter *f, remote_create_state *m,
                                             uint32_t from, uint32_t upto) {
     static const blyi_shard_command state = {.build = blyi_remote_head_command,
@@ -286,7 +288,7 @@ static bly_status remote_create_read_drop(bly_redis_filter *f, void *ctx, uint64
     return blyi_remote_expect_zero_or_one(f, NULL, i, value, repeated);
 }
 
-/* Deletes what was created of a filter that a server refused to create completely. */
+/* Deletes the shards that were created, after a server refused to create another. */
 static void remote_create_undo(bly_redis_filter *f) {
     static const blyi_shard_command first = {.build = remote_create_drop_unfinished_command,
                                              .read = remote_create_read_drop},

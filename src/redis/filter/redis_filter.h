@@ -1,4 +1,4 @@
-/* redis_filter.h - what the files of a filter on servers share. Internal.
+/* redis_filter.h - shared by the files that implement filters on servers. Internal.
  *
  * Every operation on such a filter is a set of commands, one or a few for each shard, that run at
  * once, and whose replies are then read. A blyi_shard_command says how to build the commands and

@@ -54,7 +54,7 @@ static bly_status remote_query_run_group(bly_redis_filter *f, const bly_bitmap_b
 static bly_status remote_query_group(bly_redis_filter *f, bly_bitmap_op what, const bly_bytes *keys,
                                      size_t n, uint8_t *answers, size_t *trips) {
     bly_bitmap_batch *batch;
-    /* The tags are only a cache: without memory for them, the batch works without. */
+    /* The tags are only a cache: the batch also works without them, if there is no memory. */
     if (!f->tags)
         f->tags = calloc(f->bitmap.shards, sizeof *f->tags);
     bly_status status =
@@ -66,7 +66,7 @@ static bly_status remote_query_group(bly_redis_filter *f, bly_bitmap_op what, co
     return status;
 }
 
-/* Counts the answers, and replaces those that are not known by `otherwise`. */
+/* Counts the answers, and replaces unsure and unknown ones with `otherwise`. */
 static void remote_query_count(bly_answer otherwise, uint8_t *answers, size_t n,
                                bly_redis_batch_result *result) {
     size_t counts[4] = {0};

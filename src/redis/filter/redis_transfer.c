@@ -7,9 +7,9 @@
  *
  * To send a filter, its shards are written under staging keys, in the slots of their own keys. When
  * all of them are complete, each is committed by a rename. The first shard comes last, and with it
- * the filter exists. Until then only clients that use the filter which it replaces notice anything:
- * for them some shards are replaced, which is an error and not a wrong answer. What is not
- * committed is deleted, or expires within the hour.
+ * the filter exists. Until then only clients of the filter that is being replaced notice anything:
+ * some of its shards belong to another filter, so they get errors, but no wrong answers. Shards
+ * that are not committed are deleted, or expire within an hour.
  *
  * A filter that is replaced must survive a replacement that fails. The first shard is replaced in
  * one step, and nothing can fail after it. The other shards of the old filter are parked under keys
@@ -33,14 +33,14 @@
 
 enum {
     TRANSFER_CHUNK_BYTES = 1 << 20,
-    TRANSFER_ROUND_CHUNKS = 8 /* in flight at once */
+    TRANSFER_ROUND_CHUNKS = 8 /* in flight at the same time */
 };
 
 typedef struct transfer_chunk {
     uint32_t shard;
     uint64_t at; /* in the blocks of the shard */
     size_t bytes;
-    uint8_t *here; /* in the body; a send only reads it */
+    uint8_t *here; /* position in the body; a send only reads there */
 } transfer_chunk;
 
 /* The state of a transfer. Initialise body, progress and ctx. */
@@ -175,7 +175,8 @@ static bly_status send_commit_command(bly_redis_filter *f, void *ctx, uint64_t s
     return blyi_bitmap_commit(&f->bitmap, f->name, (uint32_t)shard, &how, out);
 }
 
-/* The statuses of a filter in use have another reason for one that is being sent. */
+/* Replaces the reasons of two statuses, which mean something else for a filter that is being
+ * sent. */
 static bly_status send_explain(bly_redis_filter *f, bly_status status) {
     if (status == BLY_EMISMATCH)
         (void)blyi_remote_fail(f, status,
@@ -283,8 +284,8 @@ static bly_status send_drop_staged_command(bly_redis_filter *f, void *ctx, uint6
     return blyi_bitmap_drop_staged(&f->bitmap, f->name, (uint32_t)shard, out);
 }
 
-/* Deletes what is left of the replaced filter: what is parked, and the shards whose keys the new
- * one does not use. Each command deletes only what belongs to the old filter. */
+/* Deletes what is left of the replaced filter: parked strings, and shards whose keys the new filter
+ * does not use. The latter are deleted only if they belong to the old filter. */
 static void send_drop_old(bly_redis_filter *f, send_state *s) {
     static const blyi_shard_command parked = {.build = send_drop_parked_command,
                                               .read = blyi_remote_expect_zero_or_one},
@@ -296,8 +297,8 @@ static void send_drop_old(bly_redis_filter *f, send_state *s) {
         (void)blyi_remote_run(f, &others, s, 1, s->old.shards);
 }
 
-/* Deletes the committed shards and restores what they replaced, unless the first shard has been
- * committed after all, or that cannot be found out. */
+/* Deletes the committed shards and restores what they replaced. Does nothing if the first shard was
+ * committed, or if the servers cannot be asked. */
 static void send_rollback(bly_redis_filter *f, send_state *s) {
     static const blyi_shard_command head = {.build = blyi_remote_head_command,
                                             .read = send_read_owner,
@@ -315,9 +316,9 @@ static void send_rollback(bly_redis_filter *f, send_state *s) {
     (void)blyi_remote_run(f, &back, s, 1, f->bitmap.shards);
 }
 
-/* Deletes what would be left behind, as far as possible, and restores what was there before. If a
- * server is unreachable, this does not wait for it again to delete staged shards, which expire; but
- * it does wait to restore a filter that is half replaced. */
+/* Cleans up as far as possible: deletes what is no longer needed, and after a failure restores the
+ * old filter. If a server is unreachable, this does not wait for it again to delete staged shards,
+ * which expire; but it does wait to restore a filter that is half replaced. */
 static void send_clean_up(bly_redis_filter *f, send_state *s, bly_status status) {
     static const blyi_shard_command staged = {.build = send_drop_staged_command,
                                               .read = blyi_remote_expect_zero_or_one};

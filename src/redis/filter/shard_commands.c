@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bytes that servers clear in one run. A single server needs a second or two for all of them, which
- * is less than any sensible time limit. */
+/* Bytes that servers clear in one run. A single server clears all of them in a second or two, which
+ * is below any sensible time limit. */
 #define REMOTE_GROUP_BYTES ((uint64_t)4 << 30)
 
 bly_status blyi_remote_fail(bly_redis_filter *f, bly_status status, const char *format, ...) {
@@ -59,7 +59,7 @@ static bool remote_bytes_equal(bly_bytes a, bly_bytes b) {
     return a.size == b.size && (a.size == 0 || memcmp(a.data, b.data, a.size) == 0);
 }
 
-/* Whether it is the staging key of the first shard. */
+/* Whether `key` is the staging key of the first shard. */
 static bool remote_is_first_staging_key(const bly_redis_filter *f, bly_bytes key) {
     char *own = key.size > f->name.size ? malloc(key.size + 1) : NULL;
     if (!own)
