@@ -1,9 +1,10 @@
-/* fuzz_bitmap.c - what a server may answer to a client of filters on a plain Redis.
+/* fuzz_bitmap.c - parses untrusted replies of a server, for filters on a plain Redis.
  *
- * The first byte is the type of the answer; the second says how the rest is meant: as the text, or
- * as changes to a good head, with its sums made right or not. Whatever comes is taken for a head,
- * for the answer to a creation, for an error, for a place in a cluster, and for the answer to
- * batches of every sort. What is believed must make sense; what is not must leave everything alone.
+ * The first byte is the type of the reply. The second says what the rest is: the text of the reply,
+ * or changes to a valid head, with or without correct checksums. Each reply is parsed as a head, as
+ * the reply to a creation, as an error, as a redirection in a cluster, and as the reply to batches
+ * of every kind. A reply that is accepted must be consistent; a reply that is refused must not
+ * change any result.
  */
 #include <bloomery/bloomery.h>
 #include <bloomery/redis/bitmap.h>
@@ -28,7 +29,7 @@ static void store32(uint8_t *to, uint64_t value) {
         to[i] = (uint8_t)(value >> 8 * i);
 }
 
-/* The sum of the header inside, then that of the head. */
+/* Corrects the checksum of the header inside, then that of the head. */
 static void fix_sums(uint8_t *head) {
     uint8_t *header = head + 24;
     store32(header + 12, 0);
@@ -40,7 +41,7 @@ static bly_bytes word(const char *text) {
     return (bly_bytes){text, strlen(text)};
 }
 
-/* Pairs of bytes: where, and what is changed there. */
+/* Applies changes, which are pairs of bytes: a position, and the bits to flip there. */
 static void change(uint8_t *head, const uint8_t *data, size_t size) {
     for (; size >= 2; data += 2, size -= 2)
         head[data[0] % BLY_BITMAP_HEAD] ^= data[1];
@@ -48,7 +49,7 @@ static void change(uint8_t *head, const uint8_t *data, size_t size) {
 
 static const bly_bytes keys[KEYS] = {{"a", 1}, {"bc", 2}, {"", 0}};
 
-/* A shape that was believed can be used, whatever it is. */
+/* Any shape that was accepted must be usable. */
 static void use(const bly_bitmap *b) {
     bly_bitmap_batch *batch;
     char key[64], staging[64];
@@ -106,7 +107,7 @@ static void read_errors(const bly_redis_value *value) {
     demand(host >= text && host + place.host.size <= text + value->text.size);
 }
 
-/* The batches that answers are tried on: made once. */
+/* The batches whose replies are parsed; created once. */
 static bly_bitmap_batch *batches[6];
 
 static void make_batches(bly_bitmap *good) {
@@ -150,7 +151,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     bly_hasher keyed;
     if (good.shards == 0) {
         demand(bly_bitmap_plan(&spec, &good) == BLY_OK);
-        good.stamp = 1; /* not a random one: the same input must always do the same */
+        good.stamp = 1; /* a fixed stamp, so that the same input always does the same */
         make_batches(&good);
     }
     if (size < 2)

@@ -1,11 +1,11 @@
-/* fuzz_load.c - bytes from anywhere, taken for a file.
+/* fuzz_load.c - parses untrusted bytes as a file.
  *
- * The first byte says how: odd, and the checksums are made right first, those of levels included,
- * so that what lies behind them is reached too; the next bits choose the open options. A file as it
- * is, without that byte, will do as a seed. Whatever the parser lets in must then behave like any
- * filter: queries, statistics, adds, removes, growth, time that passes, set algebra, folding, what
- * only its kind can do, being the base of an overlay, and coming back byte for byte when written
- * out again. Fetched piece by piece, the same bytes must make the same filter.
+ * The first byte chooses options. If it is odd, all checksums are corrected first, those of levels
+ * too, so that the checks after them are reached. The next bits choose the open options. A plain
+ * file without that byte can be a seed. Every filter that the parser accepts must then behave like
+ * any other: lookups, statistics, adds, removes, growth, passing time, set algebra, folding, the
+ * functions of its kind, and use as the base of an overlay. Written out again, it must give the
+ * same bytes. Read in chunks, the same bytes must give the same filter.
  */
 #include <bloomery/bloomery.h>
 #include <bloomery/host/chunks.h>
@@ -38,7 +38,7 @@ static void fix_outer(uint8_t *file, size_t size) {
     fix_header_sum(file);
 }
 
-/* Levels are as long as their headers say, as far as these can be believed. */
+/* The length of each level is in its header. Stops at the first header that is not valid. */
 static void fix_levels(uint8_t *body, size_t size) {
     bly_file_info info = {.struct_size = sizeof info};
     while (size >= HEADER) {
@@ -66,7 +66,7 @@ static bly_hash custom(void *user, const void *key, size_t len) {
     return (bly_hash){h, h * 3};
 }
 
-/* The hasher the options name, fitted to the file so that it is accepted. */
+/* Makes the hasher that the options name, with the tag of the file, so that it is accepted. */
 static bool choose_hasher(unsigned how, const uint8_t *file, size_t size, bly_hasher *out) {
     const uint8_t key[16] = {1, 2, 3};
     bly_file_info info = {.struct_size = sizeof info};
@@ -92,7 +92,7 @@ static bly_status compare(void *ctx, const void *data, size_t size) {
 static void use(bly_filter *f, const uint8_t *file, size_t size) {
     comparison c = {file, size, 0};
     demand(bly_filter_file_size(f) == size);
-    /* What only counts says how many keys it finds, whatever the file said. */
+    /* Kinds that only count replace the file's number of keys by their own estimate. */
     if (!(bly_kind_capabilities(bly_filter_geometry(f).kind) & BLY_CARDINALITY_ONLY))
         demand(bly_filter_write(f, compare, &c) == BLY_OK && c.at == size);
 
@@ -115,7 +115,7 @@ static void use(bly_filter *f, const uint8_t *file, size_t size) {
         demand(bly_window_age(f, "some key", 8, &age) == BLY_OK);
 }
 
-/* What only one kind can do. */
+/* Uses functions that only one kind has. */
 static void use_its_own(const bly_filter *f) {
     bly_filter *other;
     bly_overlay_info changes = {.struct_size = sizeof changes};
@@ -138,7 +138,7 @@ static void use_its_own(const bly_filter *f) {
     bly_filter_destroy(other);
 }
 
-/* Beneath an overlay it stays as it is. */
+/* Uses the filter as the base of an overlay. */
 static void lay_over(const bly_filter *f) {
     bly_filter *over, *copy;
     bool removed;
@@ -161,7 +161,7 @@ static void lay_over(const bly_filter *f) {
     bly_filter_destroy(over);
 }
 
-/* A key comes, and goes again where it can. */
+/* Adds a key, and removes it again if the kind can. */
 static void add_and_remove(bly_filter *f, uint32_t can) {
     bly_filter *copy;
     bool removed;
@@ -178,7 +178,8 @@ static void add_and_remove(bly_filter *f, uint32_t can) {
         demand(added == BLY_OK || added == BLY_EKEY);
     if (added == BLY_OK && can & BLY_CAN_REMOVE) {
         uint64_t had = bly_filter_count(f);
-        bool is_set = !(can & BLY_CAN_COUNT); /* whose parts may be full, and their counts lies */
+        bool is_set =
+            !(can & BLY_CAN_COUNT); /* its parts may be full, and the file's counts wrong */
         bly_status status = bly_filter_remove(f, "some key", 8, &removed);
         demand(status == BLY_OK || (is_set && status == BLY_EFULL));
         demand(status != BLY_OK || removed);
@@ -187,7 +188,8 @@ static void add_and_remove(bly_filter *f, uint32_t can) {
     bly_filter_destroy(copy);
 }
 
-/* Time passes, and with it all keys. Without its hasher a filter answers "maybe" all the same. */
+/* Advances the time until all keys have expired. Without its hasher a filter still answers
+ * "maybe". */
 static void pass_time(bly_filter *f) {
     bly_window_info w = {.struct_size = sizeof w};
     if (bly_window_get_info(f, &w) != BLY_OK || w.span == 0)
@@ -203,14 +205,14 @@ static void pass_time(bly_filter *f) {
     demand(bly_filter_contains(f, "some key", 8) == !bly_filter_hasher(f));
 }
 
-/* What is done to two that are alike. */
+/* Set operations on two compatible filters. */
 static void combine(bly_filter *copy, const bly_filter *f, uint32_t can) {
     bool plain = bly_filter_geometry(f).kind <= BLY_SCALABLE;
     bly_status alike = bly_filter_compatible(copy, f);
     bly_status united = bly_filter_union(copy, f);
     demand(united == (can & BLY_CAN_UNION ? alike : BLY_EUNSUPPORTED) ||
            (can & BLY_CAN_REMOVE && united != BLY_EUNSUPPORTED));
-    demand(!plain || bly_filter_equal(f, copy)); /* f only ever grew */
+    demand(!plain || bly_filter_equal(f, copy)); /* f has only gained keys */
     alike = bly_filter_compatible(copy, f);
     demand(bly_filter_intersect(copy, f) == (can & BLY_CAN_INTERSECT ? alike : BLY_EUNSUPPORTED));
     demand(!plain || bly_filter_equal(f, copy));
@@ -235,7 +237,7 @@ static void use_and_compare(bly_filter *f, const uint8_t *file, size_t size) {
     bly_filter_destroy(copy);
 }
 
-/* ---- the same bytes, fetched --------------------------------------------------------------- */
+/* ---- the same bytes, read in chunks -------------------------------------------------------- */
 
 static bly_status peek(void *ctx, uint64_t at, void *to, size_t n) {
     const comparison *c = ctx;
@@ -252,7 +254,8 @@ static bly_status take(void *ctx, uint64_t at, void *to, size_t n) {
     return BLY_OK;
 }
 
-/* Read piece by piece, it is let in exactly if it is parsed, and is the same. */
+/* Read in chunks, the file must be accepted exactly if it can be parsed, and give an equal
+ * filter. */
 static void read_too(const bly_filter *parsed, const bly_open_options *options, const uint8_t *file,
                      size_t size) {
     comparison c = {file, size, 0};
@@ -273,7 +276,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     bool plain = size >= 4 && memcmp(data, "BLY1", 4) == 0;
     unsigned how = plain ? FIX_SUMS | WITHOUT_KEY : *data++;
     size -= !plain;
-    uint8_t *file = malloc(size ? size : 1); /* its own block, so that reading past it is seen */
+    uint8_t *file =
+        malloc(size ? size : 1); /* a separate block, so that sanitizers see reads past its end */
     if (!file)
         return 0;
     memcpy(file, data, size);

@@ -1,9 +1,9 @@
-/* fuzz_module.c - bytes from anywhere, taken for a value of the module's in an RDB file.
+/* fuzz_module.c - loads untrusted bytes as a value of the module from an RDB file.
  *
  * The first byte chooses the type and the encoding; the rest is a stream as the fake host of the
- * module's tests reads it (tests/module/fake_host.h). What loads is used as a server would use it.
- * Now and then the mutator begins anew from a good payload, changed in its fields, with right sums:
- * bytes alone would hardly ever get past these.
+ * module's tests reads it (tests/module/fake_host.h). A value that loads is used as a server would
+ * use it. Sometimes the mutator starts over from a valid payload with changed fields and correct
+ * checksums, since random bytes would hardly ever pass the checksums.
  */
 #include "../tests/module/fuzz.h"
 
@@ -51,7 +51,7 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned
         type++;
     if (io->size < most) {
         data[0] = (uint8_t)(type + TYPES * (size_t)(p.encoding < 0 ? 5 : p.encoding));
-        if (io->size > 0) /* a payload that was cut to nothing has no data */
+        if (io->size > 0) /* an empty payload has no data */
             memcpy(data + 1, io->data, io->size);
         size = 1 + io->size;
     }

@@ -1,12 +1,12 @@
-/* fuzz_ops.c - bytes as a program, run on filters and on exact sets side by side.
+/* fuzz_ops.c - runs bytes as a program, on filters and on exact sets in parallel.
  *
- * Four filters, 256 possible keys. After every operation no key of a set may be missing from its
- * filter (of a kind that keeps copies, no copy; of one that forgets, none of the latest), batches
- * must answer as single calls do, and as long as nothing was intersected a filter must equal one
- * rebuilt from the keys of its set, where its kind promises that: after unions, removes, folds,
- * clones and trips through bytes alike.
+ * There are four filters and 256 possible keys. After every operation, each filter must contain all
+ * keys of its set. (A kind that stores copies must contain every copy; a kind that forgets, only
+ * the latest keys.) Batches must answer like single calls. If the kind promises it, and there was
+ * no intersection, a filter must also equal one that is rebuilt from the keys of its set: after
+ * unions, removes, folds, clones, and writing and parsing.
  */
-/* Length: one operation of the interface after the other, each with its own account. */
+/* Length: one function for each operation of the interface. */
 #include "cases.h"
 
 #include <bloomery/bloomery.h>
@@ -20,9 +20,9 @@ enum { SLOTS = 4, KEYS = 256, MAX_BATCH = 70, MAX_OPS = 120 };
 typedef struct slot {
     bly_filter *filter; /* NULL: nothing there */
     unsigned in[KEYS];  /* how often each key was added; 0 or 1 unless the kind stores copies */
-    uint64_t age[KEYS]; /* adds since that of the key */
-    uint64_t window;    /* how many of the latest keys are owed, of a kind that forgets */
-    bool exact;         /* the filter is that of the set, and not an intersection */
+    uint64_t age[KEYS]; /* number of adds since the last one of this key */
+    uint64_t window;    /* for a kind that forgets: how many of the latest keys it must contain */
+    bool exact;         /* the filter has exactly the keys of the set: no intersection was made */
 } slot;
 
 typedef struct program {
@@ -57,13 +57,13 @@ static const blyt_case *case_of(const slot *s) {
     return blyt_case_like(&g);
 }
 
-/* Whether every add stores a copy, to be removed one by one. */
+/* Whether every add stores a copy, and every remove removes one. */
 static bool stores_copies(const slot *s) {
     return blyt_stores_copies(case_of(s));
 }
 
-/* Whether the same keys make an equal filter, whatever was done in between: unless a counter got
- * stuck. */
+/* Whether filters with the same keys must be equal, whatever was done before. A stuck counter is an
+ * exception. */
 static bool is_canonical(const slot *s) {
     bly_filter_info stats = {.struct_size = sizeof stats};
     bly_filter_get_info(s->filter, &stats);
@@ -90,9 +90,9 @@ static bly_filter *rebuilt(const slot *s) {
             status = bly_filter_add(f, keys[i].data, keys[i].size, NULL);
     demand(status == BLY_OK || (status == BLY_EFULL && caps(s) & BLY_CAN_REMOVE));
     bly_filter_get_info(f, &stats);
-    if (status == BLY_OK && stats.stuck == 0) /* which removes may have kept it from */
+    if (status == BLY_OK && stats.stuck == 0) /* with removes in between, s may have avoided that */
         return f;
-    bly_filter_destroy(f); /* in another order they do not fit */
+    bly_filter_destroy(f); /* in this order the keys do not fit */
     return NULL;
 }
 
@@ -183,7 +183,7 @@ static bly_geometry read_geometry(program *p) {
     return g;
 }
 
-/* Kind number n of the library, in a circle. */
+/* Kind number n of the library, modulo the number of kinds. */
 static bly_kind nth_kind(unsigned n) {
     bly_kind kinds[256], kind = BLY_KIND_NONE;
     size_t count = 0;
@@ -192,14 +192,14 @@ static bly_kind nth_kind(unsigned n) {
     return kinds[n % count];
 }
 
-/* Of any kind, planned for a number of keys and a rate. */
+/* Reads a plan for any kind, a number of keys and a rate. */
 static bly_spec read_plan(program *p) {
     bly_kind kind = nth_kind(next_byte(p));
     uint64_t capacity = 1 + next_byte(p);
     bly_spec spec = bly_spec_for(kind, capacity, (1 + next_byte(p)) / 300.0);
     if (spec.geometry.kind == BLY_COUNTING)
         spec.counting.counter_bits = 2U << next_byte(p) % 4;
-    if (bly_kind_capabilities(kind) & BLY_CARDINALITY_ONLY) /* small ones, for speed */
+    if (bly_kind_capabilities(kind) & BLY_CARDINALITY_ONLY) /* small filters, for speed */
         spec.fpr = spec.fpr < 0.05 ? 0.05 : spec.fpr;
     if (spec.geometry.kind == BLY_OVERLAY && next_byte(p) % 2) {
         spec.overlay.marker = BLY_CLASSIC;
@@ -221,7 +221,7 @@ static void op_create(slot *s, program *p) {
     if (can & BLY_CAN_SHARE)
         spec.sharing = (bly_sharing)(next_byte(p) % 3);
     spec.hasher = read_hasher(p);
-    if (spec.geometry.size == 0 && spec.capacity == 0) { /* planned instead */
+    if (spec.geometry.size == 0 && spec.capacity == 0) { /* planned from capacity and rate */
         spec.capacity = 1 + next_byte(p);
         spec.fpr = (1 + next_byte(p)) / 300.0;
     }
@@ -233,7 +233,7 @@ static void op_create(slot *s, program *p) {
     demand(s->exact == (s->filter != NULL));
 }
 
-/* Builds the filter again from other keys, some of which come twice. */
+/* Builds a new filter from other keys, some of them twice. */
 static void op_build(slot *s, program *p) {
     bly_filter_info stats = {.struct_size = sizeof stats};
     bly_bytes chosen[2 * KEYS];
@@ -253,7 +253,7 @@ static void op_build(slot *s, program *p) {
     bly_filter_destroy(s->filter);
     s->filter = built;
     s->exact = true;
-    for (size_t i = 0; i < n / 2; i++) { /* and in another order */
+    for (size_t i = 0; i < n / 2; i++) { /* the order of the keys must not matter */
         bly_bytes swap = chosen[i];
         chosen[i] = chosen[n - 1 - i];
         chosen[n - 1 - i] = swap;
@@ -289,11 +289,12 @@ static void op_remove(slot *s, unsigned key) {
     bool removed = false;
     bly_filter *before = clone_of(s);
     if (s->in[key] == 0 && bly_filter_contains(s->filter, keys[key].data, keys[key].size)) {
-        bly_filter_destroy(before); /* it would take another's copy */
+        bly_filter_destroy(before); /* this would remove another key's copy */
         return;
     }
     bly_status status = bly_filter_remove(s->filter, keys[key].data, keys[key].size, &removed);
-    bool full = status == BLY_EFULL && bly_overlay_base(s->filter); /* of removed keys */
+    bool full = status == BLY_EFULL &&
+                bly_overlay_base(s->filter); /* the overlay has no room for more removed keys */
     demand(full || status == (caps(s) & BLY_CAN_REMOVE ? BLY_OK : BLY_EUNSUPPORTED));
     if (full || !removed) {
         demand(status != BLY_OK || s->in[key] == 0);
@@ -304,7 +305,7 @@ static void op_remove(slot *s, unsigned key) {
     bly_filter_destroy(before);
 }
 
-/* Time passes; what is in a window by time is then owed no longer. */
+/* Advances the time. (A window by time is not checked for its keys: its s->window is 0.) */
 static void op_advance(slot *s, uint64_t by) {
     bly_window_info w = {.struct_size = sizeof w};
     if (bly_window_get_info(s->filter, &w) != BLY_OK) {
@@ -363,7 +364,7 @@ static void op_contains_many(const slot *s, program *p) {
     demand(found == hits);
 }
 
-/* What is united in a window by number of keys may turn it a generation early. */
+/* A union may make a window by number of keys drop its oldest generation early. */
 static void op_union(slot *s, const slot *other) {
     bly_window_info w = {.struct_size = sizeof w};
     bly_filter *before = clone_of(s);
@@ -396,7 +397,7 @@ static void op_intersect(slot *s, const slot *other) {
     demand(stats.approximate);
 }
 
-/* Valid only for a part of what is there. */
+/* Subtracts only if s contains all that is subtracted: otherwise the result is undefined. */
 static void op_subtract(slot *s, const slot *other) {
     bool part = other->exact;
     for (int i = 0; i < KEYS; i++)
@@ -409,7 +410,7 @@ static void op_subtract(slot *s, const slot *other) {
         s->in[i] -= s == other ? s->in[i] : other->in[i];
 }
 
-/* Counts are halved, and single ones gone. */
+/* Halves all counts. A key that was added once may be missing afterwards, so no key is required. */
 static void op_age(slot *s) {
     uint64_t before = bly_filter_count(s->filter);
     if (bly_counts_age(s->filter) != BLY_OK)
@@ -418,7 +419,7 @@ static void op_age(slot *s) {
     memset(s->in, 0, sizeof s->in);
 }
 
-/* What is made of its bits alone answers alike. */
+/* A filter made from the bits alone must give the same answers. */
 static void op_bits(const slot *s) {
     bly_filter *bits = NULL, *front = NULL;
     bly_kind kind = bly_filter_geometry(s->filter).kind;
@@ -432,7 +433,8 @@ static void op_bits(const slot *s) {
     bly_filter_destroy(front);
 }
 
-/* An overlay over another filter, used while that is borrowed, and then as its own. */
+/* Makes an overlay over another filter, uses it with the borrowed base, then keeps a clone of
+ * it. */
 static void op_overlay(slot *s, const slot *base, program *p) {
     bly_overlay_options options = {.changes = next_byte(p),
                                    .marker = next_byte(p) % 2 ? BLY_CLASSIC : BLY_KIND_NONE};
@@ -519,7 +521,7 @@ static void op_trip(slot *s, program *p) {
     s->filter = back;
 }
 
-/* Operations on a filter, and on one with another. */
+/* The operations. Those from UNION to LAY_OVER read a second filter. */
 enum {
     CREATE,
     ADD,

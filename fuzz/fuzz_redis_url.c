@@ -1,5 +1,5 @@
-/* fuzz_redis_url.c - text taken for a server's address: refused with a reason, or taken apart into
- * parts that make sense. */
+/* fuzz_redis_url.c - parses text as the URL of a server: it must be refused with a reason, or have
+ * consistent parts. */
 #include <bloomery/redis/filter.h>
 
 #include <stdlib.h>
@@ -10,7 +10,7 @@ static void demand(bool truth) {
         __builtin_trap();
 }
 
-/* Of those that are taken apart from n bytes of text. */
+/* Checks the parts of a URL that was parsed from n bytes. */
 static void check(const bly_redis_url *url, size_t n) {
     demand((url->host == NULL) != (url->socket == NULL));
     demand(url->socket || (*url->host && url->port != 0));
@@ -20,7 +20,7 @@ static void check(const bly_redis_url *url, size_t n) {
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         demand(!texts[i] || strlen(texts[i]) <= n + sizeof "127.0.0.1");
     demand(url->key.size <= n && (url->key.data || url->key.size == 0));
-    uint64_t sum = 0; /* every byte of it can be read */
+    uint64_t sum = 0; /* reads every byte, for the sanitizers */
     for (size_t i = 0; i < url->key.size; i++)
         sum += ((const uint8_t *)url->key.data)[i];
     demand(sum <= 255 * n);

@@ -1,9 +1,10 @@
-/* fuzz_url.c - bytes as a URL, as a host and as a text with URLs in it.
+/* fuzz_url.c - parses bytes as a URL, as a host, and as a text that contains URLs.
  *
- * A canonical form must be its own canonical form, at both levels and for hosts alone; the crawl
- * level of a URL must be that of its standard form; a text that is no URL must come back as it is;
- * a capital letter in the scheme, which keeps the quick way from being taken, must change nothing;
- * and what is found in a text must lie in it, one behind the other.
+ * - A canonical form must be its own canonical form, at both levels and for hosts alone.
+ * - The crawl form of a URL must equal the crawl form of its standard form.
+ * - A text that is not a URL must be returned unchanged.
+ * - A capital letter in the scheme, which prevents the fast path, must change nothing.
+ * - URLs found in a text must be returned in their order, until the end of the text.
  */
 #include "lists/url_text.h"
 
@@ -21,7 +22,7 @@ static bool same(bly_bytes a, bly_bytes b) {
     return a.size == b.size && (a.size == 0 || memcmp(a.data, b.data, a.size) == 0);
 }
 
-/* A copy of exactly its size. The caller frees it. */
+/* A copy in a block of exactly its size, for the sanitizers. The caller frees it. */
 static char *copy_of(bly_bytes text) {
     char *copy = malloc(text.size > 0 ? text.size : 1);
     demand(copy != NULL);

@@ -1,8 +1,8 @@
-/* replay.c - runs a harness on given files, once each, without libFuzzer: any compiler will do.
+/* replay.c - runs a harness on given files, once each, without libFuzzer, so with any compiler.
  *
  *     replay_NAME FILE|FOLDER...
  *
- * Files and folders that are named must exist. Of a folder, every file in it is an input.
+ * The files and folders must exist. Every file in a folder is an input.
  */
 #include <dirent.h>
 #include <stdint.h>
@@ -14,7 +14,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 __attribute__((weak)) int LLVMFuzzerInitialize(int *argc, char ***argv);
 
-/* For harnesses with a mutator of their own, which is never called here. */
+/* Needed to link harnesses that define a mutator; never called here. */
 size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t most);
 size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t most) {
     (void)data;
@@ -31,11 +31,12 @@ static void fail(const char *path) {
 
 static void run_file(const char *path, size_t size) {
     FILE *file = fopen(path, "rb");
-    uint8_t *bytes = malloc(size ? size : 1); /* of its exact size, so that sanitizers see more */
+    uint8_t *bytes =
+        malloc(size ? size : 1); /* of the exact size, so that sanitizers see reads past its end */
     if (!file || !bytes || fread(bytes, 1, size, file) != size)
         fail(path);
     fclose(file);
-    printf("%s\n", path); /* the last one printed is the one that failed */
+    printf("%s\n", path); /* if the harness crashes, this was its input */
     fflush(stdout);
     LLVMFuzzerTestOneInput(bytes, size);
     free(bytes);
