@@ -1,4 +1,5 @@
-/* counts_support.h - what the tests of counts share: sketches of given lines, and samples. */
+/* counts_support.h - shared by the tests of counts: sketches with a given number of lines, and
+ * samples. */
 #ifndef BLYT_COUNTS_SUPPORT_H
 #define BLYT_COUNTS_SUPPORT_H
 
@@ -6,7 +7,7 @@
 
 #include "kinds/counts/counts_layout.h"
 
-/* By detail: the highest count, and what the growth of steps is divided by. */
+/* Indexed by detail: the highest count, and the divisor in the growth of steps. */
 static const uint64_t ends[] = {7132093290, 244011};
 static const unsigned divisors[] = {11, 24};
 

@@ -1,4 +1,4 @@
-/* hybrid_support.h - what the tests of hybrid filters share: copies by number. */
+/* hybrid_support.h - shared by the tests of hybrid filters: adds numbers of copies. */
 #ifndef BLYT_HYBRID_SUPPORT_H
 #define BLYT_HYBRID_SUPPORT_H
 

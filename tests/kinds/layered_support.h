@@ -1,4 +1,4 @@
-/* layered_support.h - what the tests of layered filters share: ways to make one, and a second
+/* layered_support.h - shared by the tests of layered filters: ways to create one, and a second
  * implementation of its cells. */
 #ifndef BLYT_LAYERED_SUPPORT_H
 #define BLYT_LAYERED_SUPPORT_H
@@ -21,7 +21,7 @@ static inline bly_filter *front_of(const bly_filter *f) {
     return front;
 }
 
-/* An sbbf filter of as many blocks. */
+/* An sbbf filter with the same number of blocks. */
 static inline bly_filter *plain_of(const bly_filter *f) {
     return exact_table((bly_geometry){BLY_SBBF, 8, f->geometry.size, 0, 0}, NULL);
 }
@@ -31,7 +31,7 @@ static inline bly_filter *plain_of(const bly_filter *f) {
 
 typedef struct oracle {
     uint64_t blocks;
-    uint8_t *count; /* of 256 cells a block; 8 is final */
+    uint8_t *count; /* 256 cells per block; a count of 8 is stuck */
 } oracle;
 
 static inline oracle oracle_of(uint64_t blocks) {
@@ -83,7 +83,7 @@ static inline unsigned bit_at(const uint8_t *body, uint64_t i) {
     return body[i / 8] >> i % 8 & 1;
 }
 
-/* The counts that a body has. */
+/* The counts in a body. */
 static inline oracle oracle_from(const bly_filter *f) {
     oracle o = oracle_of(f->geometry.size);
     uint64_t planes = (o.blocks + o.blocks % 2) * 256;

@@ -1,10 +1,10 @@
-/* levels_support.h - files of filters made of levels, put together by hand. */
+/* levels_support.h - assembles files of filters that are made of levels. */
 #ifndef BLYT_LEVELS_SUPPORT_H
 #define BLYT_LEVELS_SUPPORT_H
 
 #include "store_support.h"
 
-/* A map that does not verify must refuse it as well: it rests on the headers. */
+/* Asserts that the header is refused, also by a map without verification, which relies on it. */
 static void assert_refused_by_header(blyt_buffer im, bly_status want) {
     bly_map *map = (bly_map *)&im;
     assert_refused(im, NULL, want);
@@ -14,7 +14,7 @@ static void assert_refused_by_header(blyt_buffer im, bly_status want) {
 
 enum { MAX_PARTS = 60 };
 
-/* A container of that kind around the containers of `parts`, which it frees. */
+/* A file of that kind that contains the files in `parts`, which it frees. */
 static blyt_buffer assemble(bly_kind kind, blyt_buffer *parts, size_t n, double rate) {
     blyt_buffer im = {calloc(1, HEADER), HEADER};
     uint64_t capacity = 0, items = 0, bits;

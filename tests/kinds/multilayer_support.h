@@ -1,4 +1,4 @@
-/* multilayer_support.h - what the tests of multilayer filters share: a look inside. */
+/* multilayer_support.h - shared by the tests of multilayer filters: access to their inner state. */
 #ifndef BLYT_MULTILAYER_SUPPORT_H
 #define BLYT_MULTILAYER_SUPPORT_H
 

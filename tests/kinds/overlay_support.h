@@ -1,11 +1,11 @@
-/* overlay_support.h - what the tests of overlays share: bases of every kind, and random programs
- * run against an exact set. */
+/* overlay_support.h - shared by the tests of overlays: bases of every kind, and random programs
+ * compared with an exact set. */
 #ifndef BLYT_OVERLAY_SUPPORT_H
 #define BLYT_OVERLAY_SUPPORT_H
 
 #include "store_support.h"
 
-/* The kinds that can be a base, one after the other; BLY_KIND_NONE at both ends. */
+/* The next kind that can be a base; BLY_KIND_NONE starts and ends the list. */
 static inline bly_kind next_base(bly_kind kind) {
     do
         kind = bly_kind_next(kind);
@@ -16,13 +16,13 @@ static inline bly_kind next_base(bly_kind kind) {
 #define FOR_EACH_BASE(kind)                                                                        \
     for (bly_kind kind = next_base(BLY_KIND_NONE); kind != BLY_KIND_NONE; kind = next_base(kind))
 
-/* Of the first n keys of KEYS_DECIMAL. */
+/* A base with the first n keys of KEYS_DECIMAL. */
 static inline bly_filter *base_of(bly_kind kind, size_t n, double fpr) {
     blyt_list l = blyt_list_of(KEYS_DECIMAL, 0, n);
     bly_spec spec = bly_spec_for(kind, n, fpr);
     spec.seed = 7;
     if (bly_kind_capabilities(kind) & BLY_HAS_LEVELS)
-        spec.capacity = n / 10 + 1; /* so that it has several levels */
+        spec.capacity = n / 10 + 1; /* so that a growing base has several levels */
     bly_filter *f = blyt_filled(&spec, &l);
     blyt_list_free(&l);
     return f;
@@ -35,8 +35,8 @@ static inline bly_filter *over(const bly_filter *base, uint64_t changes, bly_kin
     return f;
 }
 
-/* For programs of a few thousand steps, which no key must be missed in: a Bloom filter of deleted
- * keys is made so large that it misses none. */
+/* The planned changes for programs of a few thousand steps in which no key may be missed: a Bloom
+ * filter of deleted keys is then so large that it has no false positives. */
 static inline uint64_t room_for(uint64_t changes, bly_kind marker) {
     return marker == BLY_CLASSIC ? 50 * changes : changes;
 }
@@ -56,7 +56,7 @@ static inline bly_status remove_key(bly_filter *f, uint64_t i, bool *removed) {
     return bly_filter_remove(f, key, blyt_key(KEYS_DECIMAL, i, key), removed);
 }
 
-/* The bytes that a call must not have changed. */
+/* Asserts that a filter still has these bytes. */
 static inline void assert_bytes(const bly_filter *f, blyt_buffer want) {
     blyt_buffer have = blyt_write(f);
     assert_int_equal(have.size, want.size);
@@ -64,19 +64,19 @@ static inline void assert_bytes(const bly_filter *f, blyt_buffer want) {
     free(have.data);
 }
 
-/* What is known of each of `n` keys. A base that takes adds may come to show keys that nobody
- * added; those that were removed from it are marked, and stay away, but those that were removed
- * from the keys beside it are not. */
+/* What is known of a key: it is a member, was removed, or was never added. A base that accepts adds
+ * may get new false positives. A key that was removed from the base stays hidden by its mark, but a
+ * key that was removed from the added keys has no mark. */
 enum { IN, GONE, OUT };
 
-/* Which of them are certain: up to this one. */
+/* The state of n keys. States up to `sure` determine the answer. */
 typedef struct truth {
     uint8_t *is;
     size_t n;
     uint8_t sure;
 } truth;
 
-/* As the filter says. */
+/* The state of n keys according to the filter. */
 static inline truth truth_of(const bly_filter *f, size_t n, uint8_t sure) {
     truth t = {malloc(n), n, sure};
     assert_non_null(t.is);
@@ -98,7 +98,7 @@ static inline void assert_truth(const bly_filter *f, const truth *t) {
     blyt_list_free(&l);
 }
 
-/* One step with key i. What the call says must agree with what is known. */
+/* One add or remove of key i. Asserts that the result agrees with its state. */
 static inline void step(bly_filter *f, truth *t, size_t i, bool removes) {
     bool changed, was = contains_key(f, i);
     uint64_t had = bly_filter_count(f);
@@ -112,7 +112,7 @@ static inline void step(bly_filter *f, truth *t, size_t i, bool removes) {
         t->is[i] = removes ? GONE : IN;
 }
 
-/* Squares make some keys far more frequent than others. */
+/* Runs random steps. Powers of a random number make some keys far more frequent than others. */
 static inline void run(bly_filter *f, truth *t, uint64_t seed, size_t steps) {
     for (size_t s = 0; s < steps; s++) {
         double at = (double)(blyt_next(&seed) >> 11) * 0x1p-53;

@@ -1,4 +1,4 @@
-/* test_bounds.c - what a file may say of its counts: numbers near 2^64 do no harm. */
+/* test_bounds.c - counts in files: numbers near 2^64 do no harm. */
 #include "store_support.h"
 
 #define AT_ITEMS 32
@@ -7,7 +7,7 @@ static const uint64_t extremes[] = {UINT64_MAX, UINT64_MAX - 4, (uint64_t)1 << 6
 
 /* ---- counts ---------------------------------------------------------------------------------- */
 
-/* Part i of a file that is made of others, or nothing after the last: where its header is. */
+/* The offset of the header of part i in a nested file; 0 after the last part. */
 static size_t part_at(blyt_buffer im, unsigned i) {
     size_t at = HEADER;
     for (bly_file_info info = {.struct_size = sizeof info}; at < im.size; i--) {
@@ -23,7 +23,7 @@ static uint64_t plus(uint64_t a, uint64_t b) {
     return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
-/* The whole's items by those of its parts. */
+/* Sets the count of a nested file to the sum of its parts. */
 static void add_up(blyt_buffer im) {
     uint64_t items[3] = {0}, sum = 0;
     size_t at;
@@ -45,7 +45,7 @@ static void fix(blyt_buffer im) {
     }
 }
 
-/* A filter can be written, and what it has written can be read. */
+/* Asserts that the filter can be written and parsed again. */
 static void assert_goes_round(const bly_filter *f, bly_sharing sharing) {
     const bly_open_options o = {.struct_size = sizeof o, .sharing = sharing};
     blyt_buffer im = blyt_write(f);
@@ -60,7 +60,7 @@ static void assert_done(bly_status status) {
     assert_true(status == BLY_OK || status == BLY_EUNSUPPORTED || status == BLY_EFULL);
 }
 
-/* Adds by every way there is. A count never falls by that, but where keys are forgotten. */
+/* Adds keys in every way. The count never decreases, except in kinds that forget. */
 static void add_to(bly_filter *f, bly_sharing sharing) {
     const bool forgets = bly_kind_capabilities(bly_filter_geometry(f).kind) & BLY_FORGETS;
     blyt_list l = list_keys("more", 120);
@@ -109,7 +109,7 @@ static void use(bly_filter *f, bly_sharing sharing) {
     bly_filter_destroy(copy);
 }
 
-/* Uses what the file says, if a loader believes it. */
+/* Loads the file and uses the filter. false: the file was refused. */
 static bool use_file(blyt_buffer im) {
     bool believed = false;
     for (int sharing = BLY_EXCLUSIVE; sharing <= BLY_SHARED_ONCE; sharing++) {
@@ -126,8 +126,8 @@ static bool use_file(blyt_buffer im) {
     return believed;
 }
 
-/* Of a filter of plain bits, of counters or of levels a file may claim any number. Where the body
- * tells how many keys there are, it may not. */
+/* Whether a file may have any count: for plain bits, counters and levels. Not if the body
+ * determines the number of keys. */
 static bool takes_any_count(bly_kind kind) {
     return !(bly_kind_capabilities(kind) & (BLY_FORGETS | BLY_HAS_SLOTS));
 }
@@ -147,7 +147,7 @@ static void test_items(void **state) {
         }
 }
 
-/* Every level says so, and the sum is more than a number can say. */
+/* Every level has such a count, and their sum overflows. */
 static void test_items_of_levels(void **state) {
     (void)state;
     bly_filter *f = NULL;
@@ -156,7 +156,8 @@ static void test_items_of_levels(void **state) {
     assert_true(bly_filter_level_count(f) > 2);
     blyt_buffer im = blyt_write(f);
     for (size_t e = 0; e < COUNT_OF(extremes); e++) {
-        for (size_t i = bly_filter_level_count(f); i-- > 0;) /* headers are found by those before */
+        /* The offset of a header depends on those before it. */
+        for (size_t i = bly_filter_level_count(f); i-- > 0;)
             store(im.data + part_at(im, (unsigned)i) + AT_ITEMS, extremes[e], 8);
         fix(im);
         assert_true(use_file(im));
@@ -165,8 +166,8 @@ static void test_items_of_levels(void **state) {
     bly_filter_destroy(f);
 }
 
-/* The active slot of a window has as many keys as a file may say, and the generation the largest
- * number. `span`: of time. */
+/* Uses a window whose active slot has the largest count that a file may state, and a generation
+ * with that number. `span`: of a window by time; 0: by number. */
 static void use_window(bool small, uint64_t span, uint64_t ordinal) {
     enum { ORDINAL, ACTIVE, SMALL_SLOTS = 7, SLOTS = 16 };
     bly_geometry g = {BLY_WINDOW, small ? 5 : 9, small ? 130 : 4, 0, small ? 64 + 2 : 8};
@@ -202,7 +203,7 @@ static void test_windows(void **state) {
     }
 }
 
-/* After the largest number the generations get small ones, and no key is forgotten for it. */
+/* After the largest number, generations get small numbers again, and no key is lost. */
 static void test_last_generation(void **state) {
     (void)state;
     for (int small = 0; small < 2; small++) {
@@ -227,7 +228,7 @@ static void test_last_generation(void **state) {
     }
 }
 
-/* What one sketch counts is the same in batches and one by one, also where counting ends. */
+/* A sketch counts the same in batches and in single calls, also at its limit. */
 static void test_counts_end(void **state) {
     (void)state;
     bly_filter *f = filled((bly_geometry){BLY_COUNTS, 4, 2, 0, 0}, NULL, 30);
@@ -254,7 +255,7 @@ static void test_counts_end(void **state) {
     bly_filter_destroy(f);
 }
 
-/* A file that was written by somebody else: 2^64 - 4 keys in a scalable filter. */
+/* An untrusted file: 2^64 - 4 keys in a scalable filter. */
 static void test_items_wrap(void **state) {
     (void)state;
     blyt_buffer im = slurp(BLYT_GOLDEN_DIR "/../regressions/items-wrap.bly");

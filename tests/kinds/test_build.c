@@ -1,6 +1,5 @@
-/* The builder: the filter is a function of the set of keys alone, memory is bounded, and what fails
- * leaves things as they were. unit/test_builder.c has its parts by
- * themselves, test_fuse.c and test_ribbon.c the kinds' own promises. */
+/* The builder: the filter depends only on the set of keys, memory is bounded, and a failed call
+ * changes nothing. unit/test_builder.c tests its parts, test_fuse.c and test_ribbon.c the kinds. */
 #include "store_support.h"
 
 #include "hash/mix.h"
@@ -11,11 +10,12 @@
 #include <signal.h>
 #include <sys/resource.h>
 
-/* More runs than the least memory holds, so that they go to the file. Most are repeats, which cost
- * less than other keys; the others make two shards, so that two threads have something to do. */
+/* More runs than fit the minimum of memory, so that they are written to the file. Most are repeats,
+ * which take less time than other keys; the others make two shards, so that there is work for two
+ * threads. */
 enum {
     SPILLS = (1 << 21) + 12345,       /* hashes: more than fit 32 MiB */
-    SPILLS_TWICE = (1 << 22) + 12345, /* and so again */
+    SPILLS_TWICE = (1 << 22) + 12345, /* and twice as many */
 };
 
 static size_t distinct_spills(void) {
@@ -30,7 +30,7 @@ static bly_hash hash_at(uint64_t i) {
     return h;
 }
 
-/* Hashes from .. from+n-1. */
+/* The hashes with the numbers from .. from + n - 1. */
 static bly_hash *hashes(uint64_t from, size_t n) {
     bly_hash *h = malloc((n + 1) * sizeof *h);
     assert_non_null(h);
@@ -39,7 +39,7 @@ static bly_hash *hashes(uint64_t from, size_t n) {
     return h;
 }
 
-/* n of them, the distinct ones first. */
+/* n hashes that do not fit memory, the distinct ones first. */
 static bly_hash *hashes_to_spill(size_t n) {
     bly_hash *h = malloc(n * sizeof *h);
     assert_non_null(h);
@@ -64,7 +64,7 @@ static bly_filter *finish(bly_builder *b) {
     return f;
 }
 
-/* In calls of `step` hashes. */
+/* Builds a filter with calls of `step` hashes each. */
 static bly_filter *built(const bly_hash *h, size_t n, size_t step, const bly_build_options *o,
                          const bly_allocator *a) {
     bly_builder *b = builder(0.01, o, a);
@@ -81,11 +81,11 @@ static void assert_equal_and_free(bly_filter *a, bly_filter *b) {
     bly_filter_destroy(b);
 }
 
-/* ---- an allocator that counts bytes, and is not made for threads ----------------------------- */
+/* ---- an allocator that counts bytes, for one thread at a time -------------------------------- */
 
 typedef struct meter {
     uint64_t now, peak;
-    int inside; /* calls under way */
+    int inside; /* calls that have not returned */
 } meter;
 
 static void meter_enter(meter *m) {
@@ -121,11 +121,11 @@ static bly_allocator metered(meter *m) {
     return (bly_allocator){meter_alloc, meter_free, m};
 }
 
-/* ---- the same filter, however it comes about ------------------------------------------------- */
+/* ---- the same filter from the same keys ------------------------------------------------------ */
 
 static void order_and_repeats_do_not_matter(void **state) {
     (void)state;
-    /* The last, 117187, makes two runs when it comes twice. */
+    /* The last n, 117187, makes two runs when it is added twice. */
     for (size_t n = 1; n < (blyt_large() ? 1000000 : 200000) / BLYT_SLOW; n = n * 5 + 2) {
         bly_hash *h = hashes(7, 2 * n);
         bly_filter *want = built(h, n, n, NULL, NULL), *f;
@@ -138,7 +138,7 @@ static void order_and_repeats_do_not_matter(void **state) {
         assert_equal_and_free(want, built(h, n, 1 + n / 7, NULL, NULL));
         memcpy(h + n, h, n * sizeof *h); /* twice */
         assert_equal_and_free(want, built(h, 2 * n, 100, NULL, NULL));
-        bly_builder *b = builder(0.01, NULL, NULL); /* one of them very often */
+        bly_builder *b = builder(0.01, NULL, NULL); /* one hash very often */
         assert_ok(bly_builder_add_hashes(b, h, n));
         for (int i = 0; i < 10000; i++)
             assert_ok(bly_builder_add_hashes(b, h, 1));
@@ -149,8 +149,8 @@ static void order_and_repeats_do_not_matter(void **state) {
     }
 }
 
-/* Memory, file and threads: one filter. And an allocator that bears one caller at a time is never
- * called by two, and not left with anything. */
+/* Limits of memory, files and threads do not change the filter. The allocator is never called by
+ * two threads at the same time, and nothing leaks. */
 static void options_do_not_matter(void **state) {
     bly_hash *h = hashes_to_spill(SPILLS_TWICE);
     static const bly_build_options options[] = {
@@ -202,8 +202,8 @@ static void keys_and_hashes(void **state) {
     blyt_list_free(&l);
 }
 
-/* Hashes that follow from one word are kept as such, until another comes: in a buffer, in runs, in
- * the file. */
+/* Hashes that follow from one word are stored as one word, until a different one is added: in a
+ * buffer, in runs, in the file. */
 static void one_word_or_two(void **state) {
     static const struct {
         size_t narrow, wide;
@@ -227,10 +227,10 @@ static void one_word_or_two(void **state) {
             assert_ok(bly_builder_add_hashes(b, h + at, some));
         }
         assert_ok(bly_builder_add_hashes(b, h + narrow, rows[i].wide));
-        assert_ok(bly_builder_add_hashes(b, h, last)); /* again, and narrow */
+        assert_ok(bly_builder_add_hashes(b, h, last)); /* again, as single words */
         assert_int_equal(bly_builder_count(b), adds + rows[i].wide + last);
         bly_filter *f = finish(b), *want;
-        bly_hash swap = h[0]; /* a wide one first: all are kept whole */
+        bly_hash swap = h[0]; /* a hash of two words first, so that all are stored whole */
         h[0] = h[n - 1];
         h[n - 1] = swap;
         want = built(h, n, n,
@@ -246,7 +246,8 @@ static void one_word_or_two(void **state) {
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-/* Besides the filter, hardly more than was allowed, however many keys come. */
+/* The builder uses hardly more memory than allowed, apart from the filter, for any number of
+ * keys. */
 static void memory_is_bounded(void **state) {
     const uint64_t n = blyt_long() ? UINT64_C(60000000) : UINT64_C(6000000) / BLYT_SLOW;
     const uint64_t allowed = UINT64_C(64) << 20; /* 6,000,000 hashes of 16 bytes are 92 MiB */
@@ -276,7 +277,8 @@ static void memory_is_bounded(void **state) {
     assert_int_equal(m.now, 0);
 }
 
-/* Without a bound it is 16 bytes per key, a run, and what solving a shard takes: less than 20. */
+/* Without a limit it uses 16 bytes per key, one run, and the memory to solve a shard: less than 20
+ * bytes per key. */
 static void memory_without_bound(void **state) {
     const size_t n = (size_t)(blyt_large() ? 3 : 1) << 20;
     meter m = {0};
@@ -293,7 +295,7 @@ static void memory_without_bound(void **state) {
 
 /* ---- failures -------------------------------------------------------------------------------- */
 
-/* Every allocation fails once. An add that failed has added nothing, and can be tried again. */
+/* Every allocation fails once. An add that failed has added nothing, and can be repeated. */
 static void no_memory(size_t n, size_t step) {
     bly_hash *h = hashes(11, n);
     bly_build_options one = {.struct_size = sizeof one, .threads = 1};
@@ -345,7 +347,7 @@ static void every_allocation_fails(void **state) {
     no_memory(BLYI_RUN_HASHES + 1000, BLYI_RUN_HASHES - 1);
 }
 
-/* No folder, no file: what was added before is still there, and all there is. */
+/* If the folder does not exist, adds fail, and the keys that were added before are still there. */
 static void no_folder(void **state) {
     const size_t n = SPILLS, before = 1000;
     bly_hash *h = hashes_to_spill(SPILLS);
@@ -365,7 +367,7 @@ static void no_folder(void **state) {
     free(h);
 }
 
-/* A file that takes no more. */
+/* The file cannot grow any more. */
 static void no_space(void **state) {
     bly_build_options o = {.struct_size = sizeof o, .memory = 1, .folder = scratch};
     bly_hash *h = hashes_to_spill(SPILLS);
@@ -427,7 +429,7 @@ static void refusals(void **state) {
     spec.capacity = 100000000;
     assert_int_equal(bly_builder_create(&spec, NULL, &b), BLY_EWEAKHASH);
     bly_builder_destroy(NULL);
-    /* Nor is there another way to make one. */
+    /* There is no other way to create such a filter. */
     bly_filter *f;
     spec = bly_spec_for(BLY_FUSE, 100, 0.01);
     assert_int_equal(bly_filter_create(&spec, &f), BLY_EUNSUPPORTED);
@@ -445,7 +447,7 @@ static void finished_is_finished(void **state) {
     assert_int_equal(bly_builder_add_hashes(b, &h, 1), BLY_EINVAL);
     assert_int_equal(bly_builder_add(b, &(bly_bytes){"x", 1}, 1), BLY_EINVAL);
     bly_builder_destroy(b);
-    assert_true(bly_filter_contains_hash(f, h)); /* it does not need its builder */
+    assert_true(bly_filter_contains_hash(f, h)); /* the filter does not need its builder */
     bly_filter_destroy(f);
 }
 
@@ -472,7 +474,7 @@ static void the_default_hash(void **state) {
     }
 }
 
-/* A rate that is a power of two is had for as many bits, down to the last. */
+/* A rate of 2^-r takes r bits, down to the lowest rate. */
 static void powers_of_two(void **state) {
     blyt_list l = blyt_list_of(KEYS_RANDOM, 0, 100000);
     (void)state;
@@ -487,7 +489,7 @@ static void powers_of_two(void **state) {
     blyt_list_free(&l);
 }
 
-/* More keys than the hash is good for show at the end, and may be allowed. */
+/* More keys than the hash allows are detected at the end, and can be allowed. */
 static void weak_hashes(void **state) {
     blyt_list l = blyt_list_of(KEYS_RANDOM, 0, 100000);
     bly_spec spec = bly_spec_for(BLY_FUSE, 0, 1e-4);
@@ -509,7 +511,7 @@ static void weak_hashes(void **state) {
     blyt_list_free(&l);
 }
 
-/* What becomes of n keys whose hashes have few bits. */
+/* Builds a filter of n keys whose hashes have few bits, and returns the status. */
 static bly_status poor_hash(unsigned kind, size_t n) {
     static const bly_hash masks[] = {
         {UINT64_MAX, 0}, {0, UINT64_MAX}, {0xffff, UINT64_MAX}, {0xffff, 0}, {7, 7}};
@@ -532,7 +534,7 @@ static bly_status poor_hash(unsigned kind, size_t n) {
     return status;
 }
 
-/* A hash of the caller's own may be anything. It costs space, or is refused, which takes 0.15 s; it
+/* A custom hash function may be bad. This costs space, or the build is refused after 0.15 s, but it
  * does no harm. */
 static void poor_hashes(void **state) {
     (void)state;

@@ -1,12 +1,12 @@
-/* test_chunks.c - host/chunks.h: the file of a filter read anywhere, filters read from anywhere,
- * and filters whose memory is moved under them. */
+/* test_chunks.c - host/chunks.h: reading parts of a filter's file, reading filters from chunks, and
+ * moving the memory of filters. */
 #include "store_support.h"
 
 #include <bloomery/host/chunks.h>
 #include <bloomery/host/defrag.h>
 #include <errno.h>
 
-/* Filters of every shape, and those that are made of filters that are made of filters. */
+/* Filters of every shape, and nested ones: filters made of filters made of filters. */
 static size_t made_count(void) {
     return shape_count() + 2;
 }
@@ -87,13 +87,15 @@ static void test_large_images(void **state) {
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-/* A file in memory that forgets what was taken, and insists on how it is asked. */
+/* A file in memory as a chunk source. It checks that bytes are read in order, and does not return
+ * them twice. */
 typedef struct holder {
     uint8_t *data;
     size_t size;
     uint64_t taken;
     size_t peeks, takes, fail_peek, fail_take;
-    uint64_t change_at; /* this byte is another when it is taken */
+    uint64_t change_at; /* the byte at this offset is different when it is read, not when it is
+                           peeked at */
 } holder;
 
 static bly_status holder_peek(void *ctx, uint64_t at, void *to, size_t n) {
@@ -165,8 +167,8 @@ static void test_reading(void **state) {
     bly_filter_destroy(f);
 }
 
-/* Bytes that are refused, as bly_filter_parse refuses them. If it was for the headers, nothing was
- * allocated, and nothing taken. */
+/* Asserts that these bytes are refused like by bly_filter_parse. If the headers are wrong, nothing
+ * is allocated, and nothing read. */
 static void assert_unread(blyt_buffer im) {
     blyt_heap heap = {0};
     bly_allocator a = blyt_heap_allocator(&heap);
@@ -207,7 +209,7 @@ static void test_bytes_that_are_wrong(void **state) {
     }
 }
 
-/* The headers inside lie where walking from one to the next leads. */
+/* Finds the offsets of all headers in a file by following their sizes. */
 static size_t headers_of(blyt_buffer im, size_t at[], size_t most) {
     size_t n = 0;
     bly_file_info info = {.struct_size = sizeof info};
@@ -220,7 +222,7 @@ static size_t headers_of(blyt_buffer im, size_t at[], size_t most) {
     return n;
 }
 
-/* A header that is damaged, or that is another when it comes to be taken. */
+/* A header that is damaged, or that differs between peeking and reading. */
 static void test_headers_inside(void **state) {
     (void)state;
     for (size_t i = 0; i < made_count(); i++) {
@@ -304,10 +306,11 @@ static void test_read_options(void **state) {
 
 /* ---- moving ---------------------------------------------------------------------------------- */
 
-/* Blocks at every 16th address in turn, that end where malloc's do, and know their size. */
+/* An allocator whose blocks are at every 16-byte alignment in turn, end where malloc's blocks end,
+ * and record their size. */
 typedef struct yard {
     unsigned turn;
-    size_t live, offered, moved, stay; /* one block in `stay` stays, when not 0 */
+    size_t live, offered, moved, stay; /* if not 0: every `stay`-th block is not moved */
 } yard;
 
 typedef struct tag {
@@ -347,7 +350,7 @@ static void *yard_move(void *ctx, void *block, size_t size) {
     return to;
 }
 
-/* The same filter in a yard. */
+/* A copy of the filter whose memory comes from this allocator. */
 static bly_filter *in_yard(const bly_filter *f, yard *y) {
     const bly_allocator a = {yard_alloc, yard_free, y};
     bly_filter *g;
@@ -367,7 +370,7 @@ static void move_all(bly_filter *f, yard *y, size_t most) {
         assert_int_equal(y->moved - before, y->live - 1); /* all but the handle */
 }
 
-/* A moved filter goes on as one that never was. */
+/* A filter that was moved behaves like one that was not. */
 static void check_moved(bly_filter *still, bly_filter *f, yard *y, size_t most) {
     uint32_t can = bly_kind_capabilities(bly_filter_geometry(f).kind);
     for (int round = 0; round < 5; round++) {
@@ -381,7 +384,7 @@ static void check_moved(bly_filter *still, bly_filter *f, yard *y, size_t most) 
         for (int i = 0; can & BLY_CAN_ADD && i < 30; i++) {
             char key[32];
             size_t len = (size_t)key_text(key, "more", 30 * round + i);
-            bly_status status = bly_filter_add(still, key, len, NULL); /* some get full */
+            bly_status status = bly_filter_add(still, key, len, NULL); /* some are full */
             assert_int_equal(bly_filter_add(f, key, len, NULL), status);
         }
     }
@@ -446,7 +449,7 @@ static void test_moving_leaves_what_is_lent(void **state) {
     assert_int_equal(y.live + others.live, 0);
 }
 
-/* Large arrays of the default allocator are aligned to huge pages, and stay so. */
+/* Large arrays of the default allocator are aligned to huge pages, also after a move. */
 static void *move_plain(void *ctx, void *block, size_t size) {
     size_t *moved = ctx;
     uint8_t *to = calloc(1, size);

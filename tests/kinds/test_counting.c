@@ -1,5 +1,5 @@
-/* Counting filters: their plans are kept, every counter is what a second implementation makes it,
- * and what is stuck loses nothing. */
+/* Counting filters: they keep their plans, every counter equals that of a second implementation,
+ * and stuck counters lose no key. */
 #include "counting_support.h"
 #include "zipf_support.h"
 
@@ -41,7 +41,7 @@ static void plans_are_kept_and_tight(void **state) {
             if (bly_plan_check(&g) == BLY_OK && g.size >= 512)
                 assert_true(bly_plan_fpr(&g, n, 128) > p);
         }
-    /* The lowest rate there is, less the floor of a hash. */
+    /* The lowest possible rate, apart from hash collisions. */
     bly_geometry g;
     assert_ok(bly_plan(BLY_COUNTING, 1000000, 0x1p-40, 0, 64, &g));
     assert_true(bly_plan_fpr(&g, 1000000, 64) <= 0x1p-40);
@@ -93,7 +93,8 @@ static void refuses_other_wishes(void **state) {
     assert_int_equal(bly_filter_capacity(f), 98); /* a half of the counters in use */
     bly_filter_destroy(f);
     spec.geometry.size = spec.geometry.hashes = 0;
-    assert_int_equal(bly_filter_create(&spec, &f), BLY_EINVAL); /* a width is no geometry */
+    /* The width alone is not a geometry. */
+    assert_int_equal(bly_filter_create(&spec, &f), BLY_EINVAL);
     spec = bly_spec_for(BLY_CUCKOO, 100, 0.01);
     spec.counting.counter_bits = 4;
     assert_int_equal(bly_filter_create(&spec, &f), BLY_EINVAL);
@@ -107,7 +108,8 @@ static void refuses_other_wishes(void **state) {
 
 /* ---- rates ----------------------------------------------------------------------------------- */
 
-/* The mean of (X/B)^k, X of B counters being in use after t places: by the chances of every X. */
+/* The mean of (X/B)^k, where X of B counters are in use after t probes: computed from the
+ * probability of every X. */
 static double by_occupancy(unsigned B, unsigned k, unsigned t) {
     double chance[257] = {1}, sum = 0;
     for (; t > 0; t--)
@@ -133,7 +135,7 @@ static void the_rate_of_a_line_is_exact(void **state) {
             }
 }
 
-/* How much, relative to the rate, filters of that sort differ from each other: the square. */
+/* The variance of the rate between filters of that shape, relative to the square of the rate. */
 static double unsteady(const bly_filter *f) {
     double k = f->geometry.hashes, size = (double)f->geometry.size, sum = 0, squares = 0;
     if (f->geometry.kind == BLY_COUNTING)
@@ -150,8 +152,8 @@ static double unsteady(const bly_filter *f) {
     return (squares / size - pow(sum / size, 2)) / (sum * sum / size);
 }
 
-/* Of 2500 false positives five sigma are a tenth. At 0.0001 there is only time for 800 in
- * kinds_counting_large, else for 130. */
+/* With 2500 false positives, five sigma are a tenth. At 0.0001 there is only time for 800 in
+ * kinds_counting_large, otherwise for 130. */
 static void check_rate(bly_kind kind, uint32_t width, uint64_t n, double p) {
     const uint64_t most = (blyt_large() ? 8000000U : p < 0.001 ? 1300000U : 2600000U) / BLYT_SLOW;
     unsigned filters = n <= 1000 ? 50 : 1;
@@ -199,7 +201,7 @@ static void rates_are_as_planned(void **state) {
 
 /* ---- counters -------------------------------------------------------------------------------- */
 
-/* Of few counters, so that keys have the same one twice, and get others stuck. */
+/* Few counters, so that a key may have the same one twice, and counters of other keys get stuck. */
 static void agrees_with_a_second_implementation(void **state) {
     static const struct {
         uint32_t k;
@@ -234,7 +236,8 @@ static void agrees_with_a_second_implementation(void **state) {
     }
 }
 
-/* Too many where others have raised all counters of a key: as often as a non-member is found. */
+/* The number of copies is too high where other keys have raised all counters of a key, which is as
+ * frequent as a false positive. */
 static void copies_are_seldom_too_many(void **state) {
     (void)state;
     for (size_t i = 0; i < COUNT_OF(kinds); i++) {
@@ -282,7 +285,8 @@ static void batches_do_as_single_calls(void **state) {
 
 /* ---- adding and removing --------------------------------------------------------------------- */
 
-/* Adds and removes against an exact multiset, in long tides; then everything is taken out. */
+/* Compares adds and removes with an exact multiset, in long phases of mostly adds or mostly
+ * removes. At the end everything is removed. */
 static void run_zipf(bly_kind kind, uint32_t width, uint64_t operations) {
     enum { KEYS = 20000 };
     bly_filter *f = counters(kind, KEYS, 0.001, width);
@@ -351,7 +355,7 @@ static void absent_keys_leave_no_trace(void **state) {
     }
 }
 
-/* ---- what is stuck --------------------------------------------------------------------------- */
+/* ---- stuck counters -------------------------------------------------------------------------- */
 
 static void a_key_past_the_limit_stays(void **state) {
     (void)state;
@@ -403,7 +407,7 @@ static void twenty_copies_leave_k_stuck(void **state) {
     }
 }
 
-/* Five adds for each key of the capacity, by Zipf's law; the header has the same for a million. */
+/* Five adds per key of the capacity, by Zipf's law; the header has the figures for a million. */
 static void copies_get_counters_stuck(void **state) {
     static const double exponents[] = {0.8, 1.0, 1.2};
     static const double shares[2][3] = {{3.90, 2.70, 1.64}, {2.77, 1.96, 1.21}};
@@ -432,7 +436,8 @@ static void copies_get_counters_stuck(void **state) {
 }
 
 static void overflow_is_the_exact_tail(void **state) {
-    /* k = 1: a counter is raised Binomial(n, 1/m) times; for large m that is Poisson's law. */
+    /* k = 1: a counter is raised Binomial(n, 1/m) times, which is Poisson's distribution for large
+     * m. */
     bly_geometry g = {BLY_COUNTING, 1, 1000000000, 0, 4};
     (void)state;
     assert_true(fabs(bly_plan_counter_overflow(&g, 1e9 * log(2)) / 1.63689e-15 - 1) < 1e-4);
@@ -441,7 +446,8 @@ static void overflow_is_the_exact_tail(void **state) {
     assert_true(bly_plan_counter_overflow(&g, 14) == 0 && bly_plan_counter_overflow(&g, 0) == 0);
     assert_true(fabs(bly_plan_counter_overflow(&g, 15) / 1e-135 - 1) < 1e-6);
     assert_true(bly_plan_counter_overflow(&g, 1e11) == 1);
-    for (uint32_t n = 0; n < 400; n += 7) { /* term by term, around the mean and far from it */
+    /* Compared term by term, around the mean and far from it. */
+    for (uint32_t n = 0; n < 400; n += 7) {
         bly_geometry small = {BLY_COUNTING, 1, 128, 0, 4};
         double below = 0, term = pow(127.0 / 128, n);
         for (unsigned j = 0; j < 15; j++) {
@@ -450,7 +456,8 @@ static void overflow_is_the_exact_tail(void **state) {
         }
         assert_true(fabs(bly_plan_counter_overflow(&small, n) - (1 - below)) < 1e-12);
     }
-    for (size_t i = 0; i < COUNT_OF(kinds); i++) { /* and counted: 2 bits, as full as planned */
+    /* Measured with counters of 2 bits, as full as planned. */
+    for (size_t i = 0; i < COUNT_OF(kinds); i++) {
         bly_filter *f = counters(kinds[i], 200000, 0.01, 2);
         bly_filter_info s = {.struct_size = sizeof s};
         add_hashes(f, 1, 0, 200000);

@@ -1,4 +1,4 @@
-/* Two filters of counters, their files, and damaged ones. */
+/* Set operations on filters of counters, their files, and damaged files. */
 #include "counting_support.h"
 
 #include <unistd.h>
@@ -22,7 +22,7 @@ static void its_bits_are_a_classic_filter(void **state) {
             double count = (double)bly_filter_count(bits);
             assert_true(fabs(count - (double)n) <= 5 * sqrt((double)n));
             bly_filter_destroy(bits);
-            /* Keys that have left, have left it too. */
+            /* Keys that were removed are not in the extracted bits. */
             add_hashes(f, 2, 0, 3);
             remove_hashes(f, 2, 0, 3);
             assert_ok(bly_counting_bits(f, NULL, &bits));
@@ -43,12 +43,12 @@ static void its_bits_are_a_classic_filter(void **state) {
 
 /* ---- two filters ----------------------------------------------------------------------------- */
 
-/* x less y, as a counter is lowered by another. */
+/* The result of subtracting counter y from counter x. */
 static uint64_t less(uint64_t x, uint64_t y, uint64_t limit) {
     return x == limit || y == limit || x < y ? x : x - y;
 }
 
-/* Every pair of values, in every place of a word. */
+/* Pairs of random values at every position of a word. */
 static void combines_counter_by_counter(void **state) {
     (void)state;
     FOR_EACH_SORT(kind, width) {
@@ -81,7 +81,7 @@ static void combines_counter_by_counter(void **state) {
     }
 }
 
-/* What is not there is passed over, as far as that can be told; and the count is of what is left.
+/* Non-members are skipped as far as possible, and the count is that of the remaining keys.
  */
 static void subtraction_of_non_members(void **state) {
     (void)state;
@@ -95,13 +95,13 @@ static void subtraction_of_non_members(void **state) {
         assert_ok(bly_filter_subtract(a, b));
         assert_body_is(a, kept);
         assert_int_equal(bly_filter_count(a), 1);
-        /* Ten times as many as there are. */
+        /* Subtracts ten times as many keys as there are. */
         add_hashes(a, 1, 1, 400);
         add_hashes(b, 2, 1, 4000);
         assert_ok(bly_filter_subtract(a, b));
         bly_filter_get_info(a, &s);
         assert_true(s.set_bits > 0 && s.count > 0 && s.count <= 400);
-        /* A part is taken out exactly, whatever else is there. */
+        /* Subtracting a subset is exact. */
         bly_filter_clear(a);
         bly_filter_clear(b);
         add_hashes(a, 1, 0, 4000);
@@ -113,7 +113,7 @@ static void subtraction_of_non_members(void **state) {
     }
 }
 
-/* Of a file that says any number; and of one key with many copies. */
+/* Any count from a file; and one key with many copies. */
 static void counts_and_statistics_of_copies(void **state) {
     (void)state;
     FOR_EACH_SORT(kind, width) {
@@ -151,7 +151,8 @@ static void union_and_difference_are_exact(void **state) {
         assert_true(bly_filter_count(a) == 4000 && bly_filter_copies_hash(a, hash_at(1, 0)) >= 2);
         assert_ok(bly_filter_subtract(a, a));
         assert_emptied(a);
-        /* What src could not count must not be taken out: dst has it three times, src had. */
+        /* If a counter of src was stuck, it must not be subtracted: dst has three copies, and so
+         * had src. */
         bly_filter_clear(a);
         bly_filter_clear(b);
         for (uint64_t i = 0; i < limit_of(a); i++)
@@ -230,7 +231,7 @@ static void files_come_back(void **state) {
         remove_hashes(g, 1, 0, 1000);
         assert_emptied(g);
         bly_filter_destroy(g);
-        /* A width that is not the kind's, under right sums, is refused. */
+        /* A width that the kind does not have is refused, also with correct checksums. */
         f->geometry.detail = 3;
         blyt_buffer im = blyt_write(f);
         assert_int_equal(bly_filter_parse(im.data, im.size, NULL, &g), BLY_ECORRUPT);
@@ -241,7 +242,7 @@ static void files_come_back(void **state) {
     (void)unlink(path);
 }
 
-/* Every byte of it random, padding too: all that can be asked of a map. */
+/* Uses a map whose body has only random bytes, padding included, in every way that maps allow. */
 static void damage(bly_geometry g) {
     uint64_t bytes = bly_plan_bytes(&g), dice = g.size ^ g.hashes;
     uint8_t *body = aligned_alloc(64, (size_t)bytes);
@@ -270,7 +271,7 @@ static void damage(bly_geometry g) {
     assert_ok(bly_filter_overlap(f, other, &o));
     assert_true(o.both >= 0 && o.jaccard >= 0 && o.jaccard <= 1);
     assert_ok(bly_filter_union(other, f));
-    blyt_buffer im = blyt_write(other); /* without the padding of f */
+    blyt_buffer im = blyt_write(other); /* this does not contain the padding of f */
     bly_filter_destroy(other);
     assert_ok(bly_filter_parse(im.data, im.size, NULL, &other));
     free(im.data);

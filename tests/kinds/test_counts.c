@@ -1,7 +1,7 @@
-/* Counts. Values follow their rule, every add counts for one on average, other keys only ever add
- * to it, and a counter at its end stays there. Plans are the smallest that keep their rate. Whole
- * sketches are added to each other, aged and compared; their rounding is right on average, and the
- * same within a line. test_counts_bytes.c has the format. */
+/* Counts. Codes have the values of their rule, every add counts one on average, other keys can only
+ * increase a count, and a counter at its limit stays there. Plans are the smallest that keep their
+ * rate. Sketches are united, aged and compared; rounding is correct on average, and the same within
+ * a line. test_counts_bytes.c tests the format. */
 #include "counts_support.h"
 #include "zipf_support.h"
 
@@ -39,7 +39,7 @@ static double spread_after(unsigned detail, unsigned n) {
     return sqrt(fmax(0, square - mean * mean));
 }
 
-/* Mean and spread are what they should be, two-sided, five sigma. */
+/* Asserts that mean and spread are as expected, within five sigma on both sides. */
 static void judge_sample(const sample *s, double mean, double sigma, const char *what) {
     double got = s->sum / s->n, spread = sqrt(fmax(0, s->squares / s->n - got * got));
     bool fits = fabs(got - mean) <= 5 * sigma / sqrt(s->n) + 1e-9 &&
@@ -49,7 +49,7 @@ static void judge_sample(const sample *s, double mean, double sigma, const char 
     assert_true(fits);
 }
 
-/* The spread of n runs has a relative sigma of 1 / sqrt(2n): five of them are 11% for a thousand.
+/* The spread of n runs has a relative sigma of 1 / sqrt(2n): for 1,000 runs, five sigma are 11%.
  */
 static void counts_are_unbiased(void **state) {
     static const unsigned times[] = {1, 16, 27, 28, 41, 100, 1000, 10000};
@@ -75,8 +75,8 @@ static void counts_are_unbiased(void **state) {
         }
 }
 
-/* Against an exact count: no key is missed, what is exact is never told too low, nor anything by
- * more than chance may. */
+/* Compares with exact counts: no key is missed, exact counts are never too low, and other counts
+ * are off by no more than chance allows. */
 static void a_stream_is_counted(void **state) {
     unsigned keys = 20000, adds = (blyt_long() ? 10000000U : 1000000U) / BLYT_SLOW;
     uint32_t *truth = calloc(keys, sizeof *truth);
@@ -101,7 +101,7 @@ static void a_stream_is_counted(void **state) {
             assert_true(bly_filter_contains_hash(f, hash_at(6, key)) == (copies > 0));
             if (truth[key] <= 16 + divisors[detail])
                 assert_true(copies >= truth[key]);
-            else /* skewed: never so far below as above */
+            else /* skewed: counts are less far below than above */
                 assert_true((double)copies >= truth[key] * exp(-4 * rse) || copies == ends[detail]);
         }
         zipf_free(&z);
@@ -110,7 +110,7 @@ static void a_stream_is_counted(void **state) {
     free(truth);
 }
 
-/* Four cells of 32 bits in place of 16 of a byte, the same update. */
+/* The error with four 32-bit cells instead of 16 one-byte cells, and the same update. */
 static double error_of_words(unsigned keys, unsigned cells, const zipf *z, uint64_t dice,
                              unsigned adds, const uint32_t *truth) {
     uint32_t *cell = calloc(cells, sizeof *cell);
@@ -136,7 +136,7 @@ static double error_of_words(unsigned keys, unsigned cells, const zipf *z, uint6
     return sum / seen;
 }
 
-/* As the header says, if of fewer keys. */
+/* The comparison of the header, with fewer keys. */
 static void bytes_beat_words(void **state) {
     enum { KEYS = 50000, ADDS = 20 * KEYS };
     static const double most[] = {1.6, 0.12};
@@ -247,7 +247,7 @@ static void plans_are_the_smallest(void **state) {
         }
 }
 
-/* Non-members are found as often as the counters say, and these say on average what was planned. */
+/* The measured rate is the one computed from the counters, and its average is the planned rate. */
 static void check_rate(uint64_t n, double p, unsigned filters) {
     bly_filter *f = NULL;
     assert_ok(blyt_new(BLY_COUNTS, n, p, &f));
@@ -298,7 +298,7 @@ static void fill_once(bly_filter *f, bly_hash h, unsigned times) {
         assert_ok(bly_filter_add_hash(f, h, NULL));
 }
 
-/* Each of 2048 keys in a line of its own, for the rounding is the same within a line. */
+/* 2048 keys, each in a line of its own, because rounding is the same within a line. */
 static void union_adds_counts(void **state) {
     static const unsigned times[][2] = {{3, 5}, {27, 1}, {40, 40}, {300, 9}, {1000, 700}};
     (void)state;
@@ -323,7 +323,7 @@ static void union_adds_counts(void **state) {
             sum += off;
             squares += off * off;
         }
-        /* Rounding is right on average, whatever was rounded. */
+        /* Rounding is correct on average for all values. */
         assert_true(fabs(sum) <= 5 * sqrt(squares) + 1e-9);
         bly_filter_destroy(a);
         bly_filter_destroy(b);
@@ -331,7 +331,7 @@ static void union_adds_counts(void **state) {
     }
 }
 
-/* The codes of a union, by the letter, and those that become of counters at their end. */
+/* The codes of a union by docs/format.md, also for counters at their limit. */
 static void union_rounds_a_line_alike(void **state) {
     bly_filter *a = lines(50, 0), *b = lines(50, 0);
     const uint64_t *value = blyi_counts_values[0];
@@ -397,15 +397,15 @@ static void aging_halves(void **state) {
     assert_ok(bly_counts_age(f));
     assert_true(!bly_filter_contains_hash(f, hash_at(1, 1)));
     assert_int_equal(bly_filter_copies_hash(f, hash_at(1, 2)), 1);
-    assert_int_equal(bly_filter_count(f), 4); /* three adds and an age */
+    assert_int_equal(bly_filter_count(f), 4); /* three adds and one aging */
     bly_filter_destroy(f);
     assert_ok(bly_filter_new(10, 0.01, &f));
     assert_int_equal(bly_counts_age(f), BLY_EUNSUPPORTED);
     bly_filter_destroy(f);
 }
 
-/* A key that comes 1000 times between one age and the next counts 2000 less what is rounded off in
- * the end, and no dice fall twice: the spread after many cycles is that after one, 20 to 21%. */
+/* A key that is added 1000 times between agings has a count near 2000, less the last rounding.
+ * Random numbers are not reused: the spread after many cycles is that after one, 20 to 21%. */
 static void aging_goes_on_and_on(void **state) {
     enum { SEEDS = 400, CYCLES = 12, ADDS = 1000 };
     sample s = {0};

@@ -1,10 +1,11 @@
-/* The bytes of counts are those of the format; they come back from files, and no body does harm. */
+/* Sketches of counts have the bytes of the format, survive saving and loading, and no body does
+ * harm. */
 #include "counts_support.h"
 #include "store_support.h"
 
-/* ---- what is written down -------------------------------------------------------------------- */
+/* ---- recorded values ------------------------------------------------------------------------- */
 
-/* The cells of a key, by the letter. */
+/* The cells of a key, by docs/format.md. */
 static void cells_by_hand(bly_hash h, unsigned out[4]) {
     for (unsigned j = 0; j < 4; j++) {
         unsigned slice = (unsigned)(h.hi >> 16 * j) & 65535;
@@ -17,7 +18,7 @@ static void cells_by_hand(bly_hash h, unsigned out[4]) {
     }
 }
 
-/* One add, by the letter, to a body of `n` lines. Returns the count there was. */
+/* One add by docs/format.md to a body of `n` lines. Returns the count before the add. */
 static uint64_t add_by_hand(uint8_t *body, uint64_t n, unsigned detail, bly_hash h, uint64_t turn) {
     const uint64_t *value = blyi_counts_values[detail];
     unsigned at[4], code = 255;
@@ -82,7 +83,7 @@ static void keys_have_four_cells(void **state) {
     bly_filter_destroy(f);
 }
 
-/* ---- there and back -------------------------------------------------------------------------- */
+/* ---- saving and loading ---------------------------------------------------------------------- */
 
 static void files_go_on_as_if_never_away(void **state) {
     (void)state;
@@ -114,7 +115,7 @@ static void files_go_on_as_if_never_away(void **state) {
     }
 }
 
-/* Any byte is a count; a header must be right. */
+/* Any byte is a valid count; the header must be correct. */
 static void any_body_is_harmless(void **state) {
     bly_filter *f = lines(5, 1), *back = NULL;
     uint64_t seed = 9;

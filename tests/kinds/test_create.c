@@ -1,4 +1,4 @@
-/* From a specification to a filter: exact geometries, hashers, and what is refused. */
+/* Creating filters from a spec: exact geometries, hashers, and specs that are refused. */
 #include "support.h"
 
 #include "filter/filter.h"
@@ -9,7 +9,8 @@ static void create_by_exact_geometry(void **state) {
     bly_filter *f = NULL;
     bly_filter_info s = {.struct_size = sizeof s};
     (void)state;
-    assert_ok(blyt_new_exact(BLY_CLASSIC, 9586, 7, &f)); /* a thousand keys at 1%, by the book */
+    /* The textbook size for a thousand keys at 1%. */
+    assert_ok(blyt_new_exact(BLY_CLASSIC, 9586, 7, &f));
     bly_filter_get_info(f, &s);
     assert_int_equal(s.bits, 9586);
     assert_true(s.capacity > 900 && s.capacity < 1000);
@@ -31,7 +32,7 @@ static void create_by_exact_geometry(void **state) {
     assert_int_equal(bly_filter_new(10, NAN, &f), BLY_ERATE);
     assert_int_equal(bly_filter_new(UINT64_MAX, 0.01, &f), BLY_ETOOBIG);
     bly_spec spec = bly_spec_for(BLY_SBBF, 1000, 0);
-    spec.geometry.size = 1; /* a thousand keys in 32 bytes: hopeless */
+    spec.geometry.size = 1; /* a thousand keys in 32 bytes: impossible */
     spec.geometry.hashes = 8;
     assert_int_equal(bly_filter_create(&spec, &f), BLY_EIMPOSSIBLE);
     spec.capacity = 0;
@@ -45,7 +46,7 @@ static void create_by_exact_geometry(void **state) {
     assert_null(f);
 }
 
-/* What an exact geometry holds is judged by the hash it will really get. */
+/* The capacity of an exact geometry is computed for the hash that the filter really gets. */
 static void exact_geometries_and_their_hash(void **state) {
     bly_spec spec = bly_spec_for(BLY_CLASSIC, 0, 0x1p-40);
     bly_filter *f = NULL;
@@ -53,7 +54,7 @@ static void exact_geometries_and_their_hash(void **state) {
     spec.geometry.size = (uint64_t)1 << 26;
     spec.geometry.hashes = 40;
     assert_ok(bly_filter_create(&spec, &f));
-    assert_true(bly_filter_capacity(f) > 1000000); /* 64 bits would stop it at p * 2^64 / 10 */
+    assert_true(bly_filter_capacity(f) > 1000000); /* with 64 hash bits it would be p * 2^64 / 10 */
     bly_filter_destroy(f);
     spec = bly_spec_for(BLY_CLASSIC, 0, 0.001);
     spec.geometry.size = (uint64_t)1 << 28;
@@ -66,7 +67,7 @@ static void exact_geometries_and_their_hash(void **state) {
     bly_filter_destroy(f);
 }
 
-/* A hasher that was never filled in is refused, not called. */
+/* A hasher without functions is refused, not called. */
 static void hollow_hashers_are_refused(void **state) {
     bly_spec spec = bly_spec_for(BLY_SBBF, 1000, 0.01);
     bly_filter *f = NULL;
@@ -81,11 +82,11 @@ static void hollow_hashers_are_refused(void **state) {
     assert_null(f);
     assert_int_equal(bly_hash_digest(&spec.hasher, "x", 1, digest), 0);
     spec = bly_spec_for(BLY_SBBF, 1000, 0.01);
-    spec.geometry.hashes = 8; /* without a size */
+    spec.geometry.hashes = 8; /* no size is given */
     assert_int_equal(bly_filter_create(&spec, &f), BLY_EINVAL);
 }
 
-/* What a specification says of one kind, or of two, is refused for the others. */
+/* Fields of a spec for one or two kinds are refused for other kinds. */
 static void wishes_of_other_kinds(void **state) {
     enum { WISHES = 8 };
     static const bly_kind whose[WISHES][2] = {
@@ -121,7 +122,7 @@ static void wishes_of_other_kinds(void **state) {
     }
 }
 
-/* Counters of other widths, and markers of other kinds. */
+/* Counter widths and kinds of markers that do not exist. */
 static void wishes_that_cannot_be(void **state) {
     (void)state;
     FOR_EACH_CASE(c) {
@@ -144,7 +145,7 @@ static void wishes_that_cannot_be(void **state) {
     }
 }
 
-/* What only one kind has is asked of the others in vain, and changes nothing. */
+/* Functions of one kind are refused for other kinds, and change nothing. */
 static void questions_about_time(const blyt_case *c, bly_filter *f) {
     bly_window_info info = {.struct_size = sizeof info};
     uint64_t age;
@@ -152,7 +153,7 @@ static void questions_about_time(const blyt_case *c, bly_filter *f) {
     bly_status clock = c->kind == BLY_WINDOW ? BLY_EUNSUPPORTED : BLY_EKIND;
     assert_int_equal(bly_window_get_info(f, &info), window);
     assert_int_equal(bly_window_age(f, "x", 1, &age), window);
-    assert_int_equal(bly_window_advance(f, 7), clock); /* it counts keys, not time */
+    assert_int_equal(bly_window_advance(f, 7), clock); /* this window counts keys, not time */
 }
 
 static void questions_about_counts(const blyt_case *c, bly_filter *f) {
@@ -194,7 +195,7 @@ static bly_hash twice_fnv(void *user, const void *key, size_t len) {
     return bly_hash_key(h, key, len);
 }
 
-/* A caller's own function is used, and its tag keeps its filters apart. */
+/* A custom function is used, and filters with different tags do not match. */
 static void custom_hashers(void **state) {
     bly_hasher fnv;
     (void)state;
@@ -211,7 +212,7 @@ static void custom_hashers(void **state) {
         bly_status want = blyt_can(c, BLY_CAN_UNION) ? BLY_EMISMATCH : BLY_EUNSUPPORTED;
         blyt_assert_contains(theirs, &l);
         const bly_filter *a = bly_filter_level(ours, 0), *b = bly_filter_level(theirs, 0);
-        if (a->body) /* an overlay's parts are its own affair */
+        if (a->body) /* an overlay has no body of its own */
             assert_memory_equal(a->body, b->body, a->body_bytes);
         assert_int_equal(bly_filter_compatible(ours, theirs), BLY_EMISMATCH);
         assert_int_equal(bly_filter_union(ours, theirs), want);

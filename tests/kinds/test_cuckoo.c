@@ -1,5 +1,4 @@
-/* The cuckoo filter: its plan is kept, its keys can be taken out again, and what fails leaves no
- * trace. */
+/* The cuckoo filter: it keeps its plan, keys can be removed, and a failed call changes nothing. */
 #include "table_support.h"
 
 #include "kinds/cuckoo/cuckoo_table.h"
@@ -29,7 +28,8 @@ static void takes_the_bits_promised(void **state) {
         }
 }
 
-/* Remainders of six bits have so few cores that many tables would not take their keys. */
+/* With remainders of six bits there are so few cores that many tables would not have room for their
+ * keys. */
 static void plans_no_shorter_remainders(void **state) {
     (void)state;
     for (uint64_t n = 1; n <= 100000; n *= 10)
@@ -82,7 +82,7 @@ static void refuses_other_geometries(void **state) {
         assert_int_equal(bly_plan_check(&table[i].g), table[i].status);
 }
 
-/* No unlucky keys: every seed reaches the number planned for. */
+/* There are no unlucky keys: every seed reaches the planned number. */
 static void every_seed_reaches_the_plan(void **state) {
     static const struct {
         uint64_t n;
@@ -113,7 +113,7 @@ static void every_seed_reaches_the_plan(void **state) {
     }
 }
 
-/* Small tables are planned so full that one in 4000 has no place for its last key. */
+/* Small tables are planned so full that one in 4000 has no room for its last key. */
 static void few_small_tables_refuse(void **state) {
     static const uint64_t numbers[] = {234, 489, 683, 1000, 1146};
     bly_hash h[1146];
@@ -133,14 +133,14 @@ static void few_small_tables_refuse(void **state) {
         }
         bly_filter_destroy(f);
     }
-    /* 1.3 are expected, or 0.4. More than these come once in 20,000 times. */
+    /* 1.3 are expected, or 0.4. More than these limits have a probability of 1 in 20,000. */
     assert_true(refused <= (blyt_large() ? 7 : 4));
 }
 
 /* ---- rates ----------------------------------------------------------------------------------- */
 
-/* Of 2500 false positives five sigma are a tenth. At 0.0001 there is only time for that in
- * kinds_cuckoo_large, else for 300, of which they are three tenths. */
+/* With 2500 false positives, five sigma are a tenth. At 0.0001 there is only time for that in
+ * kinds_cuckoo_large, otherwise for 300, with which they are three tenths. */
 static void check_rate(uint64_t n, uint64_t capacity, double p) {
     const uint64_t most = (blyt_large() ? 40000000U : 3000000U) / BLYT_SLOW;
     unsigned filters = n <= 10 ? 400 : n <= 1000 ? 50 : n <= 20000 ? 5 : 1;
@@ -191,7 +191,7 @@ static void rates_are_as_planned(void **state) {
     check_rate(300, 300, 0.2);
 }
 
-/* Copies fill the table, but a non-member meets their class once. */
+/* Copies fill the table, but a non-member can match them only once. */
 static void copies_do_not_raise_the_rate(void **state) {
     bly_filter *f = cuckoo(60000, 0.01);
     bly_filter_info once = {.struct_size = sizeof once};
@@ -221,7 +221,7 @@ static uint64_t bits_of(const uint8_t *body, uint64_t from, unsigned n) {
     return value;
 }
 
-/* As docs/format.md has it, one bit at a time. */
+/* By docs/format.md, bit by bit. */
 static unsigned copies_by_hand(const bly_filter *f, bly_hash h) {
     const uint64_t m = f->geometry.size;
     const unsigned rest_bits = f->geometry.hashes, width = rest_bits + 1;
@@ -279,7 +279,7 @@ static void agrees_with_a_second_implementation(void **state) {
         }
 }
 
-/* Batches of keys, small and large, go ways of their own. */
+/* Small and large batches of keys use different code. */
 static void batches_answer_as_single_calls(void **state) {
     static const uint32_t rests[] = {9, 12, 16, 30, 55};
     static const size_t sizes[] = {1, 15, 64, 65, 4095, 4096, 20000};
@@ -377,7 +377,8 @@ static void full_is_clean(void **state) {
     assert_true(t.done > 10000 && t.done < 10400 && bly_filter_count(f) == t.done);
     assert_true(added[t.done - 1] <= 1 && added[t.done] == 7);
     assert_int_equal(bly_filter_contains_many(f, l.keys, t.done, NULL), t.done);
-    /* Most adds fail now, a few find one of the last places; what fails changes nothing. */
+    /* Most adds fail now, a few find one of the last empty slots. An add that fails changes
+     * nothing. */
     unsigned failed = 0;
     for (size_t i = t.done; i < t.done + 300; i++) {
         uint8_t *kept = keep_body(f);
@@ -395,7 +396,7 @@ static void full_is_clean(void **state) {
     }
     assert_true(failed > 10);
     assert_int_equal(bly_filter_contains_many(f, l.keys, t.done, NULL), t.done);
-    /* There is room again once some are gone. */
+    /* There is room again when some keys are removed. */
     assert_ok(bly_filter_remove_many(f, l.keys, 500, NULL, &t));
     assert_true(t.done == 500 && t.changed == 500);
     assert_ok(bly_filter_add_many(f, l.keys, 400, NULL, NULL));
@@ -437,11 +438,11 @@ static void files_come_back(void **state) {
     (void)unlink(path);
 }
 
-/* Sums that are right do not make a body sound. */
+/* Invalid bodies are refused although the checksums are correct. */
 static void refuses_unsound_bodies(void **state) {
     (void)state;
-    /* Remainders of 13 bits, so that one can be other than 0 with a core that is 0. An odd number
-     * of buckets: the last ends within a byte. */
+    /* Remainders of 13 bits, so that a remainder can be nonzero while its core is 0. An odd number
+     * of buckets, so that the last bucket ends within a byte. */
     bly_filter *f = exact_table((bly_geometry){BLY_CUCKOO, 12, 101, 0, 0}, NULL), *g;
     const uint64_t slots = 404, width = 13, used = slots * width + 64;
     for (int damage = 0; damage < 6; damage++) {

@@ -1,5 +1,5 @@
-/* Two cuckoo filters: union, intersection and overlap are right copy by copy, and a union that
- * fails changes nothing. */
+/* Set operations on cuckoo filters: union, intersection and overlap are correct copy by copy, and a
+ * union that fails changes nothing. */
 #include "table_support.h"
 
 static bly_filter *cuckoo(uint64_t keys, double p) {
@@ -8,7 +8,8 @@ static bly_filter *cuckoo(uint64_t keys, double p) {
     return f;
 }
 
-/* A has keys 0..6000, those below 2000 twice; B has 3000..9000 (B < A), those below 4000 thrice. */
+/* Keys of a: 0..5999; 0..1999 and 3500..3999 have two copies. Keys of b: 3000..8999; 3000..3999
+ * have three copies. */
 static void make_two(bly_filter **a, bly_filter **b) {
     *a = cuckoo(80000, 1e-6);
     *b = cuckoo(80000, 1e-6);
@@ -82,7 +83,7 @@ static void intersection_keeps_the_fewer(void **state) {
     bly_filter_destroy(b);
 }
 
-/* Chance meetings of two sets' classes are taken off. */
+/* The estimate of the overlap subtracts chance collisions between the two sets. */
 static void overlap_is_not_biased(void **state) {
     (void)state;
     double sum = 0, seen = 0;
@@ -98,7 +99,7 @@ static void overlap_is_not_biased(void **state) {
         bly_filter_destroy(a);
         bly_filter_destroy(b);
     }
-    double expected = 10 * 18000 * 0.0074; /* chance meetings in all */
+    double expected = 10 * 18000 * 0.0074; /* all chance collisions */
     assert_true(fabs(sum - 20000) < 5 * sqrt(expected));
     assert_true(seen > 20000 + expected / 2);
 }

@@ -4,9 +4,9 @@
 
 #include <bloomery/host/chunks.h>
 
-enum { TAG = 0x676f6c64 }; /* that of the golden files, too */
+enum { TAG = 0x676f6c64 }; /* also the tag of the golden files */
 
-/* ---- functions that users bring along -------------------------------------------------------- */
+/* ---- custom hash functions ------------------------------------------------------------------- */
 
 static uint64_t fnv1a_64(const void *key, size_t len) {
     uint64_t h = UINT64_C(0xcbf29ce484222325);
@@ -75,7 +75,7 @@ static const function functions[] = {
 
 /* ---- rates ----------------------------------------------------------------------------------- */
 
-/* The single answers are those of the batch. Returns how many non-members are found. */
+/* Asserts that single lookups answer like a batch. Returns how many keys are found. */
 static size_t look_up(const bly_filter *f, const blyt_list *l) {
     uint8_t *found = malloc(l->n);
     assert_non_null(found);
@@ -94,7 +94,7 @@ static void judge_rate(const char *what, const char *kind, blyt_keys keys, doubl
                  100 * hits / n, 100 * fpr, (hits - n * fpr) / sigma);
 }
 
-/* The measured rate is the expected one, and no more than the requested. */
+/* Asserts that the measured rate is the expected one, and not above the requested one. */
 static void check_rate(const function *by, bly_kind kind, blyt_keys set, size_t keys, double fpr,
                        size_t lookups) {
     bly_spec spec = bly_spec_for(kind, keys, fpr);
@@ -114,7 +114,7 @@ static void check_rate(const function *by, bly_kind kind, blyt_keys set, size_t 
     bly_filter_destroy(f);
 }
 
-/* 250,000 lookups show at five sigma that 1% is off by a tenth. */
+/* 250,000 lookups detect at five sigma that a rate of 1% is off by a tenth. */
 static void weak_functions_keep_the_rate(void **state) {
     (void)state;
     static const bly_kind kinds[] = {BLY_SBBF, BLY_SPLIT512, BLY_CUCKOO};
@@ -125,8 +125,8 @@ static void weak_functions_keep_the_rate(void **state) {
                 check_rate(&functions[i], kinds[j], sets[k], 100000, 0.01, 250000);
 }
 
-/* Near the most keys that a 32-bit function serves at 0.1% (429,496), a tenth of the rate comes
- * from collisions of the function itself. One key more than that is refused. */
+/* With the most keys that a 32-bit function allows at 0.1% (429,496), a tenth of the rate comes
+ * from its collisions. One more key is refused. */
 static void bits_are_counted_honestly(void **state) {
     (void)state;
     const function *by = &functions[COUNT_OF(functions) - 1];
@@ -153,7 +153,8 @@ static bly_status peek_buffer(void *ctx, uint64_t at_byte, void *to, size_t n) {
     return BLY_OK;
 }
 
-/* The filter has the form of the file, answers as the original, and writes the same bytes. */
+/* Asserts that the filter uses the form in the file, answers like the original, and writes the same
+ * bytes. */
 static void assert_opened(const bly_filter *f, const bly_filter *g, blyt_buffer im) {
     assert_int_equal(bly_filter_hasher(g)->id, bly_filter_hasher(f)->id);
     assert_int_equal(bly_filter_hasher(g)->id, im.data[6]);
@@ -164,7 +165,7 @@ static void assert_opened(const bly_filter *f, const bly_filter *g, blyt_buffer 
     free(again.data);
 }
 
-/* Every way to open the file, with a hasher of the right tag in either form. */
+/* Opens the file in every way, with a hasher of the right tag in either form. */
 static void check_opened_with(const bly_filter *f, blyt_buffer im, const bly_hasher *given) {
     const bly_open_options with = {.struct_size = sizeof with, .hasher = given};
     const bly_open_options without = {.struct_size = sizeof without, .flags = BLY_OPEN_WITHOUT_KEY};
@@ -250,7 +251,7 @@ static void golden_files_with_either_form(void **state) {
 
 /* ---- both forms ------------------------------------------------------------------------------ */
 
-/* A key that is added by its hash, from the hasher of the filter, is found. */
+/* A key is found if it is added by its hash, computed with the hasher of the filter. */
 static void textbook_filters_are_raw(void **state) {
     (void)state;
     bly_spec spec = bly_spec_for(BLY_CLASSIC, 1000, 0.01);

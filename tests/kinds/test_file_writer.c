@@ -1,5 +1,5 @@
-/* test_file_writer.c - who may lead a save elsewhere, whose the result is, what is removed of
- * killed writers, and filters that change while they are saved. */
+/* test_file_writer.c - which symbolic links a save follows, the owner of the result, temporary
+ * files of killed writers, and filters that change while they are saved. */
 #define _GNU_SOURCE /* O_TMPFILE */
 #include "store_support.h"
 
@@ -13,7 +13,8 @@ enum { NOBODY = 65534, OTHER_GROUP = 54321, OLD = 3600, YOUNG = 300 };
 
 /* ---- a filter that changes ------------------------------------------------------------------- */
 
-static bly_filter *changes; /* gets a key more just before the next write but `writes_before` */
+/* Gets more keys before the write that follows `writes_before` other writes. */
+static bly_filter *changes;
 static int writes_before;
 
 ssize_t __real_write(int fd, const void *data, size_t size);
@@ -27,7 +28,7 @@ ssize_t __wrap_write(int fd, const void *data, size_t size) {
     return __real_write(fd, data, size);
 }
 
-/* What is written first, a header, is followed by a body that it does not fit. */
+/* The header is written first; the body that follows it has changed and does not fit it. */
 static void test_filter_that_changes(void **state) {
     (void)state;
     for (size_t i = 0; i < shape_count(); i++) {
@@ -76,21 +77,22 @@ static void test_links_of_others(void **state) {
     (void)state;
     struct stat st;
     if (geteuid() != 0)
-        skip(); /* links of others can then not be made */
+        skip(); /* without root, links of other users cannot be made */
     bly_filter *f = filled(shape_at(0), NULL, 40);
     assert_int_equal(mkdir(at("shared"), 0755), 0);
     assert_int_equal(chmod(at("shared"), 01777), 0);
     assert_int_equal(symlink("../secret", at("shared/link")), 0);
-    assert_link(f, at("shared/link"), 0); /* our own */
+    assert_link(f, at("shared/link"), 0); /* our own link */
     assert_int_equal(unlink(at("secret")), 0);
     assert_int_equal(lchown(at("shared/link"), NOBODY, NOBODY), 0);
     assert_link(f, at("shared/link"), EACCES);
-    assert_int_equal(symlink("shared/link", at("first")), 0); /* ours, to one that is not */
+    /* Our link to a link that is not ours. */
+    assert_int_equal(symlink("shared/link", at("first")), 0);
     assert_link(f, at("first"), EACCES);
     assert_int_equal(lstat(at("secret"), &st), -1);
     assert_int_equal(entries(scratch, ".tmp") + entries(at("shared"), ".tmp"), 0);
 
-    /* It is the sticky directory of all that makes the difference. */
+    /* In a directory that is not both sticky and writable by everybody, the link is followed. */
     assert_int_equal(chmod(at("shared"), 01775), 0);
     assert_link(f, at("shared/link"), 0);
     assert_int_equal(chmod(at("shared"), 0777), 0);
@@ -132,14 +134,15 @@ static void assert_owner(const char *path, uid_t user, gid_t group, mode_t mode)
 static void test_owner_is_kept(void **state) {
     (void)state;
     if (geteuid() != 0)
-        skip(); /* files of others can then not be made */
+        skip(); /* without root, files of other users cannot be made */
     bly_filter *f = filled(shape_at(0), NULL, 40);
     assert_ok(bly_filter_save(f, at("a.bly")));
     assert_int_equal(chown(at("a.bly"), NOBODY, OTHER_GROUP) | chmod(at("a.bly"), 0640), 0);
     assert_ok(bly_filter_save(f, at("a.bly")));
     assert_owner(at("a.bly"), NOBODY, OTHER_GROUP, 0640);
     assert_int_equal(chmod(at("a.bly"), 06755), 0);
-    assert_ok(bly_filter_save(f, at("a.bly"))); /* no file with data is run as its owner */
+    /* The set-user-ID bit is not kept: nobody runs a data file. */
+    assert_ok(bly_filter_save(f, at("a.bly")));
     assert_owner(at("a.bly"), NOBODY, OTHER_GROUP, 0755);
     bly_filter_destroy(f);
 }
@@ -147,7 +150,7 @@ static void test_owner_is_kept(void **state) {
 static void test_planted_file(void **state) {
     (void)state;
     if (geteuid() != 0)
-        skip(); /* files of others can then not be made */
+        skip(); /* without root, files of other users cannot be made */
     bly_filter *f = filled(shape_at(0), NULL, 40);
     mode_t mask = umask(027);
     assert_int_equal(mkdir(at("shared"), 0755) | chmod(at("shared"), 01777), 0);
@@ -166,7 +169,7 @@ static void test_group_that_cannot_be_kept(void **state) {
                                       {0644, 0644}, {0604, 0600}, {0666, 0666}};
     const gid_t group = getegid();
     if (geteuid() != 0)
-        skip(); /* files of others can then not be made */
+        skip(); /* without root, files of other users cannot be made */
     bly_filter *f = filled(shape_at(0), NULL, 40);
     assert_int_equal(chmod(scratch, 0777), 0);
     for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
@@ -190,7 +193,7 @@ static void age(const char *path, time_t seconds) {
     assert_int_equal(utimensat(AT_FDCWD, path, times, AT_SYMLINK_NOFOLLOW), 0);
 }
 
-/* What a killed writer leaves that was given these letters. */
+/* Makes the temporary file that a killed writer would leave, with that name and age. */
 static void leave(const char *name, time_t seconds) {
     spill(at(name), "half", 4);
     age(at(name), seconds);
@@ -201,7 +204,7 @@ static bool there(const char *name) {
     return lstat(at(name), &st) == 0;
 }
 
-/* Those that stay on purpose. */
+/* Removes the files that a save must leave in place. */
 static void remove_leftovers(void) {
     DIR *dir = opendir(scratch);
     assert_non_null(dir);
@@ -234,11 +237,11 @@ static void test_stale_files_are_removed(void **state) {
     bly_filter_destroy(f);
 }
 
-/* All of them old, and named as ours are. */
+/* Files that have our pattern of names but must stay. All but the first are old. */
 static void test_what_is_not_stale_stays(void **state) {
     (void)state;
     bly_filter *f = filled(shape_at(0), NULL, 40);
-    leave(".a.bly.bloomery-000000.tmp", YOUNG); /* or there would be no search */
+    leave(".a.bly.bloomery-000000.tmp", YOUNG); /* it makes the writer look for stale files */
     leave(".a.bly.bloomery-locked.tmp", OLD);
     int fd = open(at(".a.bly.bloomery-locked.tmp"), O_RDONLY);
     assert_int_equal(flock(fd, LOCK_EX | LOCK_NB), 0);
@@ -262,7 +265,7 @@ static void test_what_is_not_stale_stays(void **state) {
     assert_true(there("precious"));
     assert_int_equal(there(".a.bly.bloomery-theirs.tmp"), root);
 
-    /* Once nobody holds the lock it goes as well. */
+    /* When the lock is released, the file is removed, too. */
     assert_int_equal(close(fd), 0);
     assert_ok(bly_filter_save(f, at("a.bly")));
     assert_false(there(".a.bly.bloomery-locked.tmp"));
@@ -270,7 +273,7 @@ static void test_what_is_not_stale_stays(void **state) {
     bly_filter_destroy(f);
 }
 
-/* A writer that is at work for an hour keeps its file, whatever other writers do meanwhile. */
+/* A writer that is in use for an hour keeps its file, whatever other writers do. */
 static void test_writer_in_use(void **state) {
     (void)state;
     bly_filter *f = filled(shape_at(0), NULL, 40);
@@ -295,7 +298,7 @@ static void test_new_files_only(void **state) {
     assert_int_equal(bly_file_writer_open(at("a"), 2, &w), BLY_EINVAL);
     assert_null(w);
     assert_ok(bly_file_writer_open(at("a"), BLY_FILE_NEW, &w));
-    spill(at("a"), "theirs", 6); /* it appears meanwhile */
+    spill(at("a"), "theirs", 6); /* the file appears after the check */
     assert_int_equal(bly_file_writer_commit(w), BLY_EEXISTS);
     bly_file_writer_close(w);
     assert_int_equal(bly_file_writer_open(at("a"), BLY_FILE_NEW, &w), BLY_EEXISTS);
@@ -326,13 +329,13 @@ static void test_temporary_name_taken_over(void **state) {
     assert_true(there("a"));
 }
 
-/* A directory that takes files and does not show them. */
+/* A directory in which files can be created, but not listed. */
 static void test_directory_that_cannot_be_read(void **state) {
     (void)state;
     bly_filter *f = filled(shape_at(0), NULL, 40);
     assert_int_equal(mkdir(at("drop"), 0755), 0);
     assert_int_equal(chmod(at("drop"), 0333), 0);
-    bool root = geteuid() == 0; /* to whom nothing is locked */
+    bool root = geteuid() == 0; /* permissions do not bind root */
     if (root)
         assert_int_equal(chmod(scratch, 0755) | seteuid(NOBODY), 0);
     bly_status status = bly_filter_save(f, at("drop/a.bly"));
@@ -346,7 +349,7 @@ static void test_directory_that_cannot_be_read(void **state) {
 
 /* ---- files without a name -------------------------------------------------------------------- */
 
-static bool killed; /* before it could remove a file */
+static bool killed; /* the writer is killed before it can remove a file */
 
 int __wrap_unlink(const char *path);
 int __wrap_unlink(const char *path) {
@@ -360,7 +363,7 @@ static void test_spilled_keys_leave_no_file(void **state) {
     char path[PATH_MAX], byte = 0;
     int fd = open(scratch, O_TMPFILE | O_RDWR, 0600), file;
     if (fd < 0)
-        skip(); /* this file system has only files with names */
+        skip(); /* this file system has no unnamed temporary files */
     (void)close(fd);
     (void)snprintf(path, sizeof path, "%s", at("bloomery-XXXXXX"));
     killed = true;

@@ -1,5 +1,5 @@
-/* test_files.c - filters saved, loaded and mapped: what a file may be, what is left when a save
- * fails or is killed, and what other processes see. */
+/* test_files.c - saving, loading and mapping filters: which files are accepted, what remains when a
+ * save fails or is killed, and what other processes see. */
 #include "store_support.h"
 
 #include <errno.h>
@@ -34,7 +34,7 @@ static void test_load_wants_a_regular_file(void **state) {
     }
 }
 
-/* Memory that comes at a price: the file named by ctx is cut short. */
+/* An allocator that truncates the file named by ctx. */
 static void *cutting_alloc(void *ctx, size_t size) {
     return truncate(ctx, HEADER + 1) == 0 ? calloc(1, size) : NULL;
 }
@@ -82,9 +82,10 @@ static void test_save_follows_links(void **state) {
     blyt_buffer im = blyt_write(f);
     struct stat st;
     assert_int_equal(mkdir(at("sub"), 0755), 0);
-    assert_int_equal(symlink("sub/second", at("first")), 0); /* relative to the link */
+    /* The target is relative to the link. */
+    assert_int_equal(symlink("sub/second", at("first")), 0);
     assert_int_equal(symlink("../real.bly", at("sub/second")), 0);
-    for (int turn = 0; turn < 2; turn++) { /* dangling, then not */
+    for (int turn = 0; turn < 2; turn++) { /* first a dangling link, then one to a file */
         assert_ok(bly_filter_save(f, at("first")));
         assert_file_is(at("real.bly"), im);
         assert_int_equal(lstat(at("first"), &st), 0);
@@ -115,11 +116,11 @@ static void test_save_to_any_name(void **state) {
     assert_file_is("plain", im);
     memset(name, 'n', 255);
     name[255] = '\0';
-    assert_ok(bly_filter_save(f, name)); /* as long as names get */
+    assert_ok(bly_filter_save(f, name)); /* the longest possible name */
     assert_file_is(name, im);
-    memset(name, '\xbc', 255); /* no place to cut between characters */
+    memset(name, '\xbc', 255); /* there is no boundary between characters to cut at */
     assert_ok(bly_filter_save(f, name));
-    /* A path so long that the temporary one would be too long. */
+    /* A path so long that the temporary name would be too long. */
     memset(path, 0, sizeof path);
     memset(name, 'd', 200);
     name[200] = '\0';
@@ -171,7 +172,7 @@ static void test_save_into_unwritable_directory(void **state) {
     assert_int_equal(mkdir(at("locked"), 0755), 0);
     assert_ok(bly_filter_save(old, at("locked/a.bly")));
     assert_int_equal(chmod(at("locked"), 0555), 0);
-    bool root = geteuid() == 0; /* to whom nothing is locked */
+    bool root = geteuid() == 0; /* permissions do not bind root */
     if (!root || seteuid(NOBODY) == 0) {
         assert_save_fails(new, at("locked/a.bly"), EACCES);
         assert_save_fails(new, at("locked/b.bly"), EACCES);
@@ -231,7 +232,8 @@ static void test_saving_leaves_a_map_alone(void **state) {
     bly_filter_destroy(now);
 }
 
-/* In a child: maps the file, tells so, waits until the other has too, asks everything. */
+/* In a child process: maps the file, reports it, waits for the other process, looks up
+ * everything. */
 static int map_and_ask(const char *path, int tell, int wait_for) {
     bly_map *map;
     char byte = 'm';
@@ -301,7 +303,7 @@ static int remove_stale(const char *dir_path) {
     return count;
 }
 
-/* In how many microseconds of a child's life it is killed: in those of its first few saves. */
+/* The latest time in microseconds after which a child is killed: a few saves. */
 static unsigned time_to_kill(const bly_filter *f, const char *path) {
     struct timespec from, to;
     (void)clock_gettime(CLOCK_MONOTONIC, &from);
@@ -334,7 +336,7 @@ static void kill_while_saving(bly_filter *a, bly_filter *b, int turns) {
         (void)nanosleep(&nap, NULL);
         assert_int_equal(kill(child, SIGKILL), 0);
         assert_int_equal(waitpid(child, &status, 0), child);
-        assert_true(WIFSIGNALED(status)); /* no save failed before */
+        assert_true(WIFSIGNALED(status)); /* no save had failed before */
         (void)close(ready[0]);
         (void)close(ready[1]);
         bly_filter *f;

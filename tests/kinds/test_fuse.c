@@ -1,6 +1,6 @@
-/* Binary fuse filters: every set of keys can be built, none is missed, and rate and size are what
- * is promised. Their equations are solved as plain Gaussian elimination solves them. With
- * BLOOMERY_LONG in the environment the whole sweep of sizes and the large ones. */
+/* Binary fuse filters: every set of keys can be built, no key is missed, and rate and size are as
+ * promised. The solver agrees with plain Gaussian elimination. BLOOMERY_LONG in the environment
+ * runs the whole range of sizes. */
 #include "store_support.h"
 #include "support.h"
 
@@ -66,7 +66,7 @@ static void every_size(void **state) {
     }
 }
 
-/* Sizes at which other builders are known to fail for a quarter of all sets. */
+/* Sizes for which other builders are known to fail with a quarter of all sets. */
 static void many_seeds(void **state) {
     static const size_t sizes[] = {2, 5, 17, 100, 1000, 11500};
     blyt_list l = blyt_list_of(KEYS_LITTLE, 0, 11500);
@@ -151,7 +151,7 @@ static void bits_per_key(void **state) {
             assert_true(8 * (double)bly_plan_bytes(&g) < 1.02 * rates[i].bits * (double)n);
         }
     }
-    /* Few keys: there are 64 bytes at least. */
+    /* Few keys: a filter has at least 64 bytes. */
     for (size_t n = 1; n < 1000; n++) {
         bly_filter *f = fuse(&l, n, 0.01, 4);
         double bits = 8 * (double)(bly_filter_file_size(f) - HEADER);
@@ -161,7 +161,7 @@ static void bits_per_key(void **state) {
     blyt_list_free(&l);
 }
 
-/* What is planned is what is built. */
+/* The built filter has the planned geometry. */
 static void planned_as_built(void **state) {
     blyt_list l = blyt_list_of(KEYS_RANDOM, 0, 300000);
     bly_geometry g, h;
@@ -199,7 +199,7 @@ static void geometries(void **state) {
     REFUSED(g.hashes = 0, BLY_EGEOMETRY);
     REFUSED(g.hashes = 29, BLY_EGEOMETRY);
     REFUSED(g.size += 1, BLY_EGEOMETRY);
-    REFUSED(g.size += 64, BLY_EGEOMETRY);        /* not so for each of two shards */
+    REFUSED(g.size += 64, BLY_EGEOMETRY);        /* not a valid size for two shards */
     REFUSED(g.size = 2 * 2 * 64, BLY_EGEOMETRY); /* two segments */
     REFUSED(g.size = 0, BLY_EGEOMETRY);
     REFUSED(g.detail = 32 * 1 + 1, BLY_EGEOMETRY);
@@ -207,19 +207,19 @@ static void geometries(void **state) {
     REFUSED((g.detail = 32 * 2 + 6, g.size = 3 * 5 * 64), BLY_EGEOMETRY); /* three shards */
     REFUSED(g.detail = 65536, BLY_EGEOMETRY);
     REFUSED(g.options = BLY_FOLDABLE, BLY_EGEOMETRY);
-    REFUSED((g.detail = 0, g.size = 3), BLY_OK); /* small */
+    REFUSED((g.detail = 0, g.size = 3), BLY_OK); /* the small form */
     REFUSED((g.detail = 0, g.size = 3 << 14), BLY_OK);
     REFUSED((g.detail = 0, g.size = 3 * ((1 << 14) + 1)), BLY_EGEOMETRY);
     REFUSED((g.detail = 0, g.size = 100), BLY_EGEOMETRY);
     REFUSED((g.detail = 0, g.size = 0), BLY_EGEOMETRY);
-    REFUSED((g.detail = 32, g.size = 6), BLY_EGEOMETRY); /* of two shards */
+    REFUSED((g.detail = 32, g.size = 6), BLY_EGEOMETRY); /* the small form has no shards */
     REFUSED(g.size = UINT64_C(1) << 63, BLY_ETOOBIG);
     REFUSED(g.size = UINT64_C(1) << 46, BLY_ETOOBIG);
     REFUSED((g.hashes = 1, g.size = UINT64_C(1) << 48), BLY_ETOOBIG);
 #undef REFUSED
     assert_int_equal(bly_plan(BLY_FUSE, 10, 0x1p-29, 0, 128, &g), BLY_ERATE);
     assert_int_equal(bly_plan(BLY_FUSE, UINT64_C(1) << 47, 0.01, 0, 128, &g), BLY_ETOOBIG);
-    for (unsigned r = 1; r <= 28; r++) { /* a power of two is met, not passed */
+    for (unsigned r = 1; r <= 28; r++) { /* a rate of 2^-r needs exactly r bits */
         assert_ok(bly_plan(BLY_FUSE, 1000000, ldexp(1, -(int)r), 0, 128, &g));
         assert_int_equal(g.hashes, r);
         assert_ok(bly_plan(BLY_FUSE, 1000, ldexp(1.5, -(int)r), 0, 128, &g));
@@ -229,8 +229,8 @@ static void geometries(void **state) {
 
 /* ---- rate ------------------------------------------------------------------------------------ */
 
-/* Two-sided: hits of non-members against 2^-r. Of 2500 (1 - 2^-r) hits, five sigma are a tenth;
- * more queries than those need are not made. */
+/* A two-sided test of the measured rate against 2^-r. With 2500 (1 - 2^-r) hits, five sigma are a
+ * tenth; no more lookups are made than that takes. */
 static void check_rate(blyt_keys set, size_t n, unsigned r, uint64_t queries) {
     enum { SOME = 8192 };
     const uint64_t enough = UINT64_C(2500) << r;
@@ -270,7 +270,7 @@ static void rates(void **state) {
         check_rate(KEYS_RANDOM, 3000000, 10, 10 * queries);
 }
 
-/* Every hash will do. */
+/* The filter works with every hash function. */
 static void hash_functions(void **state) {
     blyt_list l = blyt_list_of(KEYS_LITTLE, 0, 20000),
               q = blyt_list_of(KEYS_LITTLE, 1 << 24, 160000); /* 64 * 2500: a tenth is five sigma */
@@ -283,7 +283,7 @@ static void hash_functions(void **state) {
             continue;
         assert_ok(bly_filter_build(&spec, l.keys, l.n, &f));
         assert_int_equal(bly_filter_contains_many(f, l.keys, l.n, NULL), l.n);
-        bly_filter_get_info(f, &s); /* 32 bits collide: one bit more */
+        bly_filter_get_info(f, &s); /* hashes of 32 bits collide, so one more bit is needed */
         double hits = (double)bly_filter_contains_many(f, q.keys, q.n, NULL), p = s.current_fpr;
         assert_true(fabs(hits - (double)q.n * p) < 5 * sqrt((double)q.n * p * (1 - p)));
         assert_true(p < 1.0000001 / 64);
@@ -295,7 +295,7 @@ static void hash_functions(void **state) {
 
 /* ---- use ------------------------------------------------------------------------------------- */
 
-/* One by one, in batches of any length, by hash: the same answers, for each width of a load. */
+/* Single lookups, batches and lookups by hash agree, for every width of loads. */
 static void batches(void **state) {
     enum { SMALL = 1000, LONG = 15000, ALL = 16000 };
     static const unsigned widths[] = {1, 7, 9, 10, 16, 25, 26, 28};
@@ -376,7 +376,7 @@ static void saved_and_back(void **state) {
         bly_map_close(map);
         assert_ok(bly_file_parse_info(im.data, im.size, &info));
         assert_true(info.geometry.kind == BLY_FUSE && info.count == sizes[i] && im.data[9] == 10);
-        for (size_t byte = 0; byte < im.size; byte++) { /* no bit is without a guard */
+        for (size_t byte = 0; byte < im.size; byte++) { /* every bit is protected by a checksum */
             im.data[byte] ^= (uint8_t)(1 << byte % 8);
             assert_int_not_equal(bly_filter_parse(im.data, im.size, NULL, &back), BLY_OK);
             im.data[byte] ^= (uint8_t)(1 << byte % 8);
@@ -387,7 +387,7 @@ static void saved_and_back(void **state) {
     blyt_list_free(&l);
 }
 
-/* Between the seeds and the slots, and after each shard's slots, there is nothing. */
+/* Asserts that bits between seeds and slots, and after the slots of a shard, are 0. */
 static void check_padding(const bly_geometry *g) {
     blyi_shape shape = {.geometry = *g, .capacity = 1, .items = 1, .fpr = 0.01};
     bly_filter *f, *back;
@@ -400,7 +400,7 @@ static void check_padding(const bly_geometry *g) {
         uint64_t past = bit < 8 * heading ? bit : (bit - 8 * heading) % (8 * each);
         bool used =
             bit < 8 * heading ? past < shards * 64 : past < blyi_fuse_shard_slots(g) * g->hashes;
-        used |= g->detail == 0 && bit >= end - 8; /* the seed's number */
+        used |= g->detail == 0 && bit >= end - 8; /* the number of the seed */
         f->body[bit / 8] = (uint8_t)(1 << bit % 8);
         blyt_buffer im = blyt_write(f);
         bly_status status = bly_filter_parse(im.data, im.size, NULL, &back);
@@ -419,7 +419,7 @@ static void padding_is_zero(void **state) {
     check_padding(&(bly_geometry){BLY_FUSE, 10, 3 * 50, 0, 0});
 }
 
-/* Any body can be asked anything: a sanitizer would tell. */
+/* Lookups in any body are safe: a sanitizer reports reads outside. */
 static void any_body(void **state) {
     uint64_t random = 1;
     (void)state;
@@ -431,7 +431,7 @@ static void any_body(void **state) {
         shape.geometry =
             (bly_geometry){BLY_FUSE, (uint32_t)(1 + turn / 2 % 28),
                            (segments << segment_log) * shards, 0, 32 * (shards - 1) + segment_log};
-        if (turn % 2 == 0) { /* a small one */
+        if (turn % 2 == 0) { /* the small form */
             shape.geometry.size = 3 * (1 + blyt_next(&random) % 200);
             shape.geometry.detail = 0;
         }
@@ -441,7 +441,7 @@ static void any_body(void **state) {
         size_t hits = 0;
         assert_ok(bly_hasher_init(&shape.hasher, BLY_HASH_XXH3, 0));
         assert_ok(bly_plan_check(&shape.geometry));
-        uint8_t *body = NULL, *exact = NULL; /* nothing lies behind the last byte */
+        uint8_t *body = NULL, *exact = NULL; /* the block ends with the last byte */
         size_t bytes = (size_t)bly_plan_bytes(&shape.geometry);
         assert_int_equal(posix_memalign((void **)&exact, 64, bytes), 0);
         body = exact;
@@ -467,7 +467,7 @@ enum { MAX = 400 };
 
 /* ---- plain elimination ----------------------------------------------------------------------- */
 
-/* Whether n equations are independent, so that they have a solution whatever is wanted. */
+/* Whether n equations are independent, so that they have a solution for any right side. */
 static bool independent(const blyi_fuse_equation *t, size_t n, size_t slots) {
     static uint8_t row[MAX][MAX];
     size_t rank = 0;
@@ -497,7 +497,7 @@ static bool independent(const blyi_fuse_equation *t, size_t n, size_t slots) {
 
 /* ---- equations ------------------------------------------------------------------------------- */
 
-/* One slot in each third, or with `near` in three neighbouring segments of 4. */
+/* Random equations: one slot in each third or, with `near`, in three neighbouring segments of 4. */
 static void make(blyi_fuse_equation *t, size_t n, size_t slots, bool near, uint64_t *random) {
     for (size_t i = 0; i < n; i++) {
         for (unsigned j = 0; j < 3; j++)
@@ -516,7 +516,7 @@ static void assert_solved(const blyi_fuse_equation *t, size_t n, const uint32_t 
         assert_int_equal(value[t[i].slot[0]] ^ value[t[i].slot[1]] ^ value[t[i].slot[2]], t[i].sum);
 }
 
-/* Solved exactly when it can be, whatever is wanted. */
+/* A system is solved exactly if it has a solution for every right side. */
 static void as_elimination(void **state) {
     const bly_allocator a = blyi_allocator_or_default(NULL);
     static blyi_fuse_equation t[MAX];
@@ -541,7 +541,7 @@ static void as_elimination(void **state) {
     assert_true(solved > 1000 / BLYT_SLOW && not_solved > 1000 / BLYT_SLOW);
 }
 
-/* Large ones: most can be solved with 1.11 slots for each, where peeling alone takes 1.22. */
+/* Most large systems can be solved with 1.11 slots per equation; peeling alone needs 1.22. */
 static void large(void **state) {
     const bly_allocator a = blyi_allocator_or_default(NULL);
     static const size_t sizes[] = {300, 3000, 9000};
@@ -568,7 +568,7 @@ static void large(void **state) {
     }
 }
 
-/* What would take too long is given up. */
+/* The solver gives up on systems that would take too long. */
 static void too_many(void **state) {
     const bly_allocator a = blyi_allocator_or_default(NULL);
     const size_t n = 60000, slots = 66000;

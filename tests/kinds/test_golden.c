@@ -6,7 +6,7 @@
 
 enum { CUSTOM_TAG = 0x676f6c64 };
 
-/* The hasher a golden file needs, or NULL. */
+/* The hasher that a golden file needs, or NULL. */
 static const bly_hasher *golden_hasher(const bly_file_info *info) {
     static bly_hasher h;
     uint8_t key[16];
@@ -19,7 +19,7 @@ static const bly_hasher *golden_hasher(const bly_file_info *info) {
     return info->keyed && bly_hasher_keyed(&h, key) == BLY_OK ? &h : NULL;
 }
 
-/* How many copies of key number i there must be at least, by what MANIFEST says. */
+/* The minimum number of copies of key number i, according to MANIFEST. */
 static uint64_t copies_of(const char *relation, int i) {
     if (strcmp(relation, "often") == 0)
         return (uint64_t)i % 20 + 1;
@@ -30,7 +30,8 @@ static uint64_t copies_of(const char *relation, int i) {
     return strcmp(relation, "twice") == 0 ? 2 : 1;
 }
 
-/* Never fewer copies than there are, as far as counters go; and what was removed is gone. */
+/* Asserts that there are not fewer copies than were added, up to the limit of counters, and that
+ * removed keys are gone. */
 static void check_keys(const bly_filter *f, int first, int count, const char *relation) {
     const bly_geometry g = bly_filter_geometry(f);
     const blyt_case *like = blyt_case_like(&g);
@@ -48,7 +49,7 @@ static void check_keys(const bly_filter *f, int first, int count, const char *re
         assert_false(bly_filter_contains(f, key, (size_t)key_text(key, "golden", i)));
 }
 
-/* Returns the kind of the file. */
+/* Checks a golden file. Returns its kind. */
 static bly_kind check_golden(const char *path, int first, int count, const char *relation) {
     bly_filter *f;
     bly_map *map;
@@ -100,7 +101,7 @@ static void test_golden_good(void **state) {
         assert_true(has_file[k]);
 }
 
-/* From "name.ESTATUS.bly". */
+/* The status in a file name like "name.ESTATUS.bly". */
 static bly_status status_named(const char *file) {
 #define NAME_OF(name, value, text) {#name, name},
     static const struct {
@@ -118,14 +119,15 @@ static bly_status status_named(const char *file) {
     return BLY_OK;
 }
 
-/* A kind that version 1 began without may have come since. What was then a lie about the kind is
- * one about the shape now. */
+/* Whether a file's unknown kind is known by now: kinds were added after the file was made. The file
+ * then fails with another status, for its shape. */
 static bool is_known_by_now(const char *file) {
     const char *kind = strstr(file, "kind-");
     return kind && bly_kind_name((bly_kind)atoi(kind + strlen("kind-"))) != NULL;
 }
 
-/* What is wrong behind a good header is not looked at where the hash is missing. */
+/* Whether this build lacks the hash of the file: then errors after a valid header are not
+ * reached. */
 static bool lacks_its_hash(blyt_buffer im) {
     bly_file_info info = {.struct_size = sizeof info};
     return bly_file_parse_info(im.data, im.size, &info) == BLY_OK &&
@@ -163,7 +165,8 @@ static bly_status copy_out(void *ctx, uint64_t at, void *to, size_t n) {
     return BLY_OK;
 }
 
-/* Kinds that were removed are unsupported by every way in; with damage, they are damaged first. */
+/* Kinds that were removed are unsupported in every way to open a file; damaged files are reported
+ * as damaged. */
 static void check_removed(const char *path, unsigned code) {
     blyt_buffer im = slurp(path);
     const bly_chunk_source source = {im.size, copy_out, copy_out, im.data};

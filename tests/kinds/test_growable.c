@@ -1,5 +1,5 @@
-/* The growable cuckoo filter: doubling loses no key, forgets no copy, and keeps the rate; and when
- * it cannot be done, nothing happens. */
+/* The growable cuckoo filter: doubling loses no key and no copy, and keeps the rate. If it fails,
+ * nothing changes. */
 #include "table_support.h"
 
 #include "kinds/cuckoo/cuckoo_layout.h"
@@ -21,8 +21,8 @@ static unsigned doublings_left(const bly_filter *f) {
 
 /* ---- growth ---------------------------------------------------------------------------------- */
 
-/* From a thousand keys to a million: after each doubling every key is there, the rate is the one
- * computed, and keys from before can be taken out and put back. */
+/* From a thousand keys to a million: after each doubling every key is found, the rate is the
+ * computed one, and older keys can be removed and added again. */
 static void grows_to_its_horizon(void **state) {
     unsigned last = BLYT_SLOW > 1 ? 6 : 10;
     double p = 0.01;
@@ -42,8 +42,8 @@ static void grows_to_its_horizon(void **state) {
         assert_true(contains_hashes(f, 1, 0, added));
         double rate = bly_plan_fpr(&g, added, 64);
         tally t = {0};
-        /* Of 2500 false positives five sigma are a tenth. There is time for as many when it has
-         * grown eight times or more, else for fewer. */
+        /* With 2500 false positives, five sigma are a tenth. There is time for as many after eight
+         * doublings or more, before that for fewer. */
         uint64_t queries = (uint64_t)(2500 / rate), most = blyt_large() ? 8000000 : 1100000;
         if (queries > most / BLYT_SLOW)
             queries = most / BLYT_SLOW;
@@ -59,13 +59,13 @@ static void grows_to_its_horizon(void **state) {
     assert_true(s.requested_fpr == p && s.expected_fpr <= p);
     if (last == 10)
         assert_true((double)s.bits / (double)added < 10.9);
-    /* Grown filters empty themselves as others do. */
+    /* Removing all keys empties a grown filter like any other. */
     remove_hashes(f, 1, 0, added);
     assert_true(all_zero(f));
     bly_filter_destroy(f);
 }
 
-/* A grown filter is the one that was made at that size, whatever its rate. */
+/* A grown filter equals one that was created with that size, whatever its rate. */
 static void growing_is_the_same_as_having_been_large(void **state) {
     static const double rates[] = {0.06, 0.01, 1e-4, 1e-9};
     (void)state;
@@ -82,7 +82,7 @@ static void growing_is_the_same_as_having_been_large(void **state) {
     }
 }
 
-/* So many bits that the second word of the hash counts as well. */
+/* Remainders so long that they use the second word of the hash, too. */
 static void growth_of_long_remainders(void **state) {
     bly_filter *f = growable(1000, 8000, 0x1p-39, NULL);
     (void)state;
@@ -104,7 +104,7 @@ static void programs_lose_nothing(void **state) {
     bly_filter_destroy(f);
 }
 
-/* ---- where it ends --------------------------------------------------------------------------- */
+/* ---- limits ---------------------------------------------------------------------------------- */
 
 static void full_at_the_horizon(void **state) {
     bly_filter *f = growable(1000, 4000, 0.001, NULL);
@@ -120,7 +120,7 @@ static void full_at_the_horizon(void **state) {
     bly_filter_destroy(f);
 }
 
-/* Copies of one key do not make it grow; nor do many copies of many. */
+/* Neither copies of one key nor many copies of many keys make the filter grow. */
 static void copies_do_not_make_it_grow(void **state) {
     bly_filter *f = growable(1000, 0, 0.01, NULL);
     unsigned before = doublings_left(f);
@@ -131,7 +131,7 @@ static void copies_do_not_make_it_grow(void **state) {
         copies++;
     assert_true(copies == 8 && doublings_left(f) == before);
     bly_filter_destroy(f);
-    /* An add that would not find a place in a larger table either leaves this one as it is. */
+    /* If an add would not find room in a larger table either, this table stays as it is. */
     for (uint64_t seed = 1; seed <= 200 / BLYT_SLOW; seed++) {
         bly_status status = BLY_OK;
         f = growable(20, 0, 0.01, NULL);
@@ -298,7 +298,7 @@ static void clear_keeps_the_size(void **state) {
     bly_filter_destroy(f);
 }
 
-/* What comes out of a file grows on. */
+/* A filter that was loaded can grow. */
 static void files_grow_on(void **state) {
     char path[] = "/tmp/bloomery-growable-XXXXXX";
     bly_filter *f = growable(500, 0, 0.01, NULL), *g;
@@ -340,7 +340,7 @@ static void unions_grow(void **state) {
     assert_true(all_zero(a));
     bly_filter_destroy(a);
     bly_filter_destroy(b);
-    /* Into a full one that may not grow. */
+    /* A union into a full filter that may not grow. */
     a = growable(1000, 1000, 1e-4, NULL);
     b = growable(1000, 1000, 1e-4, NULL);
     add_hashes(a, 13, 0, 900);
@@ -353,7 +353,7 @@ static void unions_grow(void **state) {
     bly_filter_destroy(b);
 }
 
-/* Tables of one origin can be combined whatever each has grown to, either way round. */
+/* Tables of the same original size can be combined, however often each has grown. */
 static void sizes_may_differ(void **state) {
     (void)state;
     for (int way = 0; way < 2; way++) {
@@ -380,7 +380,7 @@ static void sizes_may_differ(void **state) {
         bly_filter_destroy(a);
         bly_filter_destroy(b);
     }
-    /* But not those of another origin. */
+    /* Tables of different original sizes cannot. */
     bly_filter *a = growable(1000, 0, 1e-6, NULL), *b = growable(2000, 2048000, 1e-6, NULL);
     bly_filter *c = growable(1000, 0, 1e-4, NULL);
     assert_int_equal(bly_filter_union(a, b), BLY_EMISMATCH);

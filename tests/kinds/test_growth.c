@@ -1,5 +1,5 @@
-/* test_growth.c - how much a filter that comes from a file may allocate to grow: a small file does
- * not make the first add take gigabytes. */
+/* test_growth.c - the growth limit of filters from files: a small file cannot make the first add
+ * allocate gigabytes. */
 #include "store_support.h"
 
 #include "formats/redisbloom_support.h"
@@ -8,7 +8,7 @@
 
 enum { MEBI = 1 << 20 };
 
-/* An allocator that has no block larger than 96 MiB, and remembers the largest that was asked for.
+/* An allocator without blocks above 96 MiB, which records the largest requested size.
  */
 static void *small_alloc(void *ctx, size_t size) {
     size_t *largest = ctx;
@@ -33,8 +33,8 @@ static void assert_unchanged(const bly_filter *f, blyt_buffer was) {
     free(now.data);
 }
 
-/* A full filter that would grow by gigabytes: no way to add to it allocates more than 64 MiB, and
- * none changes it, until the limit is raised. */
+/* A full filter that would grow by gigabytes: until the limit is raised, no kind of add allocates
+ * more than 64 MiB, or changes the filter. */
 static void assert_limited(bly_filter *f, blyt_buffer was, size_t *largest) {
     bly_bytes key = blyt_text("new");
     bly_hash h = bly_hash_key(bly_filter_hasher(f), key.data, key.size);
@@ -51,7 +51,7 @@ static void assert_limited(bly_filter *f, blyt_buffer was, size_t *largest) {
     assert_int_equal(bly_filter_add_hash(f, h, NULL), BLY_EGROWTH);
     assert_true(*largest <= 64 * MEBI);
     bly_filter_limit_growth(f, UINT64_MAX);
-    assert_int_equal(bly_filter_add_hash(f, h, NULL), BLY_ENOMEM); /* it was asked for */
+    assert_int_equal(bly_filter_add_hash(f, h, NULL), BLY_ENOMEM); /* the memory is requested now */
     assert_true(*largest > 1u << 30);
     assert_unchanged(f, was);
     bly_filter_limit_growth(f, 0);
@@ -60,7 +60,7 @@ static void assert_limited(bly_filter *f, blyt_buffer was, size_t *largest) {
     *largest = 0;
 }
 
-/* A file of 768 bytes whose next level would take 2 GB, by every way in. */
+/* A file of 768 bytes whose next level would take 2 GB, opened in every way. */
 static void test_amplify(void **state) {
     (void)state;
     blyt_buffer im = slurp(BLYT_GOLDEN_DIR "/../regressions/amplify-768B.bly");
@@ -88,7 +88,7 @@ static void test_amplify(void **state) {
     free(im.data);
 }
 
-/* Filters that were made here grow as they were told to, and also as the base of an overlay. */
+/* Filters that were created, not loaded, grow without a limit, also as the base of an overlay. */
 static void test_created_is_free(void **state) {
     (void)state;
     FOR_EACH_CASE(c) {
@@ -118,8 +118,8 @@ static void test_created_is_free(void **state) {
     }
 }
 
-/* Of every four steps two add a key, one adds a copy of another, and one removes the first again. A
- * filter that is full, or cannot do it, is passed over. */
+/* Four steps: two add a key, one adds a copy of another key, and one removes the first. If the
+ * filter is full, or does not support the step, it counts as done. */
 static bly_status do_step(bly_filter *f, int i) {
     char key[32];
     size_t len = (size_t)key_text(key, "grow", i / 4);
@@ -129,7 +129,7 @@ static bly_status do_step(bly_filter *f, int i) {
     return status == BLY_EFULL || status == BLY_EUNSUPPORTED ? BLY_OK : status;
 }
 
-/* The steps up to the first that fails. Returns its number, or n. */
+/* Does steps up to the first that fails. Returns its number, or n. */
 static int do_steps(bly_filter *f, int n) {
     int i = 0;
     while (i < n && do_step(f, i) == BLY_OK)
@@ -137,18 +137,18 @@ static int do_steps(bly_filter *f, int n) {
     return i;
 }
 
-/* Whether adds may need more memory: for keys, for counts, or for the keys beside a base. */
+/* Whether adds may need more memory: for keys, for counts, or for keys beside a base. */
 static bool grows(bly_kind kind) {
     return blyt_grows(kind) || bly_kind_capabilities(kind) & BLY_DETAIL_GROWS ||
            kind == BLY_OVERLAY;
 }
 
-/* Every kind that grows heeds a limit, is as it was when it has met it, and goes on when there is
- * none. With the default no filter of a few keys is held up. */
+/* Every kind that grows obeys a limit, is unchanged when it has reached it, and continues when the
+ * limit is removed. The default limit does not affect filters of a few keys. */
 static void test_limit_of_kinds(void **state) {
     (void)state;
-    enum { STEPS = 2000 };  /* shapes that meet the limit do so within 800 */
-    bool met[64] = {false}; /* by kinds; some shapes have room for all these keys */
+    enum { STEPS = 2000 };  /* shapes that reach the limit do so within 800 steps */
+    bool met[64] = {false}; /* indexed by kind; some shapes have room for all these keys */
     for (size_t i = 0; i < shape_count(); i++) {
         bly_filter *f = filled(shape_at(i), NULL, 30), *loaded = NULL;
         blyt_buffer im = blyt_write(f);
@@ -175,7 +175,7 @@ static void test_limit_of_kinds(void **state) {
         assert_int_equal(met[shape_at(i).kind], grows(shape_at(i).kind));
 }
 
-/* A small filter that is loaded gets as large as its keys make it, level by level. */
+/* A small filter that is loaded can grow to any size, level by level, as keys are added. */
 static void grow_honestly(bly_kind kind, uint32_t growth, const blyt_list *l) {
     bly_spec spec = bly_spec_for(kind, 100, 0.001);
     spec.scalable.growth = growth;
@@ -202,7 +202,7 @@ static void test_honest_growth(void **state) {
     blyt_list_free(&l);
 }
 
-/* A step may take 64 times what the filter takes when it is made, not what its file took. */
+/* A step may allocate 64 times the present size of the filter, not that of its file. */
 static void test_default_follows_size(void **state) {
     (void)state;
     size_t largest = 0;
@@ -219,7 +219,7 @@ static void test_default_follows_size(void **state) {
     uint64_t size = bly_filter_file_size(back);
     assert_true(largest > 64 * im.size && largest <= 64 * MEBI);
     largest = 0;
-    bly_status status = BLY_OK; /* its next level would be some 128 times as large */
+    bly_status status = BLY_OK; /* its next level would be about 128 times as large */
     for (int i = 129000; status == BLY_OK && i < 140000; i++) {
         char key[32];
         int len = key_text(key, "store", i);
@@ -233,7 +233,7 @@ static void test_default_follows_size(void **state) {
 
 /* ---- RedisBloom's structures ----------------------------------------------------------------- */
 
-/* As LOADCHUNK brings it. */
+/* A copy that is loaded like by LOADCHUNK. */
 static any again(any f, const bly_allocator *a) {
     blyt_buffer header = any_header(f);
     any back;
@@ -255,7 +255,7 @@ static void limit(any f, uint64_t max_bytes) {
         bly_rb_cuckoo_limit_growth(f.cuckoo, max_bytes);
 }
 
-/* Adds that key, or others, until that fails. Returns how many were added. */
+/* Adds the same key, or different ones, until an add fails. Returns how many were added. */
 static int fill(any f, bool same, bly_status *status) {
     int n = 0;
     for (char key[32]; n < 100000; n++) {
@@ -298,7 +298,7 @@ static void test_redisbloom(void **state) {
     }
 }
 
-/* Copies of one key open one sub-filter after the other, but these do not grow on each other. */
+/* Copies of one key add one sub-filter after the other, but do not raise the limit for the next. */
 static void test_copies_of_one_key(void **state) {
     (void)state;
     size_t largest = 0;

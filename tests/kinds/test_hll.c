@@ -1,5 +1,5 @@
-/* HyperLogLog: registers are what the format says, estimates are as good as they say they are,
- * unions are those of the keys, and damage stays harmless. */
+/* HyperLogLog: registers follow the format, estimates have the stated error, unions equal those of
+ * the keys, and damage is harmless. */
 #include "store_support.h"
 #include "table_support.h"
 
@@ -28,11 +28,11 @@ static void precisions_have_their_size_and_error(void **state) {
         bly_filter_get_info(f, &s);
         assert_true(s.requested_fpr == bly_hll_error(f) && s.current_fpr == s.requested_fpr);
         assert_true(s.estimated_keys == 0 && s.count == 0 && s.fill == 0 && s.expected_fill == 0);
-        /* The error asked gives this precision, one that is smaller by more than a twentieth the
-         * next. */
+        /* The requested error gives this precision; an error that is smaller by more than a
+         * twentieth gives the next. */
         assert_ok(bly_plan(BLY_HLL, 1000, error, 0, 64, &planned));
         assert_int_equal(planned.hashes, p);
-        /* Quoted to two digits it is the same. */
+        /* The same error, rounded to two digits, gives the same precision. */
         char quoted[32];
         (void)snprintf(quoted, sizeof quoted, "%.1e", error);
         assert_ok(bly_plan(BLY_HLL, 1000, strtod(quoted, NULL), 0, 64, &planned));
@@ -55,7 +55,7 @@ static void errors_are_asked_as_they_are_quoted(void **state) {
     assert_int_equal(bly_filter_capacity(f), 5);
     assert_int_equal(bly_filter_hasher(f)->id, BLY_HASH_XXH3);
     bly_filter_destroy(f);
-    spec.capacity = 0; /* has no bearing */
+    spec.capacity = 0; /* the capacity does not matter */
     assert_ok(bly_filter_create(&spec, &f));
     assert_int_equal(bly_filter_hasher(f)->id, BLY_HASH_XXH3);
     bly_filter_destroy(f);
@@ -88,7 +88,7 @@ static void refuses_what_it_cannot_be(void **state) {
     spec.sharing = BLY_SHARED;
     assert_int_equal(bly_filter_create(&spec, &f), BLY_EUNSUPPORTED);
     spec.sharing = BLY_EXCLUSIVE;
-    /* Ten million hashes of 32 bits are some ten thousand fewer than the keys. */
+    /* Ten million keys have about ten thousand fewer different hashes of 32 bits. */
     assert_ok(bly_hasher_init(&spec.hasher, BLY_HASH_FNV1A_32, 0));
     spec.capacity = 10000000;
     assert_int_equal(bly_filter_create(&spec, &f), BLY_EWEAKHASH);
@@ -105,7 +105,7 @@ static void refuses_what_it_cannot_be(void **state) {
 
 /* ---- registers ------------------------------------------------------------------------------- */
 
-/* The rank, by the letter: bits are looked at one by one. */
+/* The rank by docs/format.md, bit by bit. */
 static unsigned rank_by_hand(uint64_t hi, unsigned precision) {
     unsigned rank = 1;
     for (unsigned bit = 64 - precision; bit-- > 0 && !(hi >> bit & 1);)
@@ -113,7 +113,7 @@ static unsigned rank_by_hand(uint64_t hi, unsigned precision) {
     return rank;
 }
 
-/* Bit i of a body, by the letter. */
+/* Bit i of a body by docs/format.md. */
 static unsigned bit_of(const bly_filter *f, uint64_t i) {
     return f->body[i >> 3] >> (i & 7) & 1;
 }
@@ -129,7 +129,7 @@ static void registers_are_as_in_the_format(void **state) {
             h[i] = hash_at(p, i);
             h[i].hi >>= i % 3 == 0 ? i % 64 : 0; /* high ranks too */
             if (i % 7 == 0)
-                h[i].hi &= ~(UINT64_MAX >> p); /* the highest */
+                h[i].hi &= ~(UINT64_MAX >> p); /* the highest rank */
         }
         bly_batch_result done;
         size_t changes = 0;
@@ -183,18 +183,18 @@ static void keys_and_their_hashes_are_the_same(void **state) {
 
 /* ---- estimates ------------------------------------------------------------------------------- */
 
-/* The errors of many sketches, relative. */
+/* The relative errors of many sketches. */
 typedef struct errors {
     double sum, squares, worst;
     unsigned n;
 } errors;
 
-/* Adds the keys from..until-1 of a stream: those of add_hashes, but for the low words, which no
- * sketch looks at and which would take as long to draw as the high ones. */
+/* Adds the keys from .. until - 1 of a stream, like add_hashes, but without the low words, which
+ * sketches do not read and which take as long to draw as the high ones. */
 static void add_high_words(bly_filter *f, uint64_t stream, uint64_t from, uint64_t until) {
     bly_hash h[SOME];
     uint64_t low = blyt_next(&stream);
-    (void)blyt_next(&low); /* passes over the low word */
+    (void)blyt_next(&low); /* skips the low word */
     for (size_t n = 0; from < until; from += n) {
         for (n = 0; n < SOME && from + n < until; n++) {
             uint64_t word = low + (from + n) * UINT64_C(0x632be59bd9b4e019);
@@ -204,7 +204,8 @@ static void add_high_words(bly_filter *f, uint64_t stream, uint64_t from, uint64
     }
 }
 
-/* The errors at each of these sizes, which ascend: a sketch is measured on its way to the last. */
+/* Measures the errors at each of these ascending sizes, while a sketch is filled to the last of
+ * them. */
 static void measure(unsigned precision, const uint64_t *sizes, size_t n, unsigned seeds,
                     errors *e) {
     bly_filter *f = hll(precision);
@@ -222,8 +223,8 @@ static void measure(unsigned precision, const uint64_t *sizes, size_t n, unsigne
     bly_filter_destroy(f);
 }
 
-/* The standard deviation to expect: below 2.5 keys for each register that of the share of registers
- * still 0, which tells more; from there on the one promised. */
+/* The expected standard deviation: below 2.5 keys per register that of linear counting, which is
+ * more accurate; above that, the stated one. */
 static double spread(unsigned precision, uint64_t keys) {
     double m = (double)((uint64_t)1 << precision), t = (double)keys / m;
     double linear = sqrt(m * (exp(t) - t - 1)) / (double)keys, full = 1.03896 / sqrt(m);
@@ -233,8 +234,8 @@ static double spread(unsigned precision, uint64_t keys) {
 static void judge_errors(unsigned precision, uint64_t keys, const errors *e) {
     double sigma = spread(precision, keys), m = (double)((uint64_t)1 << precision);
     double mean = e->sum / e->n, rms = sqrt(e->squares / e->n), sure = sqrt((double)e->n);
-    /* A few registers estimate too much, by 1.1 / m, and now and then by far: their errors are
-     * skewed. Of few keys, one more or less is what an estimate can be wrong by. */
+    /* With few registers, estimates are too high by 1.1 / m, and sometimes far too high: their
+     * errors are skewed. With few keys, an estimate may be off by one key. */
     double bias = 1.7 / m, step = 1.1 / (double)keys;
     bool fits = (precision < 10 || e->worst <= 5 * sigma + bias + step) &&
                 fabs(mean) <= 5 * sigma / sure + bias && rms <= sigma * (1 + 3.6 / sure) + bias;
@@ -242,7 +243,8 @@ static void judge_errors(unsigned precision, uint64_t keys, const errors *e) {
         print_message("precision %u, %g keys: mean %.5f, rms %.5f, worst %.5f, sigma %.5f\n",
                       precision, (double)keys, mean, rms, e->worst, sigma);
     assert_true(fits);
-    /* Nor better than it can be: the spread is not that of too few different keys. */
+    /* The error must not be too small either: that would mean that the keys are not different
+     * enough. */
     assert_true((double)keys < m || e->n < 40 || rms > sigma * (0.8 - 3.6 / sure));
 }
 
@@ -269,9 +271,9 @@ static void estimates_are_within_five_sigma(void **state) {
     }
 }
 
-/* The root mean square of n errors has a relative sigma of 1 / sqrt(2n): 1250 sketches show at five
- * sigma that it is off by a tenth. Where sketches are large there are fewer, and their spread shows
- * a quarter (200) or two thirds (30). (At precision 14, the case above has more keys.) */
+/* The root mean square of n errors has a relative sigma of 1 / sqrt(2n): with 1250 sketches, five
+ * sigma are a tenth. There are fewer large sketches, for which five sigma are a quarter (200
+ * sketches) or two thirds (30). (At precision 14, the case above has more keys.) */
 static void every_precision_is_as_good_as_it_says(void **state) {
     (void)state;
     for (unsigned p = 4; p <= 18; p++) {
@@ -295,8 +297,9 @@ static void few_keys_are_nearly_exact(void **state) {
             bool changed;
             assert_ok(bly_filter_add_hash(f, hash_at(seed + 999, n), &changed));
             if (n > 10 && (n + seed) % 5 != 0 && !blyt_large())
-                continue; /* each number of keys in 40 sketches: an estimate reads all registers */
-            /* Two keys in one register count as one, or as a little more. */
+                continue; /* only 40 sketches per number of keys, because an estimate reads all
+                             registers */
+            /* Two keys in one register count as one key, or a little more. */
             double off = bly_hll_estimate(f) - n, sigma = n * spread(14, n > 1 ? n : 2);
             assert_true(fabs(off) <= 5 * sigma + 1.1);
             assert_true(n > 10 || fabs(off) < 1.5);
@@ -311,7 +314,7 @@ static void few_keys_are_nearly_exact(void **state) {
     bly_filter_destroy(f);
 }
 
-/* Registers drawn as n keys would leave them: numbers of keys that no test can add. */
+/* Registers drawn from the distribution for n keys, for numbers of keys that no test can add. */
 static void astronomic_numbers(void **state) {
     (void)state;
     for (unsigned p = 6; p <= 14; p += 4)
@@ -347,7 +350,7 @@ static void union_is_that_of_the_keys(void **state) {
         add_hashes(b, 3, 4000, 20000);
         add_hashes(both, 3, 0, 20000);
         assert_ok(bly_filter_union(a, b));
-        /* The files too: what the header counts is told by the registers. */
+        /* Their files are equal, too: the count in the header is computed from the registers. */
         blyt_buffer x = blyt_write(a), y = blyt_write(both);
         assert_int_equal(x.size, y.size);
         assert_memory_equal(x.data, y.data, x.size);
@@ -423,7 +426,7 @@ static void files_come_back(void **state) {
     }
 }
 
-/* A header's count is no matter: it is recomputed from the registers. */
+/* The count in a header is ignored, and recomputed from the registers. */
 static void the_count_of_a_header_is_not_believed(void **state) {
     bly_filter *f = hll(8), *back = NULL;
     (void)state;
@@ -460,7 +463,7 @@ static void damaged_registers_are_found_or_bounded(void **state) {
         blyt_buffer im = blyt_write(f);
         for (uint64_t i = 0; i < 6 * ((uint64_t)1 << p) / 8; i++)
             im.data[HEADER + i] = (uint8_t)blyt_next(&seed);
-        im.data[HEADER] |= 63; /* the first register is above every rank */
+        im.data[HEADER] |= 63; /* the first register is higher than every rank */
         fix_sums(im);
         assert_refused_unmapped(im, NULL, BLY_ECORRUPT);
         spill(at("d.bly"), im.data, im.size);

@@ -1,20 +1,19 @@
-/* test_hostile.c - containers that are damaged, or made to do harm: nothing wrong gets in, and what
- * gets in does no harm. */
+/* test_hostile.c - damaged and malicious files: invalid files are refused, and files that are
+ * accepted do no harm. */
 #include "store_support.h"
 
 #include <bloomery/host/describe.h>
 
-/* ---- using what got in
- * ---------------------------------------------------------------------------------- */
+/* ---- using what was accepted ----------------------------------------------------------------- */
 
-/* Done, or refused for a reason that lies in the filters. */
+/* Asserts that a call succeeded, or was refused for a reason that depends on the filters. */
 static void ends_well(bly_status status) {
     assert_true(status == BLY_OK || status == BLY_EUNSUPPORTED || status == BLY_EMISMATCH ||
                 status == BLY_EFULL || status == BLY_ETOOBIG || status == BLY_ECORRUPT);
 }
 
-/* Whatever was let in behaves: every operation ends, and touches nothing but its own memory. If its
- * body was checked, what is added is found. */
+/* Uses a filter that was accepted: every operation must end, and access only its own memory. If its
+ * body was checked, added keys must be found. */
 static void use(bly_filter *f, bool checked) {
     bly_filter_info stats = {.struct_size = sizeof stats};
     bly_filter *copy = NULL, *folded;
@@ -48,8 +47,8 @@ static void use(bly_filter *f, bool checked) {
     bly_filter_destroy(copy);
 }
 
-/* f writes `im` again. What only counts says how many keys it finds in its body, whatever the file
- * said. */
+/* Asserts that f is written as `im` again. Kinds that only count replace the count in the header by
+ * their own estimate. */
 static void assert_written_again(const bly_filter *f, blyt_buffer im) {
     blyt_buffer again = blyt_write(f);
     assert_int_equal(again.size, im.size);
@@ -61,8 +60,8 @@ static void assert_written_again(const bly_filter *f, blyt_buffer im) {
     free(again.data);
 }
 
-/* What these bytes, whose sums are right, may lead to: a refusal before anything is allocated, or a
- * filter that writes the same bytes again and works. */
+/* Asserts that a file with correct checksums is refused before anything is allocated, or gives a
+ * filter that works and writes the same bytes. */
 static void refused_or_harmless(blyt_buffer im) {
     blyt_heap heap = {0};
     bly_allocator a = blyt_heap_allocator(&heap);
@@ -96,14 +95,15 @@ static void test_truncations(void **state) {
             assert_load_refused(path, size, NULL, BLY_ECORRUPT);
             assert_map_refused(path, size, NULL, BLY_ECORRUPT);
         }
-        assert_ok(blyt_sink(&im, "", 1)); /* and one byte too many */
+        assert_ok(blyt_sink(&im, "", 1)); /* one byte too many is refused, too */
         assert_refused(im, NULL, BLY_ECORRUPT);
         free(im.data);
         bly_filter_destroy(f);
     }
 }
 
-/* The file at `path`, open as fd, gets the byte of `im` at `where`, which is wrong. */
+/* Writes the wrong byte of `im` at `where` to the file at `path`, open as fd, and asserts that it
+ * is refused. */
 static void assert_flip_refused(blyt_buffer im, size_t where, const char *path, int fd) {
     bly_filter *f;
     bly_map *map;
@@ -118,8 +118,8 @@ static void assert_flip_refused(blyt_buffer im, size_t where, const char *path, 
     assert_int_not_equal(bly_file_parse_info(im.data, im.size, &info), BLY_OK);
 }
 
-/* Bytes in memory with every bit flipped, one at a time. Files too in the header; of a byte of the
- * body, one bit, another in each, or where there is time all. */
+/* Flips every bit in memory, one at a time. In files, flips every bit of the header, and one bit of
+ * each byte of the body (with enough time, all). */
 static void test_every_byte_counts(void **state) {
     (void)state;
     for (size_t i = 0; i < shape_count(); i++) {
@@ -129,7 +129,8 @@ static void test_every_byte_counts(void **state) {
         int fd = open_over(path, im);
         for (size_t where = 0; where < im.size; where++) {
             uint8_t right = im.data[where];
-            bool every = i == 0 && where < HEADER; /* other value; else every other bit */
+            /* Tries every other value; otherwise flips single bits. */
+            bool every = i == 0 && where < HEADER;
             for (int turn = 1; turn < 256; turn = every ? turn + 1 : turn * 2) {
                 bly_filter *read = NULL;
                 im.data[where] = (uint8_t)(right ^ turn);
@@ -168,7 +169,8 @@ static void test_padding_is_zero(void **state) {
     }
 }
 
-/* Overwrites the body, or the bodies of all levels: with one byte, or from 256 on with noise. */
+/* Overwrites the body, or the bodies of all levels, with one byte value or, from 256 on, with
+ * random bytes. */
 static void fill_bodies(blyt_buffer im, int fill) {
     bly_file_info info = {.struct_size = sizeof info};
     uint64_t rng = (uint64_t)fill;
@@ -184,7 +186,7 @@ static void fill_bodies(blyt_buffer im, int fill) {
     }
 }
 
-/* Whatever it was copied from or united with, a filter can be saved and loaded. */
+/* Asserts that a filter can be saved and loaded, whatever it was copied from or united with. */
 static void assert_loads(const bly_filter *f) {
     bly_filter *again;
     blyt_buffer im = blyt_write(f);
@@ -206,7 +208,7 @@ static void map_and_use(blyt_buffer im, bly_filter *f) {
     assert_true(stats.set_bits <= stats.bits && stats.fill <= 1 && stats.current_fpr <= 1);
     ends_well(bly_filter_union(f, g));
     ends_well(bly_filter_subtract(f, g));
-    /* Only what could have been loaded may be changed. */
+    /* Only a filter that could have been loaded may be cloned and changed. */
     bly_status status = bly_filter_clone(g, NULL, &copy);
     bly_map_close(map);
     assert_true(status == BLY_OK || status == BLY_ECORRUPT);
@@ -218,7 +220,7 @@ static void map_and_use(blyt_buffer im, bly_filter *f) {
     bly_filter_destroy(copy);
 }
 
-/* A map trusts the header only (and those of the levels), so no body may do harm. */
+/* A mapped filter relies only on the header and those of its levels, so any body must be safe. */
 static void test_any_body_is_safe(void **state) {
     (void)state;
     for (size_t i = 0; i < shape_count(); i++) {
@@ -235,7 +237,7 @@ static void test_any_body_is_safe(void **state) {
     }
 }
 
-/* Where keys set bits, all bits set say yes to everything. */
+/* If keys set bits, a filter with all bits set contains every key. */
 static void test_all_bits_set(void **state) {
     (void)state;
     for (size_t i = 0; i < shape_count(); i++) {
@@ -256,15 +258,15 @@ static void test_all_bits_set(void **state) {
     }
 }
 
-/* Bodies with a right sum whose headings and cells are not what the kind would write: a word at a
- * time, the first lines and some of the rest. */
+/* Bodies with a correct checksum, but with wrong headings and cells: changes single words of the
+ * first lines and of some others. */
 static void test_hostile_bodies(void **state) {
     static const uint64_t words[] = {
         0, 1, 2, 63, 64, 0xff, UINT64_C(1) << 32, UINT64_MAX >> 1, UINT64_MAX};
     (void)state;
     for (size_t i = 0; i < shape_count(); i++) {
         if (shape_at(i).kind == BLY_SCALABLE)
-            continue; /* test_nested.c has its levels */
+            continue; /* test_nested.c tests its levels */
         bly_filter *f = filled(shape_at(i), NULL, 30);
         blyt_buffer im = blyt_write(f);
         for (size_t word = HEADER; word < im.size; word += word < HEADER + 320 ? 8 : 120)
@@ -341,7 +343,7 @@ static void test_hostile_headers(void **state) {
     }
 }
 
-/* Every kind, k, width and sub that a byte or two can say, in the header of every other. */
+/* Puts every possible kind, k, width and sub into the header of every shape. */
 static void test_hostile_geometries(void **state) {
     (void)state;
     for (size_t i = 0; i < shape_count(); i++) {
@@ -371,7 +373,7 @@ static void test_hostile_geometries(void **state) {
     }
 }
 
-/* Sizes that need one line of the body more, or less, than is there. */
+/* Sizes that need one line of the body more or less than there is. */
 static void test_body_must_fit(void **state) {
     (void)state;
     for (size_t i = 0; i < shape_count(); i++) {
@@ -394,7 +396,7 @@ static void test_body_must_fit(void **state) {
     }
 }
 
-/* Whatever the counts say, the filter works, or is refused if it can be known that they lie. */
+/* With any count, the filter works, or is refused if the body shows that the count is wrong. */
 static void test_any_count(void **state) {
     static const uint64_t counts[] = {1, 2, 1000, UINT64_C(1) << 32, UINT64_MAX - 1, UINT64_MAX};
     (void)state;
@@ -412,7 +414,7 @@ static void test_any_count(void **state) {
     }
 }
 
-/* Nothing in the bits of these kinds tells how many keys there are, so any count is believed. */
+/* The body of these kinds does not show the number of keys, so any count is accepted. */
 static void test_any_count_is_believed(void **state) {
     (void)state;
     bly_filter *f = filled(shape_at(0), NULL, 30), *g;

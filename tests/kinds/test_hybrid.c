@@ -1,5 +1,5 @@
-/* The hybrid filter: its plan is kept; exact counts move out of their slots and back, and are never
- * too low; and what fails leaves no trace. */
+/* The hybrid filter: it keeps its plan, exact counts move out of their slots and back and are never
+ * too low, and a failed call changes nothing. */
 #include "hybrid_support.h"
 
 /* ---- plan ------------------------------------------------------------------------------------ */
@@ -52,7 +52,8 @@ static void refuses_other_geometries(void **state) {
             assert_true(bly_plan_bits(&table[i].g) <= (uint64_t)1 << 48);
 }
 
-/* Copies cost no slot: every seed holds the keys planned for, each of them often. */
+/* Copies need no slot: with every seed there is room for the planned keys, with many copies of
+ * each. */
 static void every_seed_reaches_the_plan(void **state) {
     bly_filter *f = hybrid(10000, 0.01);
     (void)state;
@@ -74,8 +75,8 @@ static void every_seed_reaches_the_plan(void **state) {
     }
 }
 
-/* Of 2500 false positives five sigma are a tenth. At 0.0001 there is only time for that in
- * kinds_hybrid_large, else for 260, of which they are three tenths. */
+/* With 2500 false positives, five sigma are a tenth. At 0.0001 there is only time for that in
+ * kinds_hybrid_large, otherwise for 260, with which they are three tenths. */
 static void check_rate(uint64_t n, double p) {
     const uint64_t most = (blyt_large() ? 20000000U : 2800000U) / BLYT_SLOW;
     unsigned filters = n <= 1000 ? 50 : n <= 100000 ? 2 : 1;
@@ -90,12 +91,12 @@ static void check_rate(uint64_t n, double p) {
         bly_filter_info s = {.struct_size = sizeof s};
         bly_filter_clear(f);
         add_hashes(f, seed, 0, n);
-        add_hashes(f, seed, 0, n / 3); /* which makes no difference */
+        add_hashes(f, seed, 0, n / 3); /* repeated keys make no difference */
         bly_filter_get_info(f, &s);
         look_up_non_members(f, seed + 100000, queries, planned, &by_plan);
         by_stats = (tally){by_plan.asked, by_plan.found,
                            by_stats.expected + s.current_fpr * (double)queries};
-        /* A few keys share a class, which counts once. */
+        /* A few keys share a fingerprint and bucket, which counts once. */
         assert_true(fabs(s.expected_fpr / planned - 1) < 0.02 && planned <= p);
     }
     judge(&by_plan, "planned", (double)n, p);
@@ -117,7 +118,7 @@ static void rates_are_as_planned(void **state) {
 
 /* ---- counts ---------------------------------------------------------------------------------- */
 
-/* Out at 15, back at 8. */
+/* A count moves out at 15 copies, and back at 8. */
 static void counts_move_out_and_back(void **state) {
     bly_filter *f = hybrid(1000, 0.001);
     (void)state;
@@ -143,7 +144,7 @@ static void counts_move_out_and_back(void **state) {
     bool removed = true;
     assert_ok(bly_filter_remove(f, "twin", 4, &removed));
     assert_true(!removed && all_zero(f));
-    /* Back and forth at the border, both ways. */
+    /* Adds and removes around both borders. */
     add_copies(f, 1, 0, 14);
     assert_int_equal(blyt_info(f).spilled, 0);
     for (int i = 0; i < 10; i++) {
@@ -170,7 +171,7 @@ static void a_million_copies_leave_nothing(void **state) {
     bly_filter_destroy(f);
 }
 
-/* 2^48 - 1 copies are the end. */
+/* 2^48 - 1 copies are the maximum. */
 static void the_last_copy(void **state) {
     bly_filter *f = hybrid(100, 0.01), *g;
     (void)state;
@@ -193,7 +194,7 @@ static void the_last_copy(void **state) {
     add_copies(f, 1, 1, 1);
     remove_copies(f, 1, 0, 1);
     add_copies(f, 1, 0, 1);
-    /* All copies together: no more than 2^64 - 1. */
+    /* There are at most 2^64 - 1 copies in all. */
     kept = keep_body(f);
     f->items = UINT64_MAX;
     assert_int_equal(bly_filter_add_hash(f, hash_at(1, 7), NULL), BLY_EFULL);
@@ -203,8 +204,8 @@ static void the_last_copy(void **state) {
     bly_filter_destroy(f);
 }
 
-/* The table is a cuckoo filter's, byte for byte, of the same different keys; and copies do not show
- * in it. */
+/* The table equals that of a cuckoo filter with the same distinct keys, byte for byte, and does not
+ * depend on copies. */
 static void the_table_is_a_cuckoo_filters(void **state) {
     (void)state;
     for (uint32_t rest = 24; rest <= 55; rest += 3)
@@ -239,7 +240,7 @@ typedef struct program {
     uint64_t keys, live, most;
 } program;
 
-/* Nothing is missed, nothing is counted too low, and nearly all is counted exactly. */
+/* Asserts that no key is missed, no count is too low, and nearly all counts are exact. */
 static void check_all(const program *p) {
     uint64_t exact = 0, there = 0;
     for (uint64_t k = 0; k < p->keys; k++) {
@@ -279,7 +280,7 @@ static void run_zipf(double exponent, uint64_t keys, uint64_t operations) {
         one_operation(&p, k, true);
     for (uint64_t i = 0; i < operations; i++) {
         uint64_t dice = blyt_next(&state), half = i * 2 / operations;
-        /* Flood, then ebb: what has grown comes down again, the frequent keys most. */
+        /* A phase of mostly adds, then one of mostly removes, most of them of frequent keys. */
         bool adds = dice % 16 < (half ? 3 : 14);
         one_operation(&p, zipf(&state, keys, exponent), adds);
         uint64_t other = (dice >> 16) % keys;
@@ -309,7 +310,7 @@ static void programs_lose_nothing(void **state) {
                  blyt_long() ? 10000000 : 20 * most / BLYT_SLOW);
 }
 
-/* All memory together, after five adds per key on average. */
+/* The total memory after five adds per key on average. */
 static void skewed_streams_stay_small(void **state) {
     static const double exponents[] = {0.8, 1.0, 1.2};
     uint64_t keys = blyt_long() ? 10000000 : (blyt_large() ? 200000U : 50000U) / BLYT_SLOW;
@@ -350,9 +351,9 @@ static void absent_keys_leave_no_trace(void **state) {
     bly_filter_destroy(f);
 }
 
-/* ---- where it ends --------------------------------------------------------------------------- */
+/* ---- limits ---------------------------------------------------------------------------------- */
 
-/* A full table takes no new key, but any number of copies of those it has. */
+/* A full table refuses new keys, but accepts any number of copies of its members. */
 static void full_is_clean(void **state) {
     bly_filter *f = hybrid(2000, 1e-6);
     uint64_t n = 0, failed = 0;
@@ -405,7 +406,7 @@ static void batches_stop_where_they_fail(void **state) {
     bly_filter_destroy(f);
 }
 
-/* Each growth of the map fails, and is tried again. Taking out needs no memory. */
+/* Each growth of the map fails once, and is tried again. Removes need no memory. */
 static void no_memory_to_grow(void **state) {
     blyt_heap heap = {0};
     bly_allocator a = blyt_heap_allocator(&heap);
@@ -456,7 +457,7 @@ static void clear_keeps_the_room(void **state) {
     bly_geometry after = bly_filter_geometry(f);
     assert_memory_equal(&before, &after, sizeof before);
     assert_true(all_zero(f) && bly_filter_count(f) == 0 && before.detail > 0);
-    /* Equal to one that never had any. */
+    /* The filter equals one that never had copies. */
     g = hybrid(1000, 0.01);
     assert_true(bly_filter_equal(f, g) && bly_filter_equal(g, f));
     assert_int_equal(bly_filter_geometry(g).detail, 0);

@@ -1,5 +1,5 @@
-/* The bytes of a hybrid filter: its spill map, against an exact one; files that come back, and
- * those that are refused. */
+/* The bytes of a hybrid filter: its spill map, compared with an exact map; files that load, and
+ * files that are refused. */
 #include "hybrid_support.h"
 
 #include <unistd.h>
@@ -8,7 +8,7 @@
 
 enum { IDS = 4096 };
 
-/* An exact map: the classes that have been used, and the counts that they have now. */
+/* An exact map: all classes that were used, and their present counts. */
 typedef struct oracle {
     blyi_cuckoo_class classes[IDS];
     uint64_t counts[IDS];
@@ -32,7 +32,7 @@ static void check_map(const blyi_spilled_counts *s, const oracle *o, unsigned id
     assert_int_equal(seen, o->live);
 }
 
-/* A map of that many places, without the table before it, that ends where its memory does. */
+/* A map of that size, without the table before it, in memory that ends where the map ends. */
 static blyi_spilled_counts new_map(uint32_t rest, uint64_t buckets, uint32_t step, size_t *bytes) {
     bly_geometry g = {BLY_HYBRID, rest, buckets, 0, step};
     assert_ok(bly_plan_check(&g));
@@ -49,7 +49,7 @@ typedef struct map_case {
     uint32_t step;
 } map_case;
 
-/* The same contents, put in in another order, are the same bytes. */
+/* Asserts that the same contents, added in another order, give the same bytes. */
 static void check_bytes(const map_case *m, const blyi_spilled_counts *s, const oracle *o,
                         unsigned ids) {
     size_t bytes;
@@ -61,7 +61,7 @@ static void check_bytes(const map_case *m, const blyi_spilled_counts *s, const o
     free(again.head);
 }
 
-/* And in a larger map they are the same contents. */
+/* Asserts that a larger map has the same contents. */
 static void check_growth(const map_case *m, const blyi_spilled_counts *s, const oracle *o,
                          unsigned ids) {
     size_t bytes;
@@ -96,7 +96,7 @@ static void run_map(const map_case *m, uint64_t operations) {
     oracle *o = calloc(1, sizeof *o);
     assert_non_null(o);
     unsigned ids = (unsigned)(s.slots * 2 < IDS ? s.slots * 2 : IDS);
-    for (unsigned i = 0; i < ids; i++) { /* different ones, in all buckets and the last few */
+    for (unsigned i = 0; i < ids; i++) { /* different classes, in all buckets and in the last few */
         uint64_t last = m->buckets - 1 - i % (m->buckets < 4 ? m->buckets : 4);
         o->classes[i].bucket = i % 5 == 0 ? last : blyt_next(&state) % m->buckets;
         o->classes[i].remainder = (uint64_t)(2 * i + 1) << (m->remainder - 13) | 1;
@@ -121,7 +121,7 @@ static void run_map(const map_case *m, uint64_t operations) {
     free(s.head);
 }
 
-/* Ids of 2 to 12 bytes, maps of 4 to 2048 places, as full as they may be at times. */
+/* Ids of 2 to 12 bytes, and maps of 4 to 2048 places, which are sometimes as full as allowed. */
 static void the_map_is_exact(void **state) {
     static const map_case shapes[] = {{13, 8, 0},       {16, 1, 0},       {16, 2603768, 0},
                                       {40, 1 << 24, 0}, {41, 1 << 24, 0}, {55, 1 << 30, 0},
@@ -134,7 +134,7 @@ static void the_map_is_exact(void **state) {
                     20000 / BLYT_SLOW);
 }
 
-/* A class whose id is as long as it gets. */
+/* A class with an id of the maximum length. */
 static void ids_of_twelve_bytes(void **state) {
     const uint64_t buckets = ((uint64_t)1 << 40) - 100;
     size_t bytes;
@@ -159,8 +159,8 @@ static void ids_of_twelve_bytes(void **state) {
     free(s.head);
 }
 
-/* Each rule of a sound map by itself. Remainders have 16 bits, there is one bucket: ids of two
- * bytes, places of eight. */
+/* Each rule of a valid map. With remainders of 16 bits and one bucket, ids have two bytes and
+ * places eight. */
 static void maps_are_checked(void **state) {
     size_t bytes;
     blyi_spilled_counts s = new_map(16, 1, 1, &bytes);
@@ -174,7 +174,7 @@ static void maps_are_checked(void **state) {
     s.head[0]--;
     for (at = 0; blyi_spilled_count(&s, at) != 0;)
         at++;
-    /* Full: the last place is taken by one that belongs there. */
+    /* A full map: the last place has an entry that belongs there. */
     uint64_t rest = 4;
     while (blyi_mulhi(blyi_fmix64(rest), 4) != at)
         rest++;
@@ -183,7 +183,7 @@ static void maps_are_checked(void **state) {
     s.head[0]++;
     assert_true(blyi_spilled_find(&s, (blyi_cuckoo_class){0, rest}) == at);
     assert_false(blyi_spilled_is_valid(&s, 1));
-    /* One that belongs elsewhere, and is not found. */
+    /* An entry at a place where lookups do not find it. */
     memset(s.head, 0, bytes);
     for (rest = 4; blyi_mulhi(blyi_fmix64(rest), 4) == at;)
         rest++;
@@ -193,7 +193,7 @@ static void maps_are_checked(void **state) {
     free(s.head);
 }
 
-/* In a map as full as it may be no entry is near the limit of how far it may lie. */
+/* In a map as full as allowed, all entries are much closer to their home place than the limit. */
 static void entries_lie_near(void **state) {
     const uint64_t buckets = 1 << 14;
     uint64_t dice = 1, farthest = 0;
@@ -232,8 +232,8 @@ static uint64_t unmix(uint64_t x) {
     return x ^ x >> 33;
 }
 
-/* Keys that all belong at place 0, in a map of any size: 256 of them have a place, and the others
- * are refused their fifteenth copy. In this shape a hash is its class's id. */
+/* Keys whose home is place 0 in a map of any size: 256 of them get a place, and the fifteenth copy
+ * of the others is refused. In this shape a hash equals the id of its class. */
 static void chosen_keys_are_refused(void **state) {
     blyt_heap heap = {0};
     bly_allocator a = blyt_heap_allocator(&heap);
@@ -264,7 +264,7 @@ static void chosen_keys_are_refused(void **state) {
         free(kept);
     }
     assert_true(spilled == 256 && is_sound(f));
-    for (uint64_t i = 0; i < 20; i++) /* others are not */
+    for (uint64_t i = 0; i < 20; i++) /* other keys are not refused */
         add_copies(f, 1, i, 20);
     assert_true(blyt_info(f).spilled == 276 && is_sound(f));
     bly_filter_destroy(f);
@@ -310,29 +310,29 @@ static void files_come_back(void **state) {
     (void)unlink(path);
 }
 
-/* Ways in which a body can be wrong though its sum is right. The filter has keys of one copy, of
- * fourteen and of sixteen. */
+/* Ways in which a body can be wrong although its checksum is correct. The filter has keys with one
+ * copy, with fourteen and with sixteen. */
 typedef enum damage {
     NONE,
-    ITEMS,          /* one more than there are */
+    ITEMS,          /* one more than there are keys */
     COUNT_OF_FREE,  /* a free slot with a count */
     NO_COUNT,       /* a slot in use without one */
-    WRONG_COUNT,    /* one more than items */
-    NOT_IN_MAP,     /* said to be spilled */
-    NOT_IN_TABLE,   /* in the map, but not said to be spilled */
+    WRONG_COUNT,    /* one more copy than items */
+    NOT_IN_MAP,     /* marked as spilled, but not in the map */
+    NOT_IN_TABLE,   /* in the map, but not marked as spilled */
     TWICE,          /* a class in two slots */
     TAIL,           /* a bit after the last slot */
     GAP,            /* between the table and the counts */
     SECOND_GAP,     /* between the counts and the map */
     HEAD,           /* one place more in use than there are */
     TOO_SMALL,      /* 8 copies in the map */
-    ASTRAY,         /* a place that no look-up finds */
+    ASTRAY,         /* an entry at a place where lookups do not find it */
     FREE_ID,        /* a free place with an id */
-    NO_SUCH_BUCKET, /* a class that cannot be */
+    NO_SUCH_BUCKET, /* a class that cannot exist */
     DAMAGES
 } damage;
 
-/* The first slot with that count, of the table and its map. */
+/* The first slot with that count in the table. */
 static uint64_t slot_with(const blyi_cuckoo_table *t, unsigned count) {
     uint64_t slot = 0;
     while (blyi_slot_count(t, slot) != count)
@@ -388,7 +388,7 @@ static void break_map(bly_filter *f, damage d) {
         f->items -= blyi_spilled_count(&s, from) - 8;
         blyi_spilled_set_count(&s, from, 8);
     } else if (d == ASTRAY) {
-        /* Before where it belongs: only a look-up that went all the way round would find it. */
+        /* One place before its home: only a lookup that wraps around would find it. */
         uint64_t back = from ? from - 1 : s.slots - 1;
         while (blyi_spilled_count(&s, back) != 0)
             back = back ? back - 1 : s.slots - 1;
@@ -423,7 +423,7 @@ static void refuses_unsound_bodies(void **state) {
     bly_filter_destroy(f);
 }
 
-/* So many copies that they cannot be counted together, though each class's can. */
+/* So many copies that their sum overflows, although the count of each class is valid. */
 static void refuses_more_than_can_be_counted(void **state) {
     bly_filter *f = hybrid(70000, 1e-6);
     (void)state;
@@ -439,8 +439,8 @@ static void refuses_more_than_can_be_counted(void **state) {
     bly_filter_destroy(f);
 }
 
-/* Every byte random, or every byte the same: reading must stay within the body and come to an end,
- * and what is combined with it must stay sound. */
+/* A body of random or equal bytes: reads must stay within the body and end, and filters that are
+ * combined with it must stay valid. */
 static void abuse_hybrid(bly_geometry g, int fill) {
     uint64_t bytes = bly_plan_bytes(&g), state = g.size ^ g.hashes;
     uint8_t *body = aligned_alloc(64, (size_t)bytes);
@@ -498,7 +498,7 @@ static void survives_any_body(void **state) {
             }
 }
 
-/* docs/format.md's vector: the bytes of a small filter that are not 0. */
+/* The vector of docs/format.md: the bytes of a small filter that are not 0. */
 static void the_vector_of_the_format(void **state) {
     static const struct {
         uint64_t at;

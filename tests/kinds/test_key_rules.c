@@ -1,5 +1,5 @@
-/* test_key_rules.c - what a filter records of its keys: the field of the header, in every kind and
- * on every way a filter takes. */
+/* test_key_rules.c - the key rule: the field of the header that records what keys were made from,
+ * in every kind and through every operation. */
 #include "store_support.h"
 
 #include <bloomery/host/chunks.h>
@@ -25,7 +25,7 @@ static bly_status read_memory(void *ctx, uint64_t from, void *to, size_t n) {
     return BLY_OK;
 }
 
-/* The codes are the file format's, and never change. */
+/* The codes are part of the file format, and must not change. */
 static void test_codes(void **state) {
     (void)state;
     const unsigned codes[] = {0, 2, 3, 4, 5, 6, 7, 9, 10, 11, 12};
@@ -109,7 +109,7 @@ static void test_codes_that_do_not_exist(void **state) {
     }
 }
 
-/* Of filters made of others: a part that says something else than the whole is refused. */
+/* Nested filters: a part with another rule than the whole is refused. */
 static void test_parts_have_the_rule_of_the_whole(void **state) {
     (void)state;
     for (size_t i = 0; i < shape_count(); i++) {
@@ -129,7 +129,7 @@ static void test_parts_have_the_rule_of_the_whole(void **state) {
     }
 }
 
-/* A level that is opened later, too. */
+/* A level that is added later has the rule, too. */
 static void test_growing(void **state) {
     (void)state;
     for (size_t i = 0; i < shape_count(); i++) {
@@ -151,7 +151,7 @@ static void test_overlays_take_it_over(void **state) {
     assert_ok(bly_overlay_over(base, NULL, NULL, &f));
     assert_ok(bly_filter_add(f, "new", 3, NULL));
     check_file(f, BLY_KEYS_IP);
-    /* The base is borrowed and stays as it is, but the file says the same everywhere. */
+    /* The borrowed base does not change, but all parts of the saved file have the rule. */
     assert_ok(bly_filter_set_key_rule(f, BLY_KEYS_URL));
     assert_int_equal(bly_filter_key_rule(base), BLY_KEYS_IP);
     check_file(f, BLY_KEYS_URL);
@@ -197,7 +197,7 @@ static void test_unions_and_intersections(void **state) {
         }
 }
 
-/* A filter without keys has none of another rule. */
+/* A union with an empty filter takes the rule of the other one. */
 static void test_unions_with_empty_filters(void **state) {
     (void)state;
     bly_filter *empty = filled(shape_at(0), NULL, 0), *f = filled_by(0, BLY_KEYS_URL);

@@ -1,4 +1,4 @@
-/* One list of properties, run over every kind of the library and its variants (cases.h). */
+/* Properties that are tested for every kind of the library and its variants (cases.h). */
 #include "support.h"
 
 #include "filter/filter.h"
@@ -6,8 +6,8 @@
 #include <bloomery/host/describe.h>
 #include <math.h>
 
-/* The list of cases has every kind, and names every variant once. Where keys share counters and can
- * be removed, the limit of a counter must be among the exceptions. */
+/* The list of cases has every kind, and every variant once. For kinds whose keys share counters and
+ * can be removed, the exceptions must state the limit of a counter. */
 static void every_kind_is_a_case(void **state) {
     const blyt_case *c, *other;
     (void)state;
@@ -40,14 +40,15 @@ static void empty_says_no(void **state) {
         bly_filter_info s = {.struct_size = sizeof s};
         bly_filter_get_info(f, &s);
         assert_true(s.fill == 0 && s.estimated_keys == 0 && s.stuck == 0 && s.miss_bound == 0);
-        if (!blyt_can(c, BLY_CARDINALITY_ONLY)) /* its rate is how far off its estimates are */
+        /* The rate of these is the error of their estimates. */
+        if (!blyt_can(c, BLY_CARDINALITY_ONLY))
             assert_true(s.current_fpr == 0 && s.expected_fpr == 0);
         blyt_list_free(&l);
         bly_filter_destroy(f);
     }
 }
 
-/* What bly_filter_count says after that many adds, some of which were said to be new. */
+/* Checks bly_filter_count after `adds` adds, `fresh` of which were reported as new. */
 static void assert_counted(const blyt_case *c, const bly_filter *f, size_t adds, size_t fresh,
                            size_t distinct) {
     bly_filter_info s = {.struct_size = sizeof s};
@@ -59,10 +60,10 @@ static void assert_counted(const blyt_case *c, const bly_filter *f, size_t adds,
         assert_int_equal(s.count, blyt_can(c, BLY_CAN_COUNT) ? adds : fresh);
 }
 
-/* add says "new" for new keys, "not new" ever after; what was added is found. A kind that tells
- * copies counts every one, the others each key once. */
+/* The first add of a key reports it as new, later ones do not, and added keys are found. Kinds that
+ * count copies count each add, the others each key once. */
 static void add_twice(const blyt_case *c, blyt_keys set) {
-    bly_filter *f = blyt_create(c, 12000, 1e-6, 11); /* pairs of copies fit less well */
+    bly_filter *f = blyt_create(c, 12000, 1e-6, 11); /* two copies of each key need more room */
     size_t fresh = 0;
     for (uint64_t i = 0; i < 3000; i++) {
         char key[BLYT_KEY_MAX];
@@ -81,7 +82,7 @@ static void add_twice(const blyt_case *c, blyt_keys set) {
     bly_filter_destroy(f);
 }
 
-/* Repeated keys count once; and what was built is not added to. */
+/* Repeated keys count once, and a built filter accepts no more keys. */
 static void build_twice(const blyt_case *c, blyt_keys set) {
     blyt_list l = blyt_list_of(set, 0, 6000);
     bly_filter *f, *copy = NULL;
@@ -111,7 +112,7 @@ static void adds_and_finds(void **state) {
     }
 }
 
-/* No bytes, every single byte, a million of them. */
+/* Keys of no bytes, of each single byte, and of a million bytes. */
 static void odd_keys(void **state) {
     enum { N = 258, BIG = 1 << 20 };
     uint8_t bytes[256];
@@ -149,8 +150,8 @@ static void odd_keys(void **state) {
     free(mega);
 }
 
-/* Batches of every size, by key and by hash, leave the same bits and give the same answers as
- * single calls, up to the first key for which there is no room. */
+/* Batches of every size, by key and by hash, give the same bits and answers as single calls, up to
+ * the first key for which there is no room. */
 static void add_in_batches(const blyt_case *c, size_t n) {
     bly_filter *a = blyt_create(c, 60, 0.1, 3), *b = blyt_create(c, 60, 0.1, 3);
     bly_filter *h = blyt_create(c, 60, 0.1, 3);
@@ -194,7 +195,7 @@ static void add_in_batches(const blyt_case *c, size_t n) {
 
 static void query_in_batches(const blyt_case *c, size_t n) {
     blyt_list l = blyt_list_of(n % 2 ? KEYS_URL : KEYS_DECIMAL, 0, n);
-    blyt_list asked = blyt_list_of(KEYS_URL, 100, 200); /* some are in, most are not */
+    blyt_list asked = blyt_list_of(KEYS_URL, 100, 200); /* some are members, most are not */
     bly_filter *f = blyt_full(c, 0.1, 3, &l);
     uint8_t found[256];
     bly_hash hashes[256];
@@ -254,7 +255,7 @@ static void clear_and_clone(void **state) {
     }
 }
 
-/* What is said of keys that set bits at random can be read off the bits. */
+/* If keys set random bits, the statistics follow from the bits. */
 static void bits_and_statistics(bly_filter *f, bly_filter_info s, size_t n) {
     uint64_t set = 0;
     const bly_filter *only = bly_filter_level(f, 0);
@@ -283,7 +284,7 @@ static void statistics(void **state) {
         assert_true(s.count == bly_filter_count(f));
         assert_true(s.fill > 0 && s.fill <= 1 && fabs(s.expected_fill - s.fill) < 0.01);
         assert_true(fabs(s.estimated_keys / (double)n - 1) < 0.05);
-        const double asked = 0.01; /* no more bits than a double has, with x87 too */
+        const double asked = 0.01; /* rounded to double, also with x87 registers */
         assert_true(s.requested_fpr == asked ||
                     (blyt_can(c, BLY_CARDINALITY_ONLY) && s.requested_fpr < asked));
         assert_true(s.capacity >= n && s.capacity < n + n / 20);
@@ -302,7 +303,7 @@ static void statistics(void **state) {
     }
 }
 
-/* The ways to come by a filter. */
+/* The ways to make a filter. */
 enum { WAYS = 5 };
 typedef struct sources {
     bly_spec spec;
@@ -330,7 +331,7 @@ static bly_status by_way(int way, const sources *from, const bly_allocator *a, b
     }
 }
 
-/* The i-th allocation fails, for every i: an error, nothing leaked, nothing handed out. */
+/* Each allocation fails in turn: the call fails, leaks nothing, and sets its result to NULL. */
 static void fails_in_turn(const blyt_case *c, int way, const sources *from) {
     bool can = (way != 2 || blyt_can(c, BLY_CAN_FOLD)) && (way != 4 || blyt_can(c, BLY_CAN_BUILD));
     size_t fail_at = 1;
@@ -373,7 +374,7 @@ static void every_allocation_fails_in_turn(void **state) {
     }
 }
 
-/* When there is no memory to grow, a key is refused and nothing has changed. */
+/* Without memory to grow, a key is refused and nothing changes. */
 static void no_memory_to_grow(void **state) {
     (void)state;
     FOR_EACH_CASE(c) {
@@ -409,7 +410,7 @@ static void no_memory_to_grow(void **state) {
     }
 }
 
-/* Only a scalable filter, of either sort, is made of others. */
+/* Only scalable filters, of either kind, have levels. */
 static void levels_of_every_kind(void **state) {
     (void)state;
     FOR_EACH_CASE(c) {

@@ -1,6 +1,6 @@
-/* The layered filter: its front is an sbbf filter to the last bit, whatever comes and goes, and its
- * counters are exact up to their limit. test_layered_bytes.c has two filters,
- * files and failures, test_layered_front.c the front by itself. */
+/* The layered filter: its front equals an sbbf filter bit for bit after any adds and removes, and
+ * its counters are exact up to their limit. test_layered_bytes.c tests set operations, files and
+ * failures, test_layered_front.c the front alone. */
 #include "layered_support.h"
 
 static const double rates[] = {0.01, 0.001, 0.0001};
@@ -55,8 +55,8 @@ static void checks_geometries(void **state) {
     }
 }
 
-/* Blocks differ in how many keys they get, and filters in how their blocks do: the variance that
- * this adds, relative and for one block, is 1.07 / 2.7 / 6.4 at these rates. */
+/* Blocks get different numbers of keys, and so filters differ in their rates: at these rates, the
+ * relative variance per block is 1.07 / 2.7 / 6.4. */
 static void check_rate(uint64_t n, size_t which) {
     static const double spread[] = {1.07, 2.7, 6.4};
     unsigned filters = n <= 1000 ? 50 : n <= 100000 ? 5 : 1;
@@ -64,8 +64,8 @@ static void check_rate(uint64_t n, size_t which) {
     double planned = bly_plan_fpr(&f->geometry, n, 64), current = 0, asked = 0, found = 0;
     uint64_t queries = (uint64_t)(2500 / planned / filters) + 1;
     assert_true(planned <= rates[which] && planned > 0.85 * rates[which]);
-    /* Of 2500 false positives five sigma are a tenth; at 0.0001 only kinds_layered_large has time
-     * for them. */
+    /* With 2500 false positives, five sigma are a tenth. At 0.0001 only kinds_layered_large has
+     * time for as many. */
     const uint64_t most = (blyt_large() ? 40000000U : 2800000U) / BLYT_SLOW;
     if (queries > most / filters)
         queries = most / filters;
@@ -73,7 +73,7 @@ static void check_rate(uint64_t n, size_t which) {
         bly_filter_info s = {.struct_size = sizeof s};
         bly_filter_clear(f);
         add_hashes(f, seed, 0, n);
-        /* What has come and gone is not seen. */
+        /* Keys that were added and removed make no difference. */
         add_hashes(f, seed + 500, 0, n / 4);
         remove_hashes(f, seed + 500, 0, n / 4);
         bly_filter_get_info(f, &s);
@@ -105,7 +105,8 @@ static void rates_are_as_planned(void **state) {
     }
 }
 
-/* Of distinct keys the share of cells that docs and plan name gets stuck. */
+/* With distinct keys, the share of stuck cells is the one that the documentation and the plan
+ * state. */
 static void few_cells_get_stuck(void **state) {
     uint64_t n = (blyt_large() ? 4000000U : 1500000U) / BLYT_SLOW, keys = 0;
     double mean, tail = 0;
@@ -129,8 +130,7 @@ static void few_cells_get_stuck(void **state) {
 
 /* ---- cells ----------------------------------------------------------------------------------- */
 
-/* Few blocks and many copies, so that cells go up to the limit and down to 0; for every
- * instruction set. */
+/* Few blocks and many copies, so that cells reach the limit and 0; for every instruction set. */
 static void agrees_with_a_second_implementation(void **state) {
     static const uint64_t sizes[] = {1, 2, 3, 40};
     (void)state;
@@ -165,8 +165,8 @@ static void agrees_with_a_second_implementation(void **state) {
         }
 }
 
-/* Worked out by hand from docs/format.md: hash lo = 0, hi = 1, in three blocks. The cells are the
- * top five bits of the salts: 8 8 17 20 14 5 19 11, in eight lanes. */
+/* Computed by hand from docs/format.md: hash lo = 0, hi = 1, in three blocks. The cells are the top
+ * five bits of the salts: 8 8 17 20 14 5 19 11, in eight lanes. */
 static void fixed_vector(void **state) {
     static const char mask[] = "0001000000010000000002000000100000400000200000000000080000080000";
     const bly_hash h = {0, 1};
@@ -187,7 +187,7 @@ static void fixed_vector(void **state) {
     bly_filter_destroy(f);
 }
 
-/* The front is what sbbf makes of the same keys, and answers as that does. */
+/* The front equals an sbbf filter of the same keys, and gives the same answers. */
 static void front_is_sbbf(void **state) {
     static const size_t sizes[] = {0, 1, 15, 64, 65, 1000, 4096};
     blyt_list l = blyt_list_of(KEYS_URL, 0, 9000);
@@ -212,7 +212,7 @@ static void front_is_sbbf(void **state) {
             assert_memory_equal(got, want, sizes[i]);
             assert_int_equal(bly_filter_contains_many(front, keys, sizes[i], NULL), hits);
         }
-        /* What is left after removing the second half is what the first half makes. */
+        /* After the second half is removed, the filter equals one of the first half. */
         assert_ok(bly_filter_remove_many(f, l.keys + at / 2, at - at / 2, got, &a));
         assert_true(a.done == at - at / 2 && a.changed == a.done && bly_filter_count(f) == at / 2);
         bly_filter_clear(plain);
@@ -227,9 +227,9 @@ static void front_is_sbbf(void **state) {
     blyt_list_free(&l);
 }
 
-/* ---- coming and going ------------------------------------------------------------------------ */
+/* ---- adding and removing --------------------------------------------------------------------- */
 
-/* Keys come as often as Zipf's law has it, and go in any order. */
+/* Keys are added with Zipf's frequencies, and removed in any order. */
 static void programs_lose_nothing(void **state) {
     const unsigned keys = 30000;
     uint64_t operations = blyt_long() ? 10000000 : 1000000 / BLYT_SLOW, dice = 11, live = 0;
@@ -262,7 +262,7 @@ static void programs_lose_nothing(void **state) {
     for (unsigned k = 0; k < keys; k++)
         for (; truth[k] > 0; truth[k]--)
             remove_hashes(f, 9, k, k + 1);
-    /* Nothing is left but what is stuck. */
+    /* Only stuck counters are left. */
     bly_filter_info s = {.struct_size = sizeof s};
     oracle o = oracle_from(f);
     bly_filter_get_info(f, &s);

@@ -1,4 +1,4 @@
-/* Layered filters: two of them combined, cell by cell; in files; damaged; and without memory. */
+/* Layered filters: set operations cell by cell, files, damage, and failed allocations. */
 #include "layered_support.h"
 
 #include <unistd.h>
@@ -48,7 +48,8 @@ static void union_adds_counts(void **state) {
     }
 }
 
-/* Intersection against counts by hand; its keys keep the fewer copies, and can be taken out. */
+/* An intersection has the computed counts; its keys have the smaller number of copies, and can be
+ * removed. */
 static void intersection_keeps_the_fewer(void **state) {
     bly_filter *a, *b;
     (void)state;
@@ -59,7 +60,7 @@ static void intersection_keeps_the_fewer(void **state) {
     assert_ok(bly_filter_intersect(a, b));
     assert_cells_are(a, &in_a);
     assert_true(a->approximate);
-    /* 2000..2499 thrice, ..2999 twice, ..5999 once. */
+    /* Copies: 2000..2499 three, 2500..2999 two, 3000..5999 one. */
     double count = (double)bly_filter_count(a);
     assert_true(fabs(count / (3 * 500 + 2 * 500 + 3000) - 1) < 0.15);
     for (uint64_t i = 2000; i < 6000; i++) {
@@ -81,8 +82,8 @@ static void intersection_keeps_the_fewer(void **state) {
     bly_filter_destroy(b);
 }
 
-/* Where nothing is taken, nothing is counted, however many copies a cell that is stuck stands for;
- * the count of what is left is not 0 while there is something. */
+/* Where nothing is subtracted, the count does not change, whatever stuck cells stand for. While
+ * there are keys, the count is not 0. */
 static void subtraction_of_non_members(void **state) {
     bly_filter *a = layered_of(501), *b = layered_of(501);
     (void)state;
@@ -99,7 +100,7 @@ static void subtraction_of_non_members(void **state) {
     bly_filter_destroy(b);
 }
 
-/* Of a file that says any number; and of one key with many copies. */
+/* Any count from a file; and one key with many copies. */
 static void counts_and_statistics_of_copies(void **state) {
     bly_filter *f = layered_of(50);
     bly_filter_info s = {.struct_size = sizeof s};
@@ -125,7 +126,7 @@ static void subtraction_undoes_union(void **state) {
     assert_ok(bly_filter_union(a, b));
     assert_ok(bly_filter_subtract(a, b));
     assert_true(bly_filter_equal(a, copy) && bly_filter_count(a) == 8000);
-    /* A key too much in one block: that block stays, all others lose their copies. */
+    /* A key too many in one block: that block stays, all others lose their copies. */
     assert_ok(bly_filter_union(a, b));
     uint64_t block = 2000, absent = 0;
     while (blyi_mulhi(hash_at(3, absent).lo, blocks) != block ||
@@ -141,7 +142,7 @@ static void subtraction_undoes_union(void **state) {
                 (void)oracle_add(&want, hash_at(2, i));
     assert_memory_equal(got.count, want.count, (size_t)blocks * 256);
     assert_true(left > 0 && bly_filter_count(a) == 8000 + left);
-    /* From itself everything but what is stuck. */
+    /* Subtracting a filter from itself leaves only stuck cells. */
     for (int i = 0; i < 8; i++)
         add_hashes(a, 4, 0, 1);
     assert_ok(bly_filter_subtract(a, a));
@@ -156,7 +157,7 @@ static void subtraction_undoes_union(void **state) {
     bly_filter_destroy(copy);
 }
 
-/* Overlap is that of the fronts, copies or not. */
+/* The overlap is that of the fronts; copies do not matter. */
 static void overlap_is_that_of_the_fronts(void **state) {
     bly_filter *a, *b;
     bly_overlap got, want;
@@ -218,8 +219,8 @@ static void files_come_back(void **state) {
     (void)unlink(path);
 }
 
-/* Sums that are right do not make a body sound. 41 blocks: 32 bytes of padding behind the front,
- * and 32 at the end. */
+/* Invalid bodies are refused although their checksums are correct. 41 blocks have 32 bytes of
+ * padding after the front, and 32 at the end. */
 static void refuses_unsound_bodies(void **state) {
     char path[] = "/tmp/bloomery-layered-XXXXXX";
     const size_t front = 41 * 32, planes = 42 * 32;
@@ -233,13 +234,13 @@ static void refuses_unsound_bodies(void **state) {
         add_hashes(f, 1, 0, 300);
         while (f->body[empty] & 1)
             empty++;
-        if (damage >= 1 && damage <= 3) /* a count where nothing is used */
+        if (damage >= 1 && damage <= 3) /* a count in a cell that is not in use */
             at = planes + empty / 32 * 96 + (size_t)(damage - 1) * 32 + empty % 32;
         else if (damage <= 6) /* padding */
             at = damage == 4 ? front : damage == 5 ? planes - 1 : (size_t)f->body_bytes - 1;
         if (damage == 5)
             bit = 0x80;
-        if (damage == 7) { /* the last cell of all: used, it may count; unused, not */
+        if (damage == 7) { /* the last cell: a count is valid only if it is in use */
             at = (size_t)f->body_bytes - 33;
             bit = 0x80;
             f->body[front - 1] &= 0x7f;
@@ -260,7 +261,7 @@ static void refuses_unsound_bodies(void **state) {
     (void)unlink(path);
 }
 
-/* Whatever a damaged map is combined with stays sound. */
+/* Filters that are combined with a damaged map stay valid. */
 static void survives_any_body(void **state) {
     (void)state;
     for (uint64_t blocks = 1; blocks < 300; blocks = blocks * 2 + 1) {
@@ -301,7 +302,7 @@ static void memory_may_run_out(void **state) {
     heap.fail_at = heap.calls + 1;
     assert_int_equal(bly_layered_front(f, &front), BLY_ENOMEM);
     assert_true(front == NULL && heap.live == live);
-    /* Nothing else asks for memory. */
+    /* Other calls allocate no memory. */
     heap.fail_at = heap.calls + 1;
     add_hashes(f, 1, 0, 1000);
     remove_hashes(f, 1, 0, 500);

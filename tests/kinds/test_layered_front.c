@@ -1,5 +1,5 @@
-/* The front of a layered filter, by itself: a read-only sbbf filter, borrowed by threads while its
- * owner goes on, and by other processes as a file. Run under the thread sanitizer too. */
+/* The front of a layered filter alone: a read-only sbbf filter, used by threads while its owner
+ * goes on, and by other processes as a file. Also run under the thread sanitizer. */
 #include "layered_support.h"
 
 #include <pthread.h>
@@ -41,7 +41,7 @@ static void only_reads(void **state) {
     bly_filter_destroy(f);
 }
 
-/* All that reads works as it does with sbbf. */
+/* All functions that only read work as with an sbbf filter. */
 static void reads_as_sbbf(void **state) {
     (void)state;
     for (uint64_t blocks = 512; blocks < 514; blocks++) {
@@ -50,7 +50,7 @@ static void reads_as_sbbf(void **state) {
         add_hashes(f, 1, 0, 5000);
         add_hashes(plain, 1, 0, 5000);
         bly_filter *front = front_of(f);
-        /* Copies are not keys. */
+        /* Copies do not count as keys. */
         double keys = (double)bly_filter_count(front);
         assert_true(fabs(keys / 5000 - 1) < 0.03);
         bly_filter_info a = {.struct_size = sizeof a};
@@ -63,7 +63,7 @@ static void reads_as_sbbf(void **state) {
         assert_ok(bly_filter_compatible(front, plain));
         assert_ok(bly_filter_overlap(front, plain, &o));
         assert_true(o.jaccard == 1 && bly_filter_equal(front, plain));
-        /* A clone is a filter like any other, and not f's. */
+        /* A clone is an ordinary filter, independent of f. */
         assert_ok(bly_filter_clone(front, NULL, &g));
         add_hashes(g, 7, 0, 1000);
         assert_true(contains_hashes(g, 7, 0, 1000) && bly_filter_equal(front, plain));
@@ -120,7 +120,7 @@ enum { STAY = 60, COME = 40, CHURN = 20, READERS = 3 };
 typedef struct reader {
     const bly_filter *front;
     const blyt_list *stay, *late;
-    _Atomic size_t *added; /* of `late` */
+    _Atomic size_t *added; /* number of keys of `late` that were added */
     _Atomic bool *over;
     size_t rounds, missed;
 } reader;
@@ -140,8 +140,8 @@ static void *read_front(void *arg) {
     return NULL;
 }
 
-/* Some keys stay, some come one by one and stay, others come and go all the time, in so few blocks
- * that all of them share cells. No reader ever misses one that is there. */
+/* Some keys are there from the start, some are added one by one, others are added and removed all
+ * the time, in so few blocks that all of them share cells. No reader misses a member. */
 static void readers_beside_the_owner(const blyi_kernels *kernels) {
     bly_filter *f = layered_of(6);
     blyt_list stay = blyt_list_of(KEYS_DECIMAL, 0, STAY);
@@ -201,12 +201,12 @@ enum { PAGES = 20000, GONE = 5000, PEERS = 2 };
 
 typedef struct peer {
     pid_t pid;
-    int tell[2], hear[2]; /* pipes to it and from it */
+    int tell[2], hear[2]; /* pipes to the process and from it */
 } peer;
 
-/* What a peer makes of a summary: which of the owner's pages it would ask it for. */
+/* What a peer finds in a summary: for how many pages it would ask the owner. */
 typedef struct report {
-    bool plain; /* an sbbf file, of that many keys and bytes */
+    bool plain; /* whether it is an sbbf file; its keys and bytes */
     uint64_t count, bytes, old, rest, absent;
 } report;
 
@@ -221,8 +221,8 @@ static report look(const bly_filter *summary) {
     };
 }
 
-/* Each byte heard is an order: 'l' look at the summary you have, 'o' open the one that is there now
- * and look, 'q' quit. */
+/* Each byte received is a command: 'l' reports on the open summary, 'o' opens the current file and
+ * reports, 'q' quits. */
 static int run_peer(const char *path, int hear, int tell) {
     bly_map *map = NULL;
     for (char order; read(hear, &order, 1) == 1 && order != 'q';) {
@@ -266,14 +266,15 @@ static void publish(const bly_filter *owner, const char *path) {
     bly_filter_destroy(front);
 }
 
-/* A peer that finds `old` of the pages that go and all that stay, in a summary of `count` keys. */
+/* Asserts that a peer finds `old` of the pages that are removed, and all others, in a summary of
+ * `count` keys. */
 static void expect(const peer *p, char order, uint64_t old, double count) {
     report r = ask_peer(p, order);
     double sigma = sqrt(0.01 * PAGES);
     assert_true(r.plain && r.rest == PAGES - GONE);
     assert_true(fabs((double)r.count / count - 1) < 0.02);
     assert_true((double)r.absent < 0.01 * PAGES + 5 * sigma);
-    /* Of those gone a few look present still, as any non-member may. */
+    /* A few of the removed pages are false positives. */
     assert_true(old ? r.old == old : (double)r.old < 0.01 * GONE + 5 * sqrt(0.01 * GONE));
 }
 
@@ -291,13 +292,13 @@ static void caches_share_summaries(void **state) {
         assert_true(ask_peer(&peers[i], 'l').bytes < bly_filter_file_size(owner) / 3);
     }
     remove_hashes(owner, 1, 0, GONE);
-    for (size_t i = 0; i < PEERS; i++) /* the owner's changes are its own */
+    for (size_t i = 0; i < PEERS; i++) /* peers do not see the owner's changes */
         expect(&peers[i], 'l', GONE, PAGES);
     publish(owner, path);
     for (size_t i = 0; i < PEERS; i++)
-        expect(&peers[i], 'l', GONE, PAGES); /* the file they have open is the old one */
+        expect(&peers[i], 'l', GONE, PAGES); /* they still have the old file open */
     expect(&peers[0], 'o', 0, PAGES - GONE);
-    expect(&peers[1], 'l', GONE, PAGES); /* each when it likes */
+    expect(&peers[1], 'l', GONE, PAGES); /* each peer reopens the file when it wants to */
     expect(&peers[1], 'o', 0, PAGES - GONE);
     for (size_t i = 0; i < PEERS; i++) {
         int status = 1;

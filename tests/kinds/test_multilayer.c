@@ -1,6 +1,6 @@
-/* The multilayer filter agrees with a second implementation and loses nothing while blocks spill
- * and come back; its plan, its spills and its rates are as promised. test_multilayer_bytes.c has
- * the arithmetic of one block, two filters, and files. */
+/* The multilayer filter agrees with a second implementation, loses nothing while blocks spill and
+ * return, and keeps its plan, its share of spills and its rates. test_multilayer_bytes.c tests the
+ * arithmetic of one block, set operations, and files. */
 #include "multilayer_support.h"
 #include "zipf_support.h"
 
@@ -13,7 +13,7 @@ static unsigned bits_of(const uint8_t *from, unsigned at, unsigned n) {
     return value;
 }
 
-/* A cell's count, as docs/format.md has it, one bit at a time. */
+/* The count of a cell by docs/format.md, bit by bit. */
 static unsigned count_by_hand(const uint8_t *body, uint64_t size, uint64_t room, uint64_t number,
                               unsigned cell) {
     const uint8_t *block = body + 64 * number;
@@ -59,7 +59,7 @@ static unsigned copies_by_hand(const bly_filter *f, bly_hash h) {
     return least;
 }
 
-/* Every k, with blocks that are nearly empty, full and spilled, in batches and one by one. */
+/* Every k, with blocks that are nearly empty, full and spilled, in batches and single calls. */
 static void agrees_with_a_second_implementation(void **state) {
     static const uint64_t sizes[] = {1, 2, 3, 10, 37};
     bly_hash h[400];
@@ -128,7 +128,8 @@ static void assert_all_there(const bly_filter *f, const unsigned *copies, unsign
     assert_true(is_sound(f));
 }
 
-/* Adds and removes in tides, copies as Zipf would have them, with an exact account beside. */
+/* Phases of mostly adds or mostly removes, with copies by Zipf's law, compared with exact
+ * counts. */
 static void run_zipf(bly_filter *f, unsigned keys, uint64_t operations) {
     unsigned *copies = calloc(keys, sizeof *copies);
     zipf z = zipf_of(keys, 1);
@@ -202,8 +203,8 @@ static void absent_keys_leave_no_trace(void **state) {
     bly_filter_destroy(f);
 }
 
-/* Copies of one key in a filter of one block: it spills where it must, comes back where it must,
- * and counts right all the way. */
+/* Copies of one key in a filter of one block: it spills and returns when it must, and counts
+ * correctly all the time. */
 static void a_block_spills_and_comes_back(void **state) {
     bly_filter *f = exact_table((bly_geometry){BLY_MULTILAYER, 4, 1, 0, 0}, NULL);
     bly_hash h = hash_at(3, 1);
@@ -229,7 +230,7 @@ static void a_block_spills_and_comes_back(void **state) {
     bly_filter_destroy(f);
 }
 
-/* Records are given back and used again, whatever the order in which blocks come and go. */
+/* Records are freed and reused, in any order of spills and returns. */
 static void records_are_used_again(void **state) {
     bly_filter *f = exact_table((bly_geometry){BLY_MULTILAYER, 4, 100, 0, 0}, NULL);
     unsigned held[64] = {0};
@@ -254,7 +255,7 @@ static void records_are_used_again(void **state) {
     bly_filter_destroy(f);
 }
 
-/* A count that reaches its limit stays, is told of, and loses nothing. */
+/* A count at its limit stays there, is reported as stuck, and loses no key. */
 static void counts_have_a_limit(void **state) {
     bly_filter *f = multilayer(1000, 0.01), *small = multilayer(1000, 0.01);
     bly_hash h = hash_at(3, 1);
@@ -282,7 +283,7 @@ static void counts_have_a_limit(void **state) {
     assert_true(bly_filter_contains_hash(f, h) && records_used(f) == 1);
     bly_filter_get_info(f, &s);
     assert_true(s.stuck == n && s.set_bits == n);
-    assert_ok(bly_filter_subtract(f, f)); /* what a stuck count stands for is not known */
+    assert_ok(bly_filter_subtract(f, f)); /* the real value of a stuck count is not known */
     assert_true(bly_filter_contains_hash(f, h));
     assert_ok(bly_filter_union(small, f));
     assert_ok(bly_filter_add_hash(small, h, NULL));
@@ -331,7 +332,7 @@ static void plans_hold_their_keys(void **state) {
         }
 }
 
-/* The rate of a block with t places taken, from the chances of every number of bits that are set.
+/* The rate of a block after t probes, from the probability of every number of set bits.
  */
 static double rate_of_block(unsigned t, unsigned k) {
     double chance[BLYI_ML_CELLS + 1] = {1}, rate = 0;
@@ -372,7 +373,8 @@ static void refuses_other_geometries(void **state) {
         {{BLY_MULTILAYER, 33, 100, 0, 0}, BLY_EGEOMETRY},
         {{BLY_MULTILAYER, 4, 0, 0, 0}, BLY_EGEOMETRY},
         {{BLY_MULTILAYER, 4, 100, BLY_FOLDABLE, 0}, BLY_EGEOMETRY},
-        {{BLY_MULTILAYER, 4, 100, 0, 21}, BLY_EGEOMETRY}, /* 112 records do for 100 blocks */
+        /* 112 records are enough for 100 blocks. */
+        {{BLY_MULTILAYER, 4, 100, 0, 21}, BLY_EGEOMETRY},
         {{BLY_MULTILAYER, 4, 100, 0, 65535}, BLY_EGEOMETRY},
         {{BLY_MULTILAYER, 4, UINT64_MAX, 0, 0}, BLY_ETOOBIG},
         {{BLY_MULTILAYER, 4, most + 1, 0, 0}, BLY_ETOOBIG},
@@ -391,8 +393,8 @@ static void refuses_other_geometries(void **state) {
     }
 }
 
-/* A filter filled with as many distinct keys as it is for has the spills foretold, and seldom needs
- * more room than it began with. */
+/* A filter filled to its capacity with distinct keys has the planned number of spills, and rarely
+ * needs more room than at the start. */
 static void spills_are_as_planned(void **state) {
     static const struct {
         uint64_t n;
@@ -421,8 +423,8 @@ static void spills_are_as_planned(void **state) {
 
 /* ---- rates ----------------------------------------------------------------------------------- */
 
-/* How unlike the blocks' rates are, as a share of the square of their mean: the rate of a filter of
- * z blocks has this over z. */
+/* The variance of the blocks' rates, relative to the square of their mean. The rate of a filter
+ * with z blocks has this variance divided by z. */
 static double spread_of(const bly_filter *f) {
     double sum = 0, squares = 0, z = (double)f->geometry.size;
     for (uint64_t i = 0; i < f->geometry.size; i++) {
@@ -445,7 +447,7 @@ static void judge_with(const tally *t, double variance, double n, double p) {
     assert_true(fits);
 }
 
-/* Of 2500 false positives five sigma are a tenth. Below 0.001 there is only time for as many in
+/* With 2500 false positives, five sigma are a tenth. Below 0.001 there is only time for as many in
  * kinds_multilayer_large. */
 static void check_rate(uint64_t n, uint64_t capacity, double p) {
     const uint64_t most = (blyt_large() ? 30000000U : 2600000U) / BLYT_SLOW;

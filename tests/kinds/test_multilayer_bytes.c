@@ -42,7 +42,7 @@ static void assert_block_is(const uint64_t *block, const uint16_t *counts, unsig
     assert_true(blyi_ml_block_is_valid(block));
 }
 
-/* Two million random steps: what the block says is what 320 counters say. */
+/* Two million random steps: the counts in a block are those of 320 plain counters. */
 static void blocks_count_as_counters_do(void **state) {
     uint64_t block[8] = {0}, rng = 1;
     uint16_t counts[BLYI_ML_CELLS] = {0}, cells[8];
@@ -80,7 +80,7 @@ static void blocks_count_as_counters_do(void **state) {
         assert_true(block[j] == 0);
 }
 
-/* The block of the picture in multilayer_block.c, by its bits. */
+/* The bits of the block that multilayer_block.c draws. */
 static void a_block_is_laid_out_as_described(void **state) {
     uint64_t block[8] = {0};
     const uint16_t added[] = {1, 3, 3, 3, 4, 7, 7};
@@ -93,8 +93,8 @@ static void a_block_is_laid_out_as_described(void **state) {
     assert_true(block[6] == 0 && blyi_le64(block[7]) == (uint64_t)7 << 56);
 }
 
-/* Every way in which a block can be wrong: with one bit of a sound one turned over, it is sound
- * only if it reads as other counts of the same sum. */
+/* Flips each bit of a valid block. The result is valid only if it decodes to other counts with the
+ * same sum. */
 static void damaged_blocks_are_told(void **state) {
     uint64_t rng = 5;
     unsigned refused = 0;
@@ -124,7 +124,7 @@ static void damaged_blocks_are_told(void **state) {
 
 /* ---- two filters ----------------------------------------------------------------------------- */
 
-/* Keys from..until-1 with that many copies; those below 50 of the stream forty times as many. */
+/* Adds that many copies of the keys from .. until - 1; of keys below 50, forty times as many. */
 static void add_copies(bly_filter *f, uint64_t from, uint64_t until, unsigned copies) {
     for (unsigned i = 0; i < copies; i++)
         add_hashes(f, 1, from, until);
@@ -132,7 +132,8 @@ static void add_copies(bly_filter *f, uint64_t from, uint64_t until, unsigned co
         add_hashes(f, 1, from, until < 50 ? until : 50);
 }
 
-/* Union is the filter of both, difference takes it back; spilled blocks and larger tables too. */
+/* A union equals the filter of both sets, and a difference undoes it; also with spilled blocks and
+ * larger tables. */
 static void union_and_difference_are_exact(void **state) {
     bly_filter *a = multilayer(8000, 0.001), *b = multilayer(8000, 0.001);
     bly_filter *both = multilayer(8000, 0.001), *only = multilayer(8000, 0.001);
@@ -156,7 +157,7 @@ static void union_and_difference_are_exact(void **state) {
     assert_true(bly_filter_equal(a, only));
     assert_ok(bly_filter_subtract(a, a));
     assert_true(all_zero(a) && bly_filter_count(a) == 0);
-    assert_ok(bly_filter_subtract(a, b)); /* what is not there is passed over */
+    assert_ok(bly_filter_subtract(a, b)); /* non-members are skipped */
     assert_true(all_zero(a) && bly_filter_count(a) == 0);
     bly_filter_destroy(a);
     bly_filter_destroy(b);
@@ -195,7 +196,7 @@ static void intersection_keeps_the_fewer(void **state) {
     bly_filter_destroy(before);
 }
 
-/* How many copies an intersection is said to have, and how many keys two filters to share. */
+/* The estimated number of copies in an intersection, and of keys that two filters share. */
 static void estimates_are_not_biased(void **state) {
     static const uint64_t common[] = {0, 1000, 10000, 20000};
     (void)state;
@@ -217,7 +218,7 @@ static void estimates_are_not_biased(void **state) {
     }
 }
 
-/* Keys that come five times in both. */
+/* Keys that have five copies in both. */
 static void copies_in_both_are_told(void **state) {
     bly_filter *a = multilayer(1500, 0.01), *b = multilayer(1500, 0.01);
     (void)state;
@@ -231,7 +232,8 @@ static void copies_in_both_are_told(void **state) {
     bly_filter_destroy(b);
 }
 
-/* A block of which something is not there is left as it is, all others lose their copies. */
+/* If one key of a block is missing, the block stays as it is; all other blocks lose their
+ * copies. */
 static void subtraction_of_non_members(void **state) {
     bly_filter *a = multilayer(8000, 0.01), *b = multilayer(8000, 0.01), *before;
     uint16_t x[BLYI_ML_CELLS], y[BLYI_ML_CELLS], z[BLYI_ML_CELLS];
@@ -257,7 +259,7 @@ static void subtraction_of_non_members(void **state) {
     double share = (double)passed / (double)a->geometry.size;
     double want = (double)bly_filter_count(before) - 2000 * (1 - share);
     assert_true(fabs((double)bly_filter_count(a) - want) < 150);
-    /* Where nothing is taken, nothing is counted. */
+    /* Where nothing is subtracted, the count does not change. */
     bly_filter_clear(a);
     bly_filter_clear(b);
     add_hashes(a, 1, 0, 100);
@@ -281,7 +283,7 @@ static void short_hashes(const bly_hasher *h, const bly_bytes *keys, size_t n, b
         out[i] = short_hash(h, keys[i].data, keys[i].size);
 }
 
-/* Copies make no collisions of hashes, and set no more bits. */
+/* Copies cause no hash collisions, and set no more bits. */
 static void statistics_are_of_distinct_keys(void **state) {
     bly_spec spec = bly_spec_for(BLY_MULTILAYER, 1000, 0.05);
     bly_filter *f;
@@ -302,7 +304,8 @@ static void statistics_are_of_distinct_keys(void **state) {
     bly_filter_destroy(f);
 }
 
-/* Equal is who counts the same: whatever came before, and however large the tables. */
+/* Filters with the same counts are equal, whatever was done before and however large their tables
+ * are. */
 static void equal_whatever_the_way(void **state) {
     bly_filter *a = multilayer(3000, 0.01), *b = multilayer(3000, 0.01);
     (void)state;
@@ -325,7 +328,7 @@ static void equal_whatever_the_way(void **state) {
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-/* Whatever allocation fails, nothing has changed, and a second try does it. */
+/* Whichever allocation fails, nothing changes, and a second attempt succeeds. */
 static void failures_change_nothing(void **state) {
     blyt_heap heap = {0};
     bly_allocator alloc = blyt_heap_allocator(&heap);
@@ -379,7 +382,7 @@ static void failures_change_nothing(void **state) {
 static bly_filter *rich(void) {
     bly_filter *f = exact_table((bly_geometry){BLY_MULTILAYER, 4, 20, 0, 0}, NULL);
     add_hashes(f, 1, 0, 300);
-    for (uint64_t i = 0; records_used(f) < 9; i++) /* of room for ten */
+    for (uint64_t i = 0; records_used(f) < 9; i++) /* there is room for ten */
         for (unsigned copy = 0; copy < 45; copy++)
             add_hashes(f, 1, i, i + 1);
     assert_true(records_used(f) == 9 && blyi_ml_max_records(&f->geometry) == 10);
@@ -417,7 +420,7 @@ static void saved_loaded_mapped_cloned(void **state) {
     bly_filter_destroy(copy);
 }
 
-/* The container's two sums made right again. */
+/* Corrects the two checksums of the file. */
 static void fix_sums(blyt_buffer b) {
     uint64_t body = XXH64(b.data + 64, b.size - 64, 0);
     for (int i = 0; i < 8; i++)
@@ -428,7 +431,7 @@ static void fix_sums(blyt_buffer b) {
         b.data[12 + i] = (uint8_t)(header >> 8 * i);
 }
 
-/* A file in memory may lie anywhere. */
+/* A file in memory may be at any address. */
 static void loads_from_any_address(void **state) {
     bly_filter *f = rich(), *g = NULL;
     blyt_buffer b = blyt_write(f);
@@ -446,8 +449,8 @@ static void loads_from_any_address(void **state) {
     bly_filter_destroy(f);
 }
 
-/* Any byte of the body changed, with right sums: refused, or again a filter that works. Of the list
- * and of the records every change is refused. */
+/* Any byte of the body changed, with correct checksums: the file is refused, or gives a filter that
+ * works. Every change of the list and of the records is refused. */
 static void damaged_bodies_are_refused(void **state) {
     bly_filter *f = rich(), *g;
     blyt_buffer b = blyt_write(f);
@@ -474,8 +477,8 @@ static void damaged_bodies_are_refused(void **state) {
     bly_filter_destroy(f);
 }
 
-/* A record that two blocks claim, a number too high, a sum that is wrong, a block that should have
- * come back: all that a byte alone does not show. */
+/* A record that two blocks use, a number that is too high, a wrong sum, a block that should not be
+ * spilled any more: errors that a single changed byte does not cause. */
 static void lies_about_records_are_refused(void **state) {
     bly_filter *f = rich();
     blyi_ml_table t = blyi_ml_table_over(&f->geometry, f->body);
@@ -501,7 +504,7 @@ static void lies_about_records_are_refused(void **state) {
     assert_false(is_sound(f));
     blyi_store64le(t.list, used);
     assert_true(is_sound(f));
-    /* One count alone, small enough for the block. */
+    /* A single count, which is small enough for the block. */
     memset(one, 0, sizeof kept);
     memset(blyi_ml_record(&t, 0), 0, BLYI_ML_RECORD_BYTES);
     one[0] = blyi_le64(1);
@@ -516,7 +519,7 @@ static void lies_about_records_are_refused(void **state) {
     bly_filter_destroy(f);
 }
 
-/* Whatever a map holds, nothing misbehaves, and what is made of it is sound. */
+/* Any body of a mapped file is safe, and filters made from it are valid. */
 static void any_body_is_safe(void **state) {
     (void)state;
     for (unsigned fill = 0; fill < 40; fill++) {

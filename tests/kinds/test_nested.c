@@ -1,10 +1,11 @@
-/* Files of filters that are made of levels: what goes in comes out, whatever the levels are, and a
- * level that lies gets no one in. test_store.c has the checks that every kind shares. */
+/* Files of filters that are made of levels: saving and loading gives the same filter, whatever the
+ * levels are, and a file with a wrong level is refused. test_store.c tests what all kinds have in
+ * common. */
 #include "levels_support.h"
 
-/* ---- files put together by hand -------------------------------------------------------------- */
+/* ---- assembled files ------------------------------------------------------------------------- */
 
-/* Of every kind there is; the format allows what Bloomery itself would not make. */
+/* Levels of every kind; the format allows combinations that Bloomery does not create. */
 static void test_levels_of_any_kind(void **state) {
     (void)state;
     blyt_buffer parts[] = {
@@ -31,7 +32,7 @@ static void test_levels_of_any_kind(void **state) {
     blyt_buffer again = blyt_write(bly_map_filter(map));
     assert_int_equal(again.size, im.size);
     assert_memory_equal(again.data, im.data, im.size);
-    /* It grows as its last level says: for twice 21 keys, at 0.15 of the 0.004 left. */
+    /* The next level follows from the last: twice its 21 keys, at 0.15 of the remaining 0.004. */
     add_keys(f, "store", 120, 5);
     assert_int_equal(bly_filter_level_count(f), COUNT_OF(parts) + 1);
     bly_filter_info s = {.struct_size = sizeof s};
@@ -39,7 +40,7 @@ static void test_levels_of_any_kind(void **state) {
     assert_int_equal(s.capacity, 42);
     assert_true(s.requested_fpr > 0.0005999 && s.requested_fpr < 0.0006001);
     assert_true(contains_keys(f, "store", 0, 125));
-    /* A mapped filter is for reading; what is made from it is not. */
+    /* A mapped filter is read-only, a clone of it is not. */
     bly_filter_destroy(g);
     assert_ok(bly_filter_clone(bly_map_filter(map), NULL, &g));
     bly_map_close(map);
@@ -51,7 +52,7 @@ static void test_levels_of_any_kind(void **state) {
     free(again.data);
 }
 
-/* Right in every other way. */
+/* A scalable filter as a level; everything else is valid. */
 static void test_no_levels_in_levels(void **state) {
     (void)state;
     blyt_buffer parts[] = {part((bly_geometry){BLY_SPLIT512, 8, 2, 0}, 20, 0.001, 0, 20)};
@@ -64,7 +65,8 @@ static void test_no_levels_in_levels(void **state) {
     free(im.data);
 }
 
-/* Nor kinds whose keys do not simply set bits: they cannot be counted on to stay as they are. */
+/* Levels of kinds whose keys do not only set bits are refused, because they may change in other
+ * ways. */
 static void test_levels_are_plain(void **state) {
     (void)state;
     for (size_t i = 0; i < shape_count(); i++) {
@@ -96,7 +98,8 @@ static void test_how_many_levels(void **state) {
         assert_ok(bly_filter_parse(im.data, im.size, NULL, &f));
         assert_int_equal(bly_filter_level_count(f), n);
         assert_true(contains_keys(f, "store", 0, 4 * (int)n));
-        /* Levels as small as these have their false positives: some key is new all the same. */
+        /* Levels as small as these have many false positives, so keys are added until one is
+         * new. */
         bly_status status = BLY_OK;
         char key[32];
         for (int i = 0; status == BLY_OK && bly_filter_level_count(f) == n && i < 5000; i++) {
@@ -110,7 +113,8 @@ static void test_how_many_levels(void **state) {
     }
 }
 
-/* Counts are anyone's word, but they must add up, and stop at the largest number. */
+/* Levels may have any count, but the counts must add up, and their sum stops at the largest
+ * number. */
 static void test_any_count(void **state) {
     (void)state;
     bly_filter *f, *g;
@@ -121,7 +125,7 @@ static void test_any_count(void **state) {
         fix_header_sum(parts[i].data);
     }
     blyt_buffer im = assemble(BLY_SCALABLE, parts, 2, 0.01);
-    assert_refused(im, NULL, BLY_ECORRUPT); /* their sum went past 2^64 */
+    assert_refused(im, NULL, BLY_ECORRUPT); /* their sum exceeds 2^64 - 1 */
     store(im.data + 32, UINT64_MAX, 8);
     fix_header_sum(im.data);
     assert_ok(bly_filter_parse(im.data, im.size, NULL, &f));
@@ -134,9 +138,9 @@ static void test_any_count(void **state) {
     free(im.data);
 }
 
-/* ---- levels that lie ------------------------------------------------------------------------- */
+/* ---- wrong levels ---------------------------------------------------------------------------- */
 
-/* Where the headers of the levels are in a file of three. */
+/* A file with three levels, and the offsets of their headers. */
 typedef struct three {
     blyt_buffer im;
     size_t header[3], body[3];
@@ -252,7 +256,7 @@ static void test_a_whole_that_lies(void **state) {
         assert_refused_by_header(t.im, outer_lies[i].status);
         memcpy(t.im.data, right, HEADER);
     }
-    /* The last level cut off, or a piece of one; the size made to fit. */
+    /* The last level is missing or truncated, and the size corrected. */
     for (size_t size = HEADER; size < t.im.size; size += 64) {
         blyt_buffer cut = {t.im.data, size};
         store(cut.data + 16, size - HEADER, 8);
@@ -262,7 +266,7 @@ static void test_a_whole_that_lies(void **state) {
     free(t.im.data);
 }
 
-/* A level with more capacity than bits would make the next one as large as it likes. */
+/* A level with more capacity than bits could make the next one arbitrarily large. */
 static void test_a_capacity_past_belief(void **state) {
     (void)state;
     bly_filter *f;

@@ -1,6 +1,6 @@
-/* The overlay: sets over filters that cannot be changed, or not by every operation, whether the
- * base is borrowed or owned; how far it grows, and what it refuses. test_overlay_rates.c has the
- * misses that it admits to, test_overlay_files.c files. */
+/* The overlay: a set over a borrowed or owned filter that cannot be changed, or not by every
+ * operation; how far it grows, and what it refuses. test_overlay_rates.c tests the misses that it
+ * reports, test_overlay_files.c files. */
 #include "overlay_support.h"
 
 #include "kinds/cuckoo/cuckoo_layout.h"
@@ -10,8 +10,8 @@ static const bly_kind markers[] = {BLY_KIND_NONE, BLY_CUCKOO, BLY_CLASSIC};
 
 /* ---- sets ------------------------------------------------------------------------------------ */
 
-/* Over any borrowed base: exactly what the base said at first and the program did. The base is not
- * changed. Then over a copy of its own. */
+/* Runs a program on an overlay over a borrowed base. The result is exactly that of the base and the
+ * program, and the base does not change. Then does the same with a clone, which owns its base. */
 static void program_over(bly_kind kind, bly_kind marker, size_t steps) {
     bly_filter *base = base_of(kind, 600, 0.02), *copy;
     blyt_buffer before = blyt_write(base);
@@ -44,7 +44,7 @@ static void a_set_over_every_kind(void **state) {
         program_over(kind, markers[m], 4000 / BLYT_SLOW);
 }
 
-/* The same, longer, with growth: tables made for far fewer keys than change. */
+/* A longer program, with growth: the tables are planned for far fewer changes. */
 static void a_long_program(void **state) {
     (void)state;
     size_t steps = blyt_long() ? 10000000 : 200000 / BLYT_SLOW;
@@ -67,7 +67,7 @@ static void a_long_program(void **state) {
     free(t.is);
 }
 
-/* Copies collapse; what changes nothing changes no byte. */
+/* Copies count once, and a call without effect changes no byte. */
 static void once_is_enough(void **state) {
     (void)state;
     FOR_EACH_BASE(kind) {
@@ -77,7 +77,7 @@ static void once_is_enough(void **state) {
         f[1] = own;
         for (int which = 0; which < 2; which++) {
             blyt_buffer now = blyt_write(f[which]);
-            assert_ok(add_key(f[which], 99, &changed)); /* the last key */
+            assert_ok(add_key(f[which], 99, &changed)); /* this is the last key */
             assert_false(changed);
             assert_ok(remove_key(f[which], 1000, &changed));
             assert_false(changed);
@@ -100,8 +100,8 @@ static void once_is_enough(void **state) {
     }
 }
 
-/* Over a base that cannot be changed, everything that came or went comes back to the same bytes of
- * deleted and added keys as if it had never: one entry per class, put in and taken out. */
+/* Over a base that cannot be changed, undoing all changes gives the same bytes as if they had never
+ * been made, because the tables have one entry per class. */
 static void back_to_nothing(void **state) {
     (void)state;
     bly_filter *base = base_of(BLY_RIBBON, 3000, 0.01);
@@ -114,7 +114,7 @@ static void back_to_nothing(void **state) {
     bly_overlay_info now = blyt_changes(f);
     assert_int_equal(now.deleted, 3000);
     assert_true(now.added > 2800 &&
-                now.added < 3000); /* the others are false positives of the base */
+                now.added < 3000); /* the rest are false positives of the base */
     for (uint64_t i = 0; i < 3000; i++)
         assert_ok(add_key(f, i, NULL));
     for (uint64_t i = 10000; i < 13000; i++) {
@@ -122,13 +122,14 @@ static void back_to_nothing(void **state) {
         assert_true(changed);
     }
     now = blyt_changes(f);
-    assert_true(now.added == 0 && now.deleted > 0 && now.deleted < 200); /* those false positives */
+    /* Removed false positives of the base. */
+    assert_true(now.added == 0 && now.deleted > 0 && now.deleted < 200);
     for (uint64_t i = 10000; i < 13000; i++)
         assert_int_equal(contains_key(f, i), false);
     for (uint64_t i = 10000; i < 13000; i++)
         if (contains_key(base, i))
             assert_ok(add_key(f, i, NULL));
-    assert_ok(add_key(g, 10000, NULL)); /* so that it has the third part too */
+    assert_ok(add_key(g, 10000, NULL)); /* so that it has all three parts, like f */
     assert_ok(remove_key(g, 10000, NULL));
     assert_ok(add_key(g, 10000, NULL));
     assert_ok(remove_key(g, 10000, NULL));
@@ -139,9 +140,9 @@ static void back_to_nothing(void **state) {
     bly_filter_destroy(base);
 }
 
-/* Removing non-members that look present takes nothing from those that are: here one key in five
- * looks present, in a cuckoo filter, which does not get worse than that, one in 35. (In a cuckoo
- * filter itself this loses keys.) */
+/* Removing false positives does not remove members. Here the FPR is 1 in 5; for cuckoo filters,
+ * which cannot have a higher rate, 1 in 35. (In a cuckoo filter without an overlay, this loses
+ * keys.) */
 static void non_members_do_no_harm(void **state) {
     (void)state;
     const bly_kind kinds[] = {BLY_CUCKOO, BLY_SBBF, BLY_FUSE};
@@ -167,15 +168,15 @@ static void non_members_do_no_harm(void **state) {
     }
 }
 
-/* Batches are single calls in order, before and after the first change. */
+/* Batches have the effect of single calls in order, before and after the first change. */
 static void batches(void **state) {
     (void)state;
     FOR_EACH_BASE(kind)
     for (size_t m = 0; m < COUNT_OF(markers); m++) {
         bly_filter *base = base_of(kind, 300, 0.01), *borrowed = over(base, 600, markers[m]), *a,
                    *b;
-        assert_ok(
-            bly_filter_clone(borrowed, NULL, &a)); /* one of its own, where it can be added to */
+        assert_ok(bly_filter_clone(borrowed, NULL,
+                                   &a)); /* the clone owns its base, which may accept adds */
         assert_ok(bly_filter_clone(borrowed, NULL, &b));
         bly_filter *pairs[][2] = {{borrowed, over(base, 600, markers[m])}, {a, b}};
         uint8_t told[400];
@@ -234,7 +235,7 @@ static void cleared(void **state) {
             assert_ok(bly_filter_clone(f, NULL, &copy));
             assert_true(bly_filter_equal(f, copy));
             assert_truth(copy, &t);
-            bly_filter_clear(copy); /* its own base by now */
+            bly_filter_clear(copy); /* it owns its base now */
             assert_int_equal(bly_filter_geometry(copy).detail, 0);
             assert_int_equal(bly_filter_count(copy), 0);
             bly_filter_destroy(copy);
@@ -248,7 +249,7 @@ static void cleared(void **state) {
     }
 }
 
-/* ---- bases of its own, and refusals ---------------------------------------------------------- */
+/* ---- owned bases, and refusals --------------------------------------------------------------- */
 
 static void created(void **state) {
     (void)state;
@@ -262,7 +263,7 @@ static void created(void **state) {
         blyt_list l = blyt_list_of(KEYS_DECIMAL, 0, 5000);
         blyt_add_all(f, &l);
         blyt_assert_contains(f, &l);
-        /* As long as nothing leaves, it is that filter. */
+        /* Without removes, the base equals a plain filter. */
         spec.geometry.kind = bly_plan_kind(rates[r]);
         plain = blyt_filled(&spec, &l);
         assert_true(bly_filter_equal(bly_overlay_base(f), plain));
@@ -284,7 +285,7 @@ static void created(void **state) {
     }
 }
 
-/* A base that is full sends what comes to the keys beside it. */
+/* If the base is full, keys are added beside it. */
 static void a_full_base(void **state) {
     (void)state;
     bly_spec spec = bly_spec_for(BLY_CUCKOO, 50, 0.001);
@@ -305,7 +306,7 @@ static void a_full_base(void **state) {
     bly_filter_destroy(base);
 }
 
-/* A window must not forget old keys for new ones that only an overlay knows. */
+/* A window as base must not forget old keys when keys are added to the overlay. */
 static void what_forgets_stands_still(void **state) {
     (void)state;
     bly_filter *base = base_of(BLY_WINDOW, 400, 0.001), *borrowed = over(base, 50, 0), *f;
@@ -388,7 +389,7 @@ static void refusals(void **state) {
 
 /* ---- capacity, and failed allocations -------------------------------------------------------- */
 
-/* The part with the deleted or the added keys grows 64-fold, and then says so. */
+/* The table of deleted or added keys grows 64-fold, and is then full. */
 static void grows_to_the_horizon(void **state) {
     (void)state;
     for (int added = 0; added < 2; added++) {
@@ -421,7 +422,7 @@ static void grows_to_the_horizon(void **state) {
     }
 }
 
-/* As many changes as were asked for fit without growth, at the cost that the header names. */
+/* The requested number of changes fits without growth, at the cost that the header states. */
 static void costs_as_told(void **state) {
     (void)state;
     const uint64_t sizes[] = {100, 1000, 100000};
@@ -461,7 +462,7 @@ static void no_memory_to_create(void) {
     }
 }
 
-/* Every allocation of every call fails once; nothing has changed then, and it works the next time.
+/* Every allocation of every call fails once; nothing changes then, and the next attempt succeeds.
  */
 static void out_of_memory(void **state) {
     (void)state;

@@ -1,11 +1,11 @@
-/* Files of overlays: what is saved comes back, whatever the base is. test_overlay_hostile.c has
- * damaged and untrusted files, test_store.c the checks that every kind shares, test_nested.c those
- * of levels. */
+/* Files of overlays: saving and loading gives the same filter, for every kind of base.
+ * test_overlay_hostile.c tests damaged and untrusted files, test_store.c the properties that all
+ * kinds share, test_nested.c those of levels. */
 #include "overlay_support.h"
 
 #include "kinds/overlay/overlay_layout.h"
 
-/* ---- there and back -------------------------------------------------------------------------- */
+/* ---- saving and loading ---------------------------------------------------------------------- */
 
 static void comes_back(const bly_filter *f, const truth *t) {
     blyt_buffer im = blyt_write(f);
@@ -26,7 +26,7 @@ static void comes_back(const bly_filter *f, const truth *t) {
         assert_bytes(all[i], im);
         assert_truth(all[i], t);
     }
-    /* It goes on as if it had never been away. */
+    /* A loaded filter behaves like the original. */
     truth mine = {malloc(t->n), t->n, IN}, its = {malloc(t->n), t->n, IN};
     memcpy(mine.is, t->is, t->n);
     memcpy(its.is, t->is, t->n);
@@ -66,7 +66,7 @@ static void there_and_back(void **state) {
     }
 }
 
-/* A file of each size that the tables grow to. */
+/* Files with every size of the tables. */
 static void grown(void **state) {
     (void)state;
     bly_filter *base = base_of(BLY_FUSE, 1000, 0.001), *f = over(base, 8, BLY_KIND_NONE);
@@ -84,7 +84,7 @@ static void grown(void **state) {
     bly_filter_destroy(base);
 }
 
-/* The base in place, and the overlay over it; then the whole in place. */
+/* First only the base is mapped, with an overlay over it; then the whole file is mapped. */
 static void over_a_map(void **state) {
     (void)state;
     FOR_EACH_BASE(kind) {
@@ -147,8 +147,8 @@ static void assert_members(const bly_filter *f, bool member, bool other) {
     assert_int_equal(found[1], other);
 }
 
-/* A borrowed base that was opened without its key stays so when the overlay gets it; a clone, which
- * has a base of its own, has the key in all parts. */
+/* If an overlay gets its key, a borrowed base that was opened without it does not. A clone, which
+ * owns its base, has the key in all parts. */
 static void check_keyless_base(bly_kind kind, const bly_hasher *hasher) {
     const bly_open_options blind = {.struct_size = sizeof blind, .flags = BLY_OPEN_WITHOUT_KEY};
     const bly_bytes other = {"none", 4};
@@ -195,7 +195,8 @@ static void key_over_a_keyless_base(void **state) {
     }
 }
 
-/* Without its key it can be looked at, and says "maybe"; the hash goes to all parts. */
+/* Without its key, an overlay can be inspected and answers "maybe". The key is given to all
+ * parts. */
 static void keyed(void **state) {
     (void)state;
     const uint8_t secret[16] = {1, 2, 3};
@@ -234,7 +235,7 @@ static void keyed(void **state) {
     }
 }
 
-/* docs/format.md's vector. */
+/* The vector of docs/format.md. */
 static void vector(void **state) {
     (void)state;
     bly_hasher hasher;

@@ -1,9 +1,9 @@
-/* Untrusted files of overlays: a part that lies is refused, and no damage does harm. */
+/* Untrusted files of overlays: a wrong part is refused, and no damage does harm. */
 #include "overlay_support.h"
 
 #include "kinds/overlay/overlay_layout.h"
 
-/* A map that does not verify must refuse it as well: it rests on the headers. */
+/* Asserts that the header is refused, also by a map without verification, which relies on it. */
 static void assert_refused_by_header(blyt_buffer im, bly_status want) {
     bly_map *map = (bly_map *)&im;
     assert_refused(im, NULL, want);
@@ -11,9 +11,9 @@ static void assert_refused_by_header(blyt_buffer im, bly_status want) {
     assert_null(map);
 }
 
-/* ---- parts that lie -------------------------------------------------------------------------- */
+/* ---- wrong parts ----------------------------------------------------------------------------- */
 
-/* A small file of three parts, and where they are. */
+/* A small file of three parts, and their offsets. */
 typedef struct three {
     blyt_buffer im, right;
     size_t header[3], size[3]; /* sizes of headers and bodies together */
@@ -54,7 +54,7 @@ static void three_free(three *t) {
     free(t->right.data);
 }
 
-/* Makes the sums of a part right, and then those of the whole. */
+/* Corrects the checksums of a part, and then those of the file. */
 static void fix_part(three *t, int i) {
     fix_sums((blyt_buffer){t->im.data + t->header[i], t->size[i]});
     fix_sums(t->im);
@@ -116,7 +116,7 @@ static void parts_that_lie(void **state) {
     }
 }
 
-/* Tables of another shape than an overlay makes. */
+/* Tables with a shape that overlays do not create. */
 static void tables_that_lie(void **state) {
     (void)state;
     three t = three_parts(BLY_CLASSIC, BLY_CUCKOO);
@@ -135,7 +135,8 @@ static void tables_that_lie(void **state) {
             assert_refused_by_header(t.im, lies[i].status);
             set_right(&t);
         }
-        /* An entry too many, one without a core, bits after the last slot. */
+        /* Changes each byte of a table: an entry too many, an entry without a core, bits after the
+         * last slot. */
         uint8_t *body = t.im.data + t.header[part] + HEADER;
         size_t bytes = t.size[part] - HEADER;
         for (size_t i = 0; i < bytes; i++) {
@@ -144,7 +145,7 @@ static void tables_that_lie(void **state) {
             bly_filter *f;
             bly_status status = bly_filter_parse(t.im.data, t.im.size, NULL, &f);
             assert_true(status == BLY_OK || status == BLY_ECORRUPT);
-            if (status == BLY_OK) /* an entry that was there before has become another */
+            if (status == BLY_OK) /* an existing entry was changed to another */
                 assert_int_equal(bly_filter_count(f), 5);
             bly_filter_destroy(f);
             set_right(&t);
@@ -180,13 +181,13 @@ static void a_whole_that_lies(void **state) {
         assert_refused_by_header(t.im, outer_lies[i].status);
         set_right(&t);
     }
-    /* Hidden, and the items right for that; but a key is deleted. */
+    /* The flag for hidden keys, with the right count for it; but a key is deleted. */
     store(t.im.data + 10, BLYI_OVERLAY_HIDDEN, 2);
     store(t.im.data + 32, 2, 8);
     fix_header_sum(t.im.data);
     assert_refused_by_header(t.im, BLY_ECORRUPT);
     set_right(&t);
-    /* The last part cut off, or a piece of it; the size made to fit. */
+    /* The last part is missing or truncated, and the size corrected. */
     for (size_t size = HEADER; size < t.im.size; size += 64) {
         blyt_buffer cut = {t.im.data, size};
         store(cut.data + 16, size - HEADER, 8);
@@ -197,7 +198,7 @@ static void a_whole_that_lies(void **state) {
     three_free(&t);
 }
 
-/* Every length, and every bit of every byte. */
+/* Truncates the file to every length, and flips every bit. */
 static void any_damage(void **state) {
     (void)state;
     const bly_kind kinds[] = {BLY_CLASSIC, BLY_SCALABLE};
@@ -223,7 +224,7 @@ static void any_damage(void **state) {
     }
 }
 
-/* What gets in all the same, its sums made right, behaves. */
+/* Uses a changed file that is accepted after its checksums were corrected. */
 static void behaves(bly_filter *f, blyt_buffer im) {
     bly_filter_info s = {.struct_size = sizeof s};
     bly_filter *copy;
@@ -269,10 +270,10 @@ static void any_change(void **state) {
         }
         three_free(&t);
     }
-    assert_true(let_in > 100); /* bits of a Bloom filter may be anything */
+    assert_true(let_in > 100); /* a Bloom filter may have any bits */
 }
 
-/* A map that is not verified may hold anything: answers, but no more. */
+/* A map without verification may have any body: answers may be wrong, but nothing worse happens. */
 static void any_body(void **state) {
     (void)state;
     uint64_t seed = 99;
@@ -302,7 +303,7 @@ static void any_body(void **state) {
     }
 }
 
-/* Two entries of one class, which no overlay makes, go together. */
+/* Equal entries, which overlays never create, are removed together. */
 static void a_class_twice(void **state) {
     (void)state;
     bly_filter *base = base_of(BLY_FUSE, 50, 1e-6), *f = over(base, 20, 0), *g;
@@ -330,9 +331,9 @@ static void a_class_twice(void **state) {
     bly_filter_destroy(base);
 }
 
-/* ---- put together by hand -------------------------------------------------------------------- */
+/* ---- assembled files ------------------------------------------------------------------------- */
 
-/* A container of that kind around those of `parts`, which it frees. */
+/* A file of that kind that contains the files in `parts`, which it frees. */
 static blyt_buffer assemble(bly_kind kind, blyt_buffer *parts, size_t n, uint64_t items) {
     blyt_buffer im = {calloc(1, HEADER), HEADER};
     for (size_t i = 0; i < n; i++)
@@ -356,18 +357,19 @@ static blyt_buffer part_of(three *t, int i) {
     return part;
 }
 
-/* What assembles and loads; `t` has a cuckoo table of deleted keys, `b` a Bloom filter. */
+/* Parts that fit together and load. The deleted keys of `t` are in a cuckoo table, those of `b` in
+ * a Bloom filter. */
 static void parts_that_fit(three *t, three *b) {
     blyt_buffer im;
     bly_filter *f;
-    { /* as it should be */
+    { /* the parts of a normal overlay */
         blyt_buffer parts[] = {part_of(t, 0), part_of(t, 1), part_of(t, 2)};
         im = assemble(BLY_OVERLAY, parts, 3, 5);
         assert_int_equal(im.size, t->right.size);
         assert_memory_equal(im.data, t->right.data, im.size);
         free(im.data);
     }
-    { /* a table of deleted keys beside a Bloom filter's added ones: allowed either way */
+    { /* the added keys of the overlay with a Bloom filter: allowed in both combinations */
         blyt_buffer parts[] = {part_of(b, 0), part_of(b, 1), part_of(t, 2)};
         im = assemble(BLY_OVERLAY, parts, 3, 5);
         assert_ok(bly_filter_parse(im.data, im.size, NULL, &f));
@@ -401,13 +403,13 @@ static void only_such_parts(void **state) {
     three t = three_parts(BLY_CLASSIC, BLY_CUCKOO), b = three_parts(BLY_CLASSIC, BLY_CLASSIC);
     blyt_buffer im;
     parts_that_fit(&t, &b);
-    { /* added keys cannot be a Bloom filter: none could leave */
+    { /* added keys cannot be a Bloom filter, because they must be removable */
         blyt_buffer parts[] = {part_of(&t, 0), part_of(&t, 1), part_of(&b, 1)};
         im = assemble(BLY_OVERLAY, parts, 3, 4);
         assert_refused_by_header(im, BLY_ECORRUPT);
         free(im.data);
     }
-    { /* no overlay in an overlay, nor in a scalable filter */
+    { /* an overlay cannot be a part of an overlay or of a scalable filter */
         blyt_buffer whole = {malloc(t.right.size), t.right.size};
         memcpy(whole.data, t.right.data, whole.size);
         blyt_buffer parts[] = {whole, part_of(&t, 1)};

@@ -1,5 +1,5 @@
-/* How wrong an overlay may be, and whether it says so: members that it misses, and
- * non-members that it answers "maybe" for. */
+/* The errors of an overlay, and whether it reports them: members that it misses, and false
+ * positives. */
 #include "overlay_support.h"
 
 #include "kinds/overlay/overlay_layout.h"
@@ -8,8 +8,8 @@
 
 /* ---- misses ---------------------------------------------------------------------------------- */
 
-/* Of `n` keys in f, those that are not found; within five sigma of the bound, which for these is
- * no mere bound. */
+/* Asserts that the number of missed members among n keys is within five sigma of the bound. (For
+ * these keys it is the expected value, not only a bound.) */
 static void misses_as_told(const bly_filter *f, uint64_t first, uint64_t n) {
     double bound = blyt_changes(f).miss_bound, mean = bound * (double)n, missed = 0;
     for (uint64_t i = first; i < first + n; i++)
@@ -21,7 +21,7 @@ static void misses_as_told(const bly_filter *f, uint64_t first, uint64_t n) {
     assert_true(fabs(missed - mean) <= 5 * sqrt(mean));
 }
 
-/* Remainders of ten bits instead of 38. */
+/* An overlay whose table of deleted keys has remainders of 10 bits instead of 38. */
 static bly_filter *weakly_over(const bly_filter *base, uint64_t changes) {
     bly_filter *f = over(base, changes, BLY_KIND_NONE), *weak;
     blyi_shape shape = blyi_filter_shape(blyi_overlay_deleted(f));
@@ -33,7 +33,7 @@ static bly_filter *weakly_over(const bly_filter *base, uint64_t changes) {
     return f;
 }
 
-/* False positives of the base are nothing like them to the table of deleted keys. */
+/* Deleted false positives of the base do not resemble members in the table of deleted keys. */
 static void weak_marks_of_non_members(void **state) {
     (void)state;
     const uint64_t n = 20000;
@@ -59,7 +59,7 @@ static void weak_marks(void **state) {
     for (uint64_t i = 0; i < gone; i++)
         assert_ok(remove_key(f, i, NULL));
     misses_as_told(f, gone, n - gone);
-    /* Adding one that is missed brings it back, and with it perhaps one that was deleted. */
+    /* Adding a missed key again makes it found, and perhaps also a deleted key. */
     size_t back = 0, revived = 0;
     for (uint64_t i = gone; i < n; i++) {
         if (contains_key(f, i))
@@ -75,7 +75,8 @@ static void weak_marks(void **state) {
     bly_filter_destroy(base);
 }
 
-/* A Bloom filter of deleted keys misses one key in a thousand, and stops there. */
+/* A Bloom filter of deleted keys misses one member in a thousand, and refuses more deletions
+ * then. */
 static void bloom_marks(void **state) {
     (void)state;
     const uint64_t n = 200000, gone = 5000;
@@ -91,7 +92,7 @@ static void bloom_marks(void **state) {
     assert_true(bound > 0.0008 && bound < 0.0012);
     assert_true(contains_key(f, i - 1)); /* the one that was refused */
     misses_as_told(f, i, n - i);
-    /* It cannot be unmarked; what comes back is kept beside. */
+    /* Its marks cannot be removed, so a key that is added again goes to the added keys. */
     assert_ok(add_key(f, 0, NULL));
     assert_true(contains_key(f, 0));
     now = blyt_changes(f);
@@ -111,7 +112,7 @@ static bly_hash hash_32(void *user, const void *key, size_t len) {
 /* Keys with equal hashes are one key. */
 static void narrow_hash(void **state) {
     (void)state;
-    /* live * n / 2^32 keys are missed: 70; 28 where that must be quick; 7 with sanitizers. */
+    /* live * n / 2^32 keys are missed: 70, or 28 in the quick test, or 7 with sanitizers. */
     const bool quick = !blyt_large() && BLYT_SLOW == 1;
     const uint64_t n = quick ? 300000 : 100000, live = quick ? 400000 : 3000000 / BLYT_SLOW;
     bly_spec spec = bly_spec_for(BLY_CLASSIC, 2 * live, 0.01);
@@ -133,7 +134,7 @@ static void narrow_hash(void **state) {
 /* ---- non-members -------------------------------------------------------------------------------
  */
 
-/* The rate of the whole is the base's, whatever came and went. */
+/* The rate of the overlay is that of its base, after any adds and removes. */
 static void rate_of_the_whole(void **state) {
     (void)state;
     const uint64_t n = 50000;
@@ -146,7 +147,7 @@ static void rate_of_the_whole(void **state) {
             assert_ok(add_key(f, i, NULL));
         bly_filter_info s = {.struct_size = sizeof s};
         bly_filter_get_info(f, &s);
-        /* Of 2500 false positives five sigma are a tenth. */
+        /* With 2500 false positives, five sigma are a tenth. */
         const uint64_t asked = (uint64_t)fmin(1e6, 2500 / s.current_fpr) / BLYT_SLOW;
         double found = 0, mean = s.current_fpr * (double)asked;
         for (uint64_t i = 2 * n; i < 2 * n + asked; i++)

@@ -1,4 +1,4 @@
-/* Planning: pure functions, so every promise can be checked without a filter. */
+/* Planning: these are pure functions, so their contracts are checked without filters. */
 #include "support.h"
 
 #include <bloomery/formulas.h>
@@ -24,7 +24,8 @@ static void refuses_nonsense(void **state) {
         assert_int_equal(bly_plan(kind, 10, 0.01, 0, 16, &g), BLY_EINVAL);
         assert_int_equal(bly_plan(kind, 10, 0.01, 0, 129, &g), BLY_EINVAL);
         assert_int_equal(bly_plan(kind, UINT64_MAX, 0.01, 0, 128, &g), BLY_ETOOBIG);
-        if (!blyt_can(c, BLY_CARDINALITY_ONLY)) /* it takes no more memory for more keys */
+        /* These take the same memory for any number of keys. */
+        if (!blyt_can(c, BLY_CARDINALITY_ONLY))
             assert_int_equal(bly_plan(kind, (uint64_t)1 << 47, 0.01, 0, 64, &g), BLY_ETOOBIG);
         assert_int_equal(bly_plan(kind, 1000000, 0.0001, 0, 32, &g), BLY_EWEAKHASH);
         assert_int_equal(bly_plan(kind, 4300000, 0.01, 0, 32, &g), BLY_EWEAKHASH);
@@ -44,7 +45,7 @@ static void every_status_has_a_sentence(void **state) {
     assert_string_equal(bly_version(), BLOOMERY_VERSION_STRING);
 }
 
-/* One step less of the size, and at least so much is planned. */
+/* The step between sizes, which is also the smallest planned size, except for classic filters. */
 static uint64_t step_of(bly_kind kind) {
     return kind == BLY_CLASSIC || kind == BLY_PARTITIONED ? 64 : 1;
 }
@@ -53,7 +54,7 @@ static uint64_t least_of(bly_kind kind) {
     return kind == BLY_CLASSIC ? 512 : step_of(kind);
 }
 
-/* The next smaller size that a filter can have; false when there is none near. */
+/* Reduces the size to the next smaller valid one; false if there is none nearby. */
 static bool one_less(bly_geometry *g) {
     uint64_t step = step_of(g->kind);
     for (int tries = 0; tries < 1000 && g->size > least_of(g->kind); tries++) {
@@ -64,33 +65,33 @@ static bool one_less(bly_geometry *g) {
     return false;
 }
 
-/* With counters as wide as the case has them. */
+/* Plans a case, with its width of counters. */
 static bly_status plan_case(const blyt_case *c, uint64_t n, double rate, bly_geometry *out) {
     if (c->counter_bits)
         return bly_plan_counting(n, rate, c->counter_bits, 128, out);
     return bly_plan(c->kind, n, rate, c->options, 128, out);
 }
 
-/* A plan is the smallest: it keeps the rate, and one step less would not. */
+/* Asserts that the plan is the smallest: it keeps the rate, and the next smaller size does not. */
 static void check_tight(const blyt_case *c, uint64_t n, double rate) {
     bly_geometry g;
     bly_status status = plan_case(c, n, rate, &g);
     if (status == BLY_ERATE && !blyt_sets_bits(c)) {
-        assert_true(rate < 1e-6 || rate < c->finest); /* as exact as that not every kind can be */
+        assert_true(rate < 1e-6 || rate < c->finest); /* not every kind allows rates that low */
         return;
     }
     if (status == BLY_ETOOBIG && !blyt_sets_bits(c)) {
-        assert_true(n > UINT32_MAX / 2 && rate < 1e-5); /* with few, or wide, cells to a key */
+        assert_true(n > UINT32_MAX / 2 && rate < 1e-5); /* kinds with few or wide cells per key */
         return;
     }
     assert_ok(status);
     assert_ok(bly_plan_check(&g));
-    /* Errors are quoted to two digits, and mean what they are quoted for. */
+    /* The error of a sketch may be given rounded to two digits. */
     assert_true(bly_plan_fpr(&g, n, 128) <= rate * (blyt_can(c, BLY_CARDINALITY_ONLY) ? 1.005 : 1));
     if (blyt_can(c, BLY_CARDINALITY_ONLY))
         return;
     assert_true(bly_plan_capacity(&g, rate, 128) >= n);
-    /* What is built in shards has room for the fullest of them. */
+    /* Kinds that are built in shards have spare room for the fullest shard. */
     uint64_t bytes = bly_plan_bytes(&g), spare = blyt_can(c, BLY_CAN_BUILD) ? n / 500 : 0;
     if (one_less(&g) && bly_plan_bytes(&g) < bytes)
         assert_true(bly_plan_capacity(&g, rate, 128) < n + spare);
@@ -107,7 +108,7 @@ static void plans_are_tight(void **state) {
                 check_tight(c, sizes[i], rates[j]);
 }
 
-/* No other k would have done with less: every k, every smaller size, tried one by one. */
+/* Asserts that no other k allows a smaller size, by trying every k. */
 static void check_smallest(const blyt_case *c, uint64_t n, double rate) {
     bly_geometry best;
     bly_kind kind = c->kind;
@@ -135,7 +136,7 @@ static void no_smaller_geometry_exists(void **state) {
                 check_smallest(c, sizes[i], rates[j]);
 }
 
-/* The published closed formula, per k, is never beaten by more than rounding. */
+/* For each k, plans agree with the published closed formula, apart from rounding. */
 static void classic_matches_theory(void **state) {
     (void)state;
     for (double p = 0.3; p > 1e-9; p /= 3) {
@@ -146,7 +147,7 @@ static void classic_matches_theory(void **state) {
     }
 }
 
-/* The most keys of any rate: past them nothing is promised. */
+/* The largest number of keys to check: beyond the capacity at any rate nothing is promised. */
 static uint64_t most_keys(const bly_geometry *g) {
     uint64_t most = bly_plan_capacity(g, 1, 128);
     return most < 10000000 ? most : 10000000;
@@ -208,7 +209,8 @@ static void fill_and_keys_are_inverse(void **state) {
     }
 }
 
-/* More than 2^32 keys and bits: nothing wraps, and the rate per key is what small plans have. */
+/* More than 2^32 keys and bits: nothing wraps, and plans have as many bits per key as small
+ * ones. */
 static void huge_plans(void **state) {
     (void)state;
     FOR_EACH_CASE(c) {
@@ -278,7 +280,7 @@ static const struct {
     {{BLY_SCALABLE, 1, ((uint64_t)1 << 45) + 64, 0}, BLY_ETOOBIG},
     {{BLY_SCALABLE, 1, UINT64_MAX - 63, 0}, BLY_ETOOBIG},
     {{BLY_SCALABLE, 1, 128, 0, 1}, BLY_OK},
-    {{BLY_SCALABLE, 1, 128, 0, 2}, BLY_EGEOMETRY}, /* which is written as 0 */
+    {{BLY_SCALABLE, 1, 128, 0, 2}, BLY_EGEOMETRY}, /* a factor of 2 is written as 0 */
     {{BLY_SCALABLE, 1, 128, 0, 3}, BLY_OK},
     {{BLY_SCALABLE, 1, 128, 0, 32768}, BLY_OK},
     {{BLY_SCALABLE, 1, 128, 0, 32769}, BLY_EGEOMETRY},
@@ -292,7 +294,8 @@ static const struct {
     {{BLY_SCALABLE_CUCKOO, 1, (uint64_t)1 << 45, 0}, BLY_OK},
     {{BLY_SCALABLE_CUCKOO, 1, ((uint64_t)1 << 45) + 64, 0}, BLY_ETOOBIG},
     {{BLY_SCALABLE_CUCKOO, 1, UINT64_MAX - 63, 0}, BLY_ETOOBIG},
-    {{BLY_SCALABLE_CUCKOO, 1, 128, 0, 1}, BLY_EGEOMETRY}, /* a power of two, from 2 on */
+    /* The factor is a power of two, at least 2. */
+    {{BLY_SCALABLE_CUCKOO, 1, 128, 0, 1}, BLY_EGEOMETRY},
     {{BLY_SCALABLE_CUCKOO, 1, 128, 0, 2}, BLY_EGEOMETRY},
     {{BLY_SCALABLE_CUCKOO, 1, 128, 0, 3}, BLY_EGEOMETRY},
     {{BLY_SCALABLE_CUCKOO, 1, 128, 0, 4}, BLY_OK},
@@ -354,7 +357,7 @@ static void bad_geometries(void **state) {
         assert_int_equal(bly_plan_check(&geometries[i].g), geometries[i].status);
 }
 
-/* ---- every number that a file or a caller might come with ------------------------------------ */
+/* ---- any numbers from files or callers ------------------------------------------------------- */
 
 static const uint32_t hostile_hashes[] = {0,  1,  2,  3,  5,  7,  8,  9,  12, 16,  17,        28,
                                           29, 40, 41, 48, 49, 55, 56, 64, 65, 255, UINT32_MAX};
@@ -389,7 +392,7 @@ static const uint32_t hostile_details[] = {
     64,  127,  128,  200,  255,   256,   257,   262,   511,   512,       515, 768, 900,
     992, 1023, 4096, 8190, 32767, 65280, 65504, 65535, 65536, UINT32_MAX};
 
-/* A filter of that shape, used. */
+/* Creates a filter of that shape and uses it. */
 static void use_geometry(const bly_geometry *g) {
     bly_spec spec = bly_spec_for(g->kind, 0, 0);
     bly_filter *f = NULL, *again = NULL;
@@ -402,7 +405,8 @@ static void use_geometry(const bly_geometry *g) {
                     status == BLY_EINVAL || status == BLY_ERATE);
         return;
     }
-    for (uint64_t i = 0, refused = 0; i < 50 && refused < 5; i++) { /* a full one searches long */
+    /* An add to a full filter searches long. */
+    for (uint64_t i = 0, refused = 0; i < 50 && refused < 5; i++) {
         status = bly_filter_add(f, &i, 8, NULL);
         refused += status == BLY_EFULL;
         assert_true(status == BLY_OK || status == BLY_EFULL);
@@ -418,7 +422,7 @@ static void use_geometry(const bly_geometry *g) {
     bly_filter_destroy(again);
 }
 
-/* Refused, or every answer is a number that can be. */
+/* Asserts that a geometry is either refused, or all computed figures are possible. */
 static void refused_or_safe(const bly_geometry *g) {
     bly_status status = bly_plan_check(g);
     if (status != BLY_OK) {
@@ -459,7 +463,7 @@ static void scalable_has_no_plan(void **state) {
             continue;
         bly_geometry g = {c->kind, 2, 1024, 0};
         assert_int_equal(bly_plan(c->kind, 10, 0.01, 0, 64, &g), BLY_EKIND);
-        assert_int_equal(bly_plan_bytes(&g), 1024); /* untouched */
+        assert_int_equal(bly_plan_bytes(&g), 1024); /* not written */
         assert_int_equal(bly_plan_bits(&g), 8192);
         assert_true(bly_plan_fpr(&g, 1, 64) == 1 && bly_plan_capacity(&g, 0.5, 64) == 0);
         assert_true(bly_plan_fill(&g, 100) == 0 && isinf(bly_plan_keys(&g, 0)));
@@ -491,7 +495,7 @@ static void names(void **state) {
     assert_int_equal(bly_plan_kind(0.0001), BLY_BB2X512);
 }
 
-/* Any three give the fourth, and the answer is the best whole number. */
+/* Any three of keys, rate, bits and hashes give the fourth, as the best whole number. */
 static void textbook_round_trip(void **state) {
     (void)state;
     for (uint64_t n = 1; n < 100000000000; n = n * 11 + 1) {
@@ -526,7 +530,7 @@ static void textbook_refuses(void **state) {
     assert_int_equal(bly_textbook_solve(&t), BLY_ERATE);
     t = (bly_textbook){.keys = 10, .hashes = 7, .fpr = NAN};
     assert_int_equal(bly_textbook_solve(&t), BLY_ERATE);
-    t = (bly_textbook){.keys = 1000, .bits = 1000, .fpr = 0.01}; /* no k reaches it */
+    t = (bly_textbook){.keys = 1000, .bits = 1000, .fpr = 0.01}; /* no k reaches this rate */
     assert_int_equal(bly_textbook_solve(&t), BLY_EIMPOSSIBLE);
     assert_int_equal(t.hashes, 0);
     t = (bly_textbook){.bits = 16, .hashes = 30, .fpr = 1e-9};

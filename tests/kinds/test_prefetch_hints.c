@@ -1,5 +1,5 @@
-/* test_prefetch_hints.c - host/prefetch.h: hashes that are the filter's own, for as long as it says
- * so, and copies that outlive their filters. */
+/* test_prefetch_hints.c - host/prefetch.h: hints compute the hashes of their filter, know whether
+ * they are still valid, and may outlive the filter. */
 #include "filter/filter.h"
 #include "store_support.h"
 
@@ -9,8 +9,8 @@ static bool is_equal(bly_hash a, bly_hash b) {
     return a.lo == b.lo && a.hi == b.hi;
 }
 
-/* What is fetched cannot be seen; that it is asked for, of every kind, without looking at memory
- * that is gone, can be under the sanitizers. */
+/* A prefetch has no visible effect. The test calls it for every kind; sanitizers report reads of
+ * memory that was freed. */
 static void test_every_kind(void **state) {
     (void)state;
     unsigned known = 0;
@@ -59,7 +59,7 @@ static void test_scalable_is_known(void **state) {
     }
 }
 
-/* The same sizes at the same place do not make it the same filter. */
+/* Another filter with the same size at the same address is not the same filter. */
 static void test_other_hashes(void **state) {
     (void)state;
     bly_spec spec = bly_spec_for(BLY_SPLIT512, 1000, 0.01);
@@ -83,7 +83,7 @@ static void test_other_hashes(void **state) {
     bly_filter_destroy(f);
 }
 
-/* Two functions that are called in the same way, at one address. */
+/* Two hash functions with the same signature, for filters at one address. */
 static void test_other_functions(void **state) {
     (void)state;
     const bly_hash_id ids[] = {BLY_HASH_FNV1A, BLY_HASH_CITY64};

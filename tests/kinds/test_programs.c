@@ -1,9 +1,9 @@
-/* Random programs over two filters, with an exact account of what went into them beside: after
- * every few steps no key that must be there is missing, and of a kind that keeps copies no copy.
+/* Random programs on two filters, compared with an exact record of their keys: after every few
+ * steps, no key that must be found is missing and, for kinds that store copies, no copy.
  *
- * Which steps a program has depends on what its kind can do. A filter that forgets must contain the
- * last WINDOW keys, one that may forget early only the last of all; one that is built is built
- * again instead of added to. */
+ * The steps depend on the capabilities of the kind. A filter that forgets must contain the last
+ * WINDOW keys; if it may forget early, only the very last key. Kinds that are built are rebuilt
+ * instead of adding keys. */
 #include "support.h"
 
 enum { UNIVERSE = 400, STEPS = 2000, WINDOW = 240, GENERATIONS = 8 };
@@ -12,8 +12,8 @@ typedef struct model {
     const blyt_case *c;
     bly_filter *f;
     unsigned copies[UNIVERSE]; /* 0 or 1 unless the kind stores copies */
-    uint64_t age[UNIVERSE];    /* adds since that of the key */
-    bool estimated;            /* an intersection of shared counters: its count is an estimate */
+    uint64_t age[UNIVERSE];    /* number of adds since the last one of this key */
+    bool estimated; /* it is an intersection of shared counters, whose count is an estimate */
 } model;
 
 typedef struct program {
@@ -26,7 +26,7 @@ static uint64_t draw(program *p, uint64_t below) {
     return blyt_next(&p->rng) % below;
 }
 
-/* Half of the time any key, else rather one of the first. */
+/* Half of the time any key, otherwise preferably one of the first. */
 static uint64_t draw_key(program *p) {
     return draw(p, draw(p, 2) ? UNIVERSE : 1 + draw(p, 1 + draw(p, UNIVERSE)));
 }
@@ -73,7 +73,8 @@ static void add(program *p, model *m) {
     bly_filter *copy = blyt_can(m->c, BLY_CAN_REMOVE) ? clone_of(m->f) : NULL;
     bly_status status = bly_filter_add(m->f, &key, 8, &added);
     p->adds++;
-    if (status == BLY_EFULL && copy) { /* copies of one key, and of its neighbours, have no room */
+    /* There is no room for more copies of the key and its neighbours. */
+    if (status == BLY_EFULL && copy) {
         assert_unchanged(m->f, copy);
         p->refused++;
         return;
@@ -102,7 +103,7 @@ static void build(program *p, model *m) {
     assert_ok(bly_filter_build(&spec, keys, n, &m->f));
 }
 
-/* A key that is there is taken out; one that is not, and does not seem to be, is not. */
+/* Removes a member. Removing a non-member, if it is not a false positive, changes nothing. */
 static void take_out(program *p, model *m) {
     uint64_t key = draw_key(p);
     bool removed = false;
@@ -118,13 +119,14 @@ static void take_out(program *p, model *m) {
     }
 }
 
-/* What combining two filters must lead to: they may have grown or turned differently far. */
+/* The expected status of combining two filters, which may have grown or turned to different
+ * states. */
 static bly_status allowed(uint32_t what, const blyt_case *c, const bly_filter *a,
                           const bly_filter *b) {
     return blyt_can(c, what) ? bly_filter_compatible(a, b) : BLY_EUNSUPPORTED;
 }
 
-/* What is united in a window that counts keys may turn it a generation early. */
+/* A union may make a window by number of keys drop its oldest generation early. */
 static void unite(model *a, const model *b) {
     bly_filter *before = clone_of(a->f);
     bly_status status = bly_filter_union(a->f, b->f);
@@ -157,7 +159,7 @@ static void intersect(model *a, const model *b) {
             a->copies[i] = b->copies[i];
 }
 
-/* Some of what is there is put into a filter of its own, and taken out by it. */
+/* Adds some of the keys to another filter, and subtracts that. */
 static void subtract(program *p, model *m) {
     bly_filter *part = clone_of(m->f), *before = NULL;
     bly_filter_clear(part);
@@ -186,7 +188,7 @@ static void fold_both(model m[2]) {
     for (int i = 0; i < 2; i++) {
         bly_filter *folded = NULL;
         if (bly_filter_fold(m[i].f, 2, NULL, &folded) != BLY_OK)
-            return; /* both have one size, so the first refuses if any does */
+            return; /* both have the same size, so if one refuses, the first does */
         bly_filter_destroy(m[i].f);
         m[i].f = folded;
     }
@@ -230,7 +232,7 @@ static void step(program *p) {
         copy_over(a, b);
 }
 
-/* The capacity lets grow what can, lets a window turn, and a table come near its limit. */
+/* A capacity with which growing kinds grow, windows turn, and tables get nearly full. */
 static uint64_t capacity_for(const blyt_case *c) {
     if (blyt_grows(c->kind))
         return 30;

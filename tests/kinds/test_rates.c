@@ -1,12 +1,12 @@
-/* The rate requested is the rate measured. Filters are filled to their capacity and absent keys are
- * looked up. Two comparisons:
+/* The measured rate is the requested rate. Filters are filled to their capacity, and non-members
+ * are looked up. There are two comparisons:
  *   A  false positives counted against the rate computed from the filter's own bits, within five
  *      sigma of a binomial;
  *   B  that rate, averaged over filters with different seeds, against the plan's prediction,
  *      within five sigma of its own spread.
- * Both are two-sided: a rate that is too low betrays a bad hash as surely as one too high. And the
- * plan's prediction must be within the rate requested. Only for the textbook's probes are these
- * rates upper bounds: there the count may also lie anywhere down to the rate of good probes.
+ * Both are two-sided, since a rate that is too low also shows a bad hash. The plan's prediction
+ * must be within the requested rate. For the textbook's probes these rates are only upper bounds:
+ * there the count may be anywhere down to the rate of good probes.
  *
  * The cases are in groups, each a test of its own, because some take long:
  *     test_rates           each kind and probe, sizes from 1 to 100,000 keys
@@ -19,25 +19,25 @@
 #include <math.h>
 
 typedef struct outcome {
-    double queries, hits; /* counted */
-    double expected;      /* hits, from the filters' own bits */
+    double queries, hits; /* lookups of non-members, and those found */
+    double expected;      /* false positives expected from the filters' own bits */
     double variance;      /* of hits around expected */
     double mean, spread;  /* of the filters' own rates, and their standard deviation */
     double predicted;
     unsigned filters;
 } outcome;
 
-/* How many lookups show at five sigma that a rate is off by a tenth of p: five sigma of the rate
- * measured are 5 sqrt(p (1 - p) / lookups), and that is p / 10 for 2500 (1 - p) / p. No fewer for
- * the smallest filters, although they are much better than requested: probes of one key that follow
- * from each other show there, in rates that should be next to nothing. */
+/* The number of lookups that detect at five sigma that a rate is off by a tenth of p: five sigma of
+ * the measured rate are 5 sqrt(p (1 - p) / lookups), which is p / 10 for 2500 (1 - p) / p lookups.
+ * The smallest filters get no fewer, although they are much better than requested: dependent probes
+ * would show there, in rates that should be close to 0. */
 static uint64_t lookups_for(double p) {
     return (uint64_t)(2500 * (1 - p) / p) / BLYT_SLOW + 1;
 }
 
-/* Queries absent keys; keys are drawn far from those added. */
+/* Looks up non-members and counts the hits. They are drawn far from the added keys. */
 static double count_hits(const bly_filter *f, blyt_keys set, uint64_t first, uint64_t queries) {
-    enum { SOME = 1024 }; /* keys and their hashes stay in the first cache */
+    enum { SOME = 1024 }; /* keys and their hashes fit the L1 cache */
     static char bytes[SOME * BLYT_KEY_MAX];
     static bly_bytes keys[SOME];
     double hits = 0;
@@ -53,14 +53,14 @@ static double count_hits(const bly_filter *f, blyt_keys set, uint64_t first, uin
     return hits;
 }
 
-/* What decides the rate: of an overlay from which nothing was removed, its base. */
+/* The geometry that determines the rate: for an overlay without removed keys, that of its base. */
 static bly_geometry shape_of(const bly_filter *f) {
     const bly_filter *base = bly_overlay_base(f);
     return bly_filter_geometry(base ? base : f);
 }
 
-/* How many keys bring a filter that was made for n to the rate it was made for. A window is at its
- * fullest when it has kept keys longer than it must. */
+/* The number of keys that bring a filter for n keys to its requested rate. A window is fullest when
+ * it still has older keys than it must keep. */
 static size_t keys_to_rate(const bly_filter *f, size_t n) {
     bly_window_info info = {.struct_size = sizeof info};
     if (bly_window_get_info(f, &info) != BLY_OK)
@@ -68,7 +68,7 @@ static size_t keys_to_rate(const bly_filter *f, size_t n) {
     return (size_t)(info.generation_keys * (info.generations + 1));
 }
 
-/* Keys of a set from 0 on. Made once for all filters of a size. */
+/* Makes the list contain the first n keys of a set. It is made once for all filters of a size. */
 static void lengthen(blyt_list *l, blyt_keys set, size_t n) {
     if (l->n >= n)
         return;
@@ -119,7 +119,8 @@ static outcome run(const bly_spec *spec, blyt_keys set, size_t n, unsigned filte
     return o;
 }
 
-/* Relative standard deviation between filters, where one filter must speak for all (n large). */
+/* The relative standard deviation between filters, for large n, where only one filter is
+ * measured. */
 static double known_spread(const bly_geometry *g) {
     double size = (double)g->size, k = g->hashes;
     if (g->kind == BLY_CLASSIC || g->kind == BLY_PARTITIONED)
@@ -129,7 +130,8 @@ static double known_spread(const bly_geometry *g) {
     return sqrt(7 / size);
 }
 
-/* The formulas are of second order: exact for large filters, to 2% for a handful of keys. */
+/* The tolerance of the formulas, which are of second order: exact for large filters, within 2% for
+ * a few keys. */
 static double formula_room(size_t n) {
     return n < 10 ? 2e-2 : 5e-3;
 }
@@ -153,8 +155,8 @@ static void judge(const char *name, const outcome *o, const bly_geometry *g, siz
     assert_true(b);
 }
 
-/* Whether there is a rate to be measured: what only counts has an error instead, and what grows
- * has a test of its own. */
+/* Whether the kind has a rate to measure here: kinds that only count have an error instead, and
+ * kinds that grow have their own tests. */
 static bool has_rate(const blyt_case *c) {
     return !blyt_can(c, BLY_CARDINALITY_ONLY) && (blyt_plans(c) || c->kind == BLY_OVERLAY);
 }
@@ -181,9 +183,8 @@ static void one_size(const blyt_case *c, size_t n, double p) {
 
 /* ---- which kinds at which sizes and rates ---------------------------------------------------- */
 
-/* The kinds that count are tried at fewer sizes, to save time, and counting filters of other
- * widths, whose counters are the same but for that, at one rate; but all at a larger size too where
- * there is plenty (BLOOMERY_LONG in the environment). */
+/* To save time, kinds that count are tested at fewer sizes, and other widths of counters at one
+ * rate only. With BLOOMERY_LONG in the environment, all are tested at a larger size, too. */
 static bool is_tried(const blyt_case *c, size_t n, double p) {
     bool plenty = blyt_long();
     bool counts = blyt_can(c, BLY_CAN_COUNT) && !blyt_can(c, BLY_LIMITS_COPIES);
@@ -198,7 +199,7 @@ static bool is_tried(const blyt_case *c, size_t n, double p) {
     return n != 100000 || p == 0.01;
 }
 
-/* In which program: the others take more lookups, or more keys. */
+/* The program that tests it: the second and third need more lookups or more keys. */
 typedef enum part { PART_QUICK, PART_LOW, PART_LARGE } part;
 
 static part part_of(size_t n, double p) {
@@ -226,7 +227,7 @@ static void rate_between(double p) {
 
 /* ---- filters that grow ----------------------------------------------------------------------- */
 
-/* A filter of n keys that counted as new. */
+/* Adds keys until n of them were reported as new. */
 static bly_filter *grown(const bly_spec *spec, uint64_t n) {
     bly_filter *f = NULL;
     assert_ok(bly_filter_create(spec, &f));
@@ -240,8 +241,8 @@ static bly_filter *grown(const bly_spec *spec, uint64_t n) {
     return f;
 }
 
-/* A filter that grew `doublings` times, from `first` keys until its last level is full: its rate as
- * counted and as its bits say, and what its levels were made for. */
+/* Grows a filter `doublings` times, from `first` keys until its last level is full, and judges its
+ * measured rate, the rate of its bits, and the planned rates of its levels. */
 static void grow_and_judge(uint64_t first, unsigned doublings, double p, double share) {
     uint64_t n = first * ((2u << doublings) - 1);
     unsigned filters = n <= 1000 ? 100 : n <= 20000 ? 10 : 1;
@@ -273,7 +274,7 @@ static void grow_and_judge(uint64_t first, unsigned doublings, double p, double 
     bool counted = fabs(hits - expected) <= 5 * sqrt(variance) + 4;
     bool asked = made_for < p && planned <= made_for * (1 + 1e-9);
     bool near = fabs(mean - planned) <= 5 * sqrt(spread) + 5e-3 * planned;
-    /* A line is the least a level takes: for twenty keys more than the rate asks for. */
+    /* A level has at least one line, which is more than twenty keys need at this rate. */
     if (first >= 1000)
         near = near && mean < p && mean > p / 20;
     if (!counted || !asked || !near || getenv("BLYT_VERBOSE"))
@@ -291,7 +292,7 @@ static void rates_at_every_size(void **state) {
     every_size(PART_QUICK);
 }
 
-/* What the design promises at capacity, within 1%. */
+/* The designed bits per key at capacity, within 1%. */
 static void bits_per_key_at_capacity(void **state) {
     static const struct {
         bly_kind kind;
@@ -322,7 +323,7 @@ static void bits_per_key_at_capacity(void **state) {
 
 /* ---- shapes ---------------------------------------------------------------------------------- */
 
-/* Exact geometries, so that every k of every layout is seen, not only those a plan would pick. */
+/* Exact geometries, to test every k of every layout, not only those that plans choose. */
 static void rates_of_every_k(void **state) {
     (void)state;
     FOR_EACH_CASE(c) {
@@ -342,7 +343,7 @@ static void rates_of_every_k(void **state) {
     }
 }
 
-/* The other kinds choose their shape by the rate: so rates between the round ones. */
+/* The other kinds choose their shape by the rate, so rates between round ones are tested. */
 static void rates_between(void **state) {
     static const double rates[] = {0.4, 0.24, 0.11, 0.03, 0.006};
     (void)state;
@@ -350,7 +351,7 @@ static void rates_between(void **state) {
         rate_between(rates[i]);
 }
 
-/* Round and round the kinds that are planned. */
+/* Cycles through the cases that are planned. */
 static const blyt_case *nth_planned(size_t n) {
     size_t planned = 0;
     FOR_EACH_CASE(c)
@@ -386,7 +387,7 @@ static void rates_of_every_hash(void **state) {
     }
 }
 
-/* rates_of_filters_that_grew_far has a lower rate, and more levels. */
+/* rates_of_filters_that_grew_far tests a lower rate, and more levels. */
 static void rates_of_growing_filters(void **state) {
     static const double rates[] = {0.05, 0.01, 0.001};
     (void)state;
@@ -398,7 +399,8 @@ static void rates_of_growing_filters(void **state) {
         }
 }
 
-/* 32 bits are too few for a million keys at 1e-4: refused, and, when allowed, told truthfully. */
+/* 32 bits are too few for a million keys at 1e-4: refused or, if allowed, reported with the real
+ * rate. */
 static void weak_hashes_are_counted(void **state) {
     bly_spec spec = bly_spec_for(BLY_SBBF, 1000000, 0.0001);
     bly_filter *f = NULL;
@@ -444,7 +446,7 @@ static void rates_of_filters_that_grew_far(void **state) {
     for (size_t i = 0; i < COUNT_OF(rates); i++)
         for (unsigned doublings = 0; doublings <= (BLYT_SLOW > 1 ? 5 : 10); doublings += 5) {
             if (doublings <= 5 && rates[i] >= 0.001)
-                continue; /* rates_of_growing_filters has these */
+                continue; /* rates_of_growing_filters tests these */
             grow_and_judge(1000, doublings, rates[i], 0);
             grow_and_judge(1000, doublings, rates[i], 0.8);
             if (doublings <= 5)

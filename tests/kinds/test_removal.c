@@ -1,4 +1,4 @@
-/* Keys that leave: for every kind, removed exactly, or refused with nothing changed. */
+/* Removing keys: every kind either removes exactly that key, or refuses and changes nothing. */
 #include "support.h"
 
 static void assert_bytes(const bly_filter *f, blyt_buffer want) {
@@ -31,7 +31,7 @@ static void refuses_to_remove(const blyt_case *c) {
     bly_filter_destroy(copy);
 }
 
-/* Whether nothing is left but counters that are stuck. */
+/* Whether the filter is empty, apart from stuck counters. */
 static bool is_empty(const blyt_case *c, const bly_filter *f, const bly_filter *empty) {
     bly_filter_info s = {.struct_size = sizeof s};
     bly_filter_get_info(f, &s);
@@ -42,8 +42,8 @@ static bool is_empty(const blyt_case *c, const bly_filter *f, const bly_filter *
     return llround(s.fill * blyt_counters(f)) == (long long)s.stuck;
 }
 
-/* Every key has i % 3 + 1 copies, as far as the kind keeps copies. One by one they go, and an empty
- * filter is left: but for counters of two bits, some of which get stuck. */
+/* Every key gets i % 3 + 1 copies, if the kind stores copies. They are removed one by one, until
+ * the filter is empty. (Some counters of two bits get stuck.) */
 static void removes_copy_by_copy(const blyt_case *c) {
     bly_filter *f = blyt_create(c, 1200, 1e-9, 4), *empty = blyt_create(c, 1200, 1e-9, 4);
     uint64_t stored = 0, most = blyt_max_copies(c) < 3 ? blyt_max_copies(c) : 3;
@@ -62,7 +62,7 @@ static void removes_copy_by_copy(const blyt_case *c) {
             assert_true(s.stuck ? copies >= want : copies == want);
             assert_int_equal(bly_filter_contains(f, &i, 8), copies > 0);
             if (!there && s.stuck)
-                continue; /* it may look as if it were */
+                continue; /* it may be a false positive */
             assert_ok(i % 2 ? bly_filter_remove(f, &i, 8, &removed)
                             : bly_filter_remove_hash(f, h, &removed));
             assert_int_equal(removed, there);
@@ -76,7 +76,7 @@ static void removes_copy_by_copy(const blyt_case *c) {
     bly_filter_destroy(empty);
 }
 
-/* A batch, some of whose keys are not there or no longer, equals single calls. */
+/* A batch gives the same result as single calls, also if some keys are missing or repeated. */
 static void removes_in_batches(const blyt_case *c) {
     for (size_t n = 0; n < 150; n = n < 70 ? n + 1 : n + 37) {
         blyt_list l = blyt_list_of(KEYS_URL, 0, n), held = blyt_list_of(KEYS_URL, 0, 100);
@@ -109,12 +109,12 @@ static void removes_in_batches(const blyt_case *c) {
     }
 }
 
-/* Full, it says so and changes nothing; after a remove there is room again. */
+/* A full filter refuses an add and changes nothing; after a remove there is room again. */
 static void full_is_no_loss(const blyt_case *c) {
     bly_filter *f = blyt_create(c, 20, 1e-6, 1), *before = NULL;
     bly_status status = BLY_OK;
     uint64_t n = 0, first = 0, most = blyt_max_copies(c) < 100 ? blyt_max_copies(c) : 100;
-    while (status == BLY_OK && n < most) { /* copies of one key have few slots */
+    while (status == BLY_OK && n < most) { /* there are few slots for copies of one key */
         bly_filter_destroy(before);
         assert_ok(bly_filter_clone(f, NULL, &before));
         status = bly_filter_add(f, &first, 8, NULL);
@@ -134,7 +134,7 @@ static void full_is_no_loss(const blyt_case *c) {
     bly_filter_destroy(before);
 }
 
-/* A counter that has reached its limit stays there, and neither wraps nor lets go. */
+/* A counter at its limit stays there: it does not wrap, and removes do not lower it. */
 static void counters_stick(const blyt_case *c) {
     bly_filter *f = blyt_create(c, 20, 1e-6, 1), *empty = blyt_create(c, 20, 1e-6, 1);
     uint64_t key = 0, limit = blyt_limit(c);
@@ -155,7 +155,7 @@ static void counters_stick(const blyt_case *c) {
     bly_filter_destroy(empty);
 }
 
-/* A set: adding again changes nothing, and one remove takes a key out. */
+/* A set: repeated adds change nothing, and one remove removes a key. */
 static void collapses_copies(const blyt_case *c) {
     bly_filter *f = blyt_create(c, 20, 1e-6, 1);
     uint64_t key = 0;
@@ -192,9 +192,9 @@ static void removed_or_refused(void **state) {
     }
 }
 
-/* ---- without a trace ------------------------------------------------------------------------- */
+/* ---- failed calls change nothing ------------------------------------------------------------- */
 
-/* Removing what is not there changes no byte. */
+/* Removing a non-member changes no byte. */
 static void non_members_leave_no_trace(void **state) {
     blyt_list l = blyt_list_of(KEYS_URL, 0, 1000);
     (void)state;
@@ -240,8 +240,8 @@ static bly_status perform(change what, bly_filter *f, const bly_filter *other, u
     }
 }
 
-/* Every allocation that it asks for fails in turn, and each time no byte changes, until all is
- * well, or something else is wrong. Returns how many were refused. */
+/* Makes each allocation of the call fail in turn; no byte changes then. Ends when the call
+ * succeeds, or fails for another reason. Returns how many calls failed for lack of memory. */
 static size_t change_in_need(change what, bly_filter *f, const bly_filter *other, uint64_t key,
                              blyt_heap *heap) {
     bly_status status = BLY_ENOMEM;
@@ -301,12 +301,12 @@ static void no_memory_to_change(void **state) {
 typedef struct life {
     const blyt_case *c;
     bly_filter *f;
-    uint32_t *copies; /* of each key of the universe */
+    uint32_t *copies; /* of each key */
     uint8_t *known;   /* whether it was ever added */
     uint64_t universe, rng, stored, refused;
 } life;
 
-/* The r-th key comes 1/r as often as the first. */
+/* The r-th key is drawn 1/r as often as the first. */
 static uint64_t draw_key(life *l) {
     double u = (double)(blyt_next(&l->rng) >> 11) * 0x1p-53;
     uint64_t rank = (uint64_t)exp(u * log((double)l->universe + 1));
@@ -316,11 +316,11 @@ static uint64_t draw_key(life *l) {
 static void one_more(life *l) {
     uint64_t key = draw_key(l), before = bly_filter_count(l->f);
     if (l->refused >= 1000 && l->copies[key] >= 3)
-        return; /* finding out that there is no room takes long */
+        return; /* an add that finds no room takes long */
     bool counts = blyt_stores_copies(l->c), added = false;
     bool seemed = bly_filter_contains(l->f, &key, 8);
     bly_status status = bly_filter_add(l->f, &key, 8, &added);
-    if (status == BLY_EFULL) { /* a ninth copy has no room in a table */
+    if (status == BLY_EFULL) { /* a cuckoo table has no room for a ninth copy */
         assert_true(counts && blyt_limit(l->c) == UINT64_MAX && bly_filter_count(l->f) == before);
         l->refused++;
         return;
@@ -332,12 +332,12 @@ static void one_more(life *l) {
     l->known[key] = 1;
 }
 
-/* Often one of the frequent keys, often any. */
+/* Removes a key: half of the time one of the frequent keys. */
 static void one_less(life *l) {
     uint64_t key = blyt_next(&l->rng) % 2 ? draw_key(l) : blyt_next(&l->rng) % l->universe;
     bool removed = true, seemed = bly_filter_contains(l->f, &key, 8);
     if (l->copies[key] == 0 && seemed)
-        return; /* it would take another's copy */
+        return; /* this would remove another key's copy */
     assert_true(seemed || l->copies[key] == 0);
     assert_ok(bly_filter_remove(l->f, &key, 8, &removed));
     assert_int_equal(removed, l->copies[key] > 0);
@@ -345,7 +345,7 @@ static void one_less(life *l) {
     l->stored -= removed;
 }
 
-/* Of an overlay the count is low by the keys that looked present when they were added. */
+/* The count of an overlay does not include keys that seemed present when they were added. */
 static void check_life(const life *l) {
     uint64_t limit = blyt_limit(l->c), count = bly_filter_count(l->f);
     if (blyt_stores_copies(l->c))
@@ -374,8 +374,8 @@ static void end_life(life *l, const bly_filter *empty) {
             assert_true(!l->known[key] || !bly_filter_contains(l->f, &key, 8));
 }
 
-/* Adds and removes in any order, more of the one at first, more of the other later; many copies of
- * a few keys, a few of many. With BLOOMERY_LONG in the environment, ten million steps. */
+/* Adds and removes in any order, at first more adds, later more removes; many copies of a few keys,
+ * and few copies of many. With BLOOMERY_LONG in the environment, ten million steps. */
 static void long_lives(void **state) {
     uint64_t steps = blyt_long() ? 10000000 : 200000 / BLYT_SLOW;
     (void)state;

@@ -1,5 +1,5 @@
-/* The ribbon: no key is ever missed, whatever their number; the rate is the one predicted, no more
- * and no less; the space is what is promised; and every answer is what the format says. */
+/* The ribbon filter: no key is missed, for any number of keys; the rate is the predicted one; the
+ * size is as promised; and every answer follows the format. */
 #include "support.h"
 
 #include "base/bits.h"
@@ -10,7 +10,7 @@
 
 #include <math.h>
 
-/* Keys first .. first + n of that set. */
+/* Builds a filter of the keys first .. first + n - 1 of that set. */
 static bly_filter *ribbon(blyt_keys set, uint64_t first, size_t n, double p) {
     blyt_list l = blyt_list_of(set, first, n);
     bly_filter *f = NULL;
@@ -21,7 +21,7 @@ static bly_filter *ribbon(blyt_keys set, uint64_t first, size_t n, double p) {
     return f;
 }
 
-/* False positives of q lookups of non-members. */
+/* The number of false positives in q lookups of non-members. */
 static double false_positives(const bly_filter *f, uint64_t seed, uint64_t q) {
     bly_hash h[256];
     uint64_t state = blyi_fmix64(seed + 1);
@@ -42,7 +42,7 @@ static void check_size(size_t n) {
 }
 
 static void misses_no_key_of_any_number(void **state) {
-    const size_t step = blyt_large() ? BLYT_SLOW : 11; /* prime to the number of rates */
+    const size_t step = blyt_large() ? BLYT_SLOW : 11; /* coprime with the number of rates */
     (void)state;
     for (size_t n = 1; n <= 2000; n += n < 300 ? 1 : step)
         check_size(n);
@@ -61,7 +61,7 @@ static void misses_no_key_of_any_set(void **state) {
     bly_filter_destroy(ribbon(KEYS_RANDOM, 7, 500, 0x1p-40));
 }
 
-/* The filter is one of a set of keys: order and repeats leave no trace. */
+/* The filter depends only on the set of keys, not on their order or repeats. */
 static void same_keys_give_the_same_bytes(void **state) {
     enum { N = 20000 };
     blyt_list l = blyt_list_of(KEYS_URL, 0, N);
@@ -89,7 +89,7 @@ static void same_keys_give_the_same_bytes(void **state) {
     assert_true(bly_filter_equal(a, c));
     assert_int_equal(bly_filter_contains_many(c, l.keys, N, NULL), N);
     bly_filter_destroy(c);
-    /* One key less is another filter. */
+    /* With one key less the filter differs. */
     assert_ok(blyt_build(BLY_RIBBON, l.keys, N - 1, 0.01, &c));
     assert_false(bly_filter_equal(a, c));
     free(x.data);
@@ -127,7 +127,7 @@ static void empty_filter_says_no(void **state) {
 
 /* ---- rate ------------------------------------------------------------------------------------ */
 
-/* Two-sided, five sigma: of 2500 (1 - rate) false positives, that is a tenth of the rate. */
+/* A two-sided test: with 2500 (1 - rate) false positives, five sigma are a tenth of the rate. */
 static void check_rate(size_t n, double p) {
     bly_filter *f = ribbon(KEYS_LITTLE, n, n, p);
     bly_geometry g = bly_filter_geometry(f);
@@ -149,7 +149,7 @@ static void has_the_rate_predicted(void **state) {
         if (numbers[i] > (blyt_long() ? 10000000 : 100000) / BLYT_SLOW)
             break;
         for (size_t r = 1; r <= (blyt_long() ? 20 : 10); r++) {
-            if (!blyt_large() && r % 3 != i % 3) /* each rate with one of the numbers */
+            if (!blyt_large() && r % 3 != i % 3) /* each rate with every third number */
                 continue;
             check_rate(numbers[i], ldexp(1, -(int)r));
             check_rate(numbers[i], ldexp(0.71, -(int)r));
@@ -157,8 +157,8 @@ static void has_the_rate_predicted(void **state) {
     }
 }
 
-/* Few keys: each filter is off by its own luck, so many are put together: 40 false positives of
- * each of 65 filters, of whose sum a tenth is five sigma. */
+/* With few keys, the rate of a filter varies, so many filters are summed up: 40 false positives in
+ * each of 65 filters. Five sigma are a tenth of their sum. */
 static void has_it_with_few_keys(void **state) {
     static const double rates[] = {0.3, 0.05, 0.01, 0.002};
     (void)state;
@@ -197,7 +197,7 @@ static void takes_the_space_promised(void **state) {
             assert_true(each < table[i].bits_per_key * 1.02);
             assert_true(each < -log2(table[i].p) * table[i].over);
         }
-    /* Few keys: as many slots as there are, and 20 for the columns. */
+    /* Few keys: one slot per key, and 20 for the columns. */
     assert_ok(bly_plan(BLY_RIBBON, 1, 0.01, 0, 64, &g));
     assert_true(g.size == 3 && g.hashes == 64 + 7 && g.detail == 0 && bly_plan_bits(&g) == 168);
     assert_ok(bly_plan(BLY_RIBBON, 5, 0.01, 0, 64, &g));
@@ -206,8 +206,8 @@ static void takes_the_space_promised(void **state) {
     assert_int_equal(g.size, 4);
 }
 
-/* What is built is what was planned: a set of keys that meets with bad luck gets another seed, and
- * no more slots. */
+/* The built filter has the planned geometry: an unlucky set of keys gets another seed, not more
+ * slots. */
 static void is_as_large_as_planned(void **state) {
     static const size_t numbers[] = {1, 60, 300, 1000, 4000, 20000};
     const size_t most = (blyt_large() ? 400U : 100U) / BLYT_SLOW;
@@ -228,7 +228,7 @@ static void is_as_large_as_planned(void **state) {
     assert_true(BLYT_SLOW > 1 || (reseeded > 0 && reseeded < 40));
 }
 
-/* Every plan holds what it is for at the rate it is for, and one block less would not. */
+/* Every plan has room for its keys at its rate, and one block less would not be enough. */
 static void plans_are_tight(void **state) {
     (void)state;
     for (double p = 0.99; p >= 0x1p-40; p *= 0.61)
@@ -238,8 +238,8 @@ static void plans_are_tight(void **state) {
             assert_ok(bly_plan_check(&g));
             double rate = bly_plan_fpr(&g, n, 128);
             assert_true(rate <= p && bly_plan_capacity(&g, p, 128) >= n);
-            /* The share of wide slots is rounded up, to whole groups and to 256ths; windows of few
-             * slots are all alike. */
+            /* The share of wide slots is rounded up to whole groups and to 256ths. With few slots,
+             * all windows are the same. */
             double step = ldexp(2 / (double)g.size + 2.0 / 256, -(int)(g.hashes % 64));
             assert_true(rate > p * 128 / 129 - step || g.size <= 32 || p > 0.5);
             g.size--;
@@ -293,9 +293,9 @@ static void refuses_other_geometries(void **state) {
     assert_int_equal(bly_plan(BLY_RIBBON, UINT64_MAX, 0.99, 0, 128, &g), BLY_ETOOBIG);
 }
 
-/* ---- answers, as the format has them ----------------------------------------------------------*/
+/* ---- answers by the format ------------------------------------------------------------------- */
 
-/* A geometry as docs/format.md reads it. */
+/* A geometry, decoded by docs/format.md. */
 typedef struct book {
     uint64_t r, shards, seed, m, w;
 } book;
@@ -322,7 +322,7 @@ static unsigned slot_of(const book *k, const uint8_t *body, uint64_t shard, uint
     return (unsigned)(body[at + t % 128 / 8] >> t % 8) & 1U;
 }
 
-/* Slot by slot, from the text of docs/format.md. */
+/* A lookup, slot by slot, written from the text of docs/format.md. */
 static bool by_the_book(const bly_geometry *g, const uint8_t *body, bly_hash h) {
     const book k = book_of(g);
     uint64_t shard = blyi_mulhi(h.lo, k.shards), place = h.lo * k.shards;
@@ -344,7 +344,7 @@ static bool by_the_book(const bly_geometry *g, const uint8_t *body, bly_hash h) 
     return true;
 }
 
-/* At the edges of what geometries there are. */
+/* Geometries at the limits of the valid ranges. */
 static const bly_geometry edge_shapes[] = {
     {.hashes = 1, .size = 1},
     {.hashes = 1, .size = 1, .detail = 255},
@@ -354,8 +354,8 @@ static const bly_geometry edge_shapes[] = {
     {.hashes = 40, .size = 3, .detail = 255},
     {.hashes = 5, .size = 7, .detail = 130},
     {.hashes = 6, .size = 33, .detail = 512 + 77},
-    /* Cut: few slots; a short block, whose slots or those before it are wide in part; no short
-     * block; a seed; several shards. */
+    /* The cut form: few slots; a short block, with wide slots in it or before it; no short block; a
+     * seed; several shards. */
     {.hashes = 64 + 3, .size = 1},
     {.hashes = 64 + 3, .size = 15, .detail = 255},
     {.hashes = 64 + 40, .size = 16, .detail = 255},
@@ -367,8 +367,8 @@ static const bly_geometry edge_shapes[] = {
     {.hashes = 64 + 2, .size = 4096, .detail = 7 * 4096 + 8 * 256 + 99},
 };
 
-/* Bodies of arbitrary bytes, exactly as long as they must be, at the edges of what geometries there
- * are. Half of the hashes fall to the ends of shards. */
+/* Bodies of random bytes, of exactly the right size, for geometries at the limits. Half of the
+ * hashes are at the ends of shards. */
 static void answers_by_the_book(void **state) {
     uint64_t random = 11;
     size_t hits = 0, queries = 0;
@@ -403,7 +403,7 @@ static void answers_by_the_book(void **state) {
     assert_true(hits > queries / 20 && hits < queries);
 }
 
-/* Every table of kernels answers like the scalar one. */
+/* The kernels of every instruction set answer like the scalar ones. */
 static void kernels_agree(void **state) {
     enum { COLUMNS = 41, SIGHTS = 64 };
     static _Alignas(64) uint64_t words[4 * COLUMNS];
@@ -460,9 +460,9 @@ static bly_status solve(unsigned again, bly_hash *h, size_t n, blyt_heap *heap, 
     return status;
 }
 
-/* All keys in one window, many more than it has slots, one of them twice: nearly all equations
- * follow from others. The solver asks for another seed, under which windows differ. Without memory,
- * or while it asks, it touches nothing. */
+/* All keys are in one window, many more than it has slots, and one key is repeated: nearly all
+ * equations depend on others. The solver requests another seed, which changes the windows. If it
+ * does, or if memory is missing, it changes nothing. */
 static void tries_other_seeds(void **state) {
     enum { N = 1080 };
     bly_filter *f = NULL;
@@ -483,7 +483,7 @@ static void tries_other_seeds(void **state) {
     assert_int_equal(bly_filter_contains_hashes(f, h, N, NULL), N);
     assert_true(false_positives(f, 1, 10000) < 150);
     bly_filter_destroy(f);
-    /* Keys that suit the first seed need no other. */
+    /* Keys that can be solved with the first seed need no other. */
     for (size_t i = 0; i < N; i++)
         borrowed[i] = h[i] = (bly_hash){UINT64_MAX / N * i, blyt_next(&random)};
     assert_int_equal(solve(0, borrowed, N, &heap, &f), BLY_OK);
@@ -491,8 +491,8 @@ static void tries_other_seeds(void **state) {
     bly_filter_destroy(f);
 }
 
-/* Hashes that are alike in lo meet under every seed. The last is taken as it comes: every key is in
- * the filter, and elsewhere the slots are as good as ever. */
+/* Hashes with the same `lo` share a window under every seed. The last seed is used in any case:
+ * every key is in the filter, and the rate of other windows does not suffer. */
 static void solves_whatever_comes(void **state) {
     enum { N = 1080 };
     bly_filter *f = NULL;
@@ -513,7 +513,7 @@ static void solves_whatever_comes(void **state) {
     }
 }
 
-/* The same through the builder, where nobody is asked anything. */
+/* The same through the builder, which changes seeds without the caller. */
 static void builds_whatever_comes(void **state) {
     enum { N = 1080 };
     static bly_hash h[N];

@@ -1,5 +1,5 @@
-/* A filter that grows: by its rule, without losing a key or its rate, and not at all when there is
- * no memory for it. What files of it must look like is in test_nested.c. */
+/* The scalable filter: it grows by its rule, loses no key and keeps its rate; without memory it
+ * does not change. test_nested.c tests its files. */
 #include "support.h"
 
 #include "filter/level_growth.h"
@@ -15,7 +15,7 @@ static bly_filter *scalable(uint64_t first, double p, double share, const bly_al
     return f;
 }
 
-/* Everything a filter says of its levels together is what they say one by one. */
+/* Asserts that the figures of the filter are the sums of those of its levels. */
 static void check_sums(const bly_filter *f) {
     uint64_t bytes = 0, body = 0, capacity = 0, count = 0, bits = 0, set = 0;
     double keys = 0, miss = 1;
@@ -43,13 +43,14 @@ static void check_sums(const bly_filter *f) {
     assert_true(whole.capacity == capacity && whole.capacity == bly_filter_capacity(f));
     assert_true(whole.count == count && whole.count == bly_filter_count(f));
     assert_true(whole.bits == bits && whole.set_bits == set);
-    const double fill = (double)set / (double)bits; /* no more bits than a double has */
+    const double fill = (double)set / (double)bits; /* rounded to double, also with x87 registers */
     assert_true(whole.fill == fill);
     assert_true(fabs(whole.estimated_keys - keys) <= 1e-9 * keys);
     assert_true(fabs(whole.current_fpr - (1 - miss)) < 1e-12);
 }
 
-/* Level i is for 2^i times the first one's keys, at 0.15 of what is left of the rate. */
+/* Asserts the rule of growth: level i has 2^i times the capacity of the first, and 0.15 of the
+ * remaining rate. */
 static void check_rule(const bly_filter *f, uint64_t first, double p, double share) {
     double left = p;
     for (size_t i = 0; i < bly_filter_level_count(f); i++) {
@@ -71,9 +72,9 @@ static void check_rule(const bly_filter *f, uint64_t first, double p, double sha
     assert_true(left > 0);
 }
 
-/* Seven doublings from a thousand keys, in kinds_scalable_large ten: nothing is lost, the rate
- * stays within what was asked all the way, and the space within twice that of a filter that had
- * known. */
+/* Seven doublings from a thousand keys (ten in kinds_scalable_large): no key is lost, the rate
+ * stays within the requested one, and the size within twice that of a filter planned for all
+ * keys. */
 static void grows_by_the_rule(void **state) {
     static const struct {
         double p, share, bits_per_key;
@@ -93,10 +94,10 @@ static void grows_by_the_rule(void **state) {
             added = until;
             bly_filter_info s = {.struct_size = sizeof s};
             bly_filter_get_info(f, &s);
-            /* A few keys looked present, so the last level may still be the one before. */
+            /* Some keys were false positives, so the last level may not be open yet. */
             assert_true(s.hashes <= doubling + 1);
             assert_true(s.current_fpr < p && s.expected_fpr < p && s.current_fpr > p / 20);
-            double lost = p * (double)added; /* at most, but for luck */
+            double lost = p * (double)added; /* the expected maximum */
             assert_true(s.count <= added && (double)(added - s.count) < lost + 5 * sqrt(lost) + 4);
         }
         blyt_list all = blyt_list_of(KEYS_LITTLE, 0, (size_t)added);
@@ -111,7 +112,8 @@ static void grows_by_the_rule(void **state) {
     }
 }
 
-/* A guess that was right costs little when the first level may have most of the rate. */
+/* If the first level has most of the rate, a correct estimate of the number of keys costs little
+ * space. */
 static void a_good_guess_is_cheap(void **state) {
     bly_filter *f = scalable(1000000, 0.01, 0.8, NULL);
     bly_filter_info s = {.struct_size = sizeof s};
@@ -119,7 +121,7 @@ static void a_good_guess_is_cheap(void **state) {
     bly_filter_get_info(f, &s);
     assert_true((double)s.bits / 1e6 < 10.8);
     bly_filter_destroy(f);
-    /* However much of the rate that is. */
+    /* The share may be close to 1. */
     assert_ok(blyt_new(BLY_SCALABLE, 1000, 0.999, &f));
     bly_filter_destroy(f);
     f = scalable(1000, 0.999999, 0.999999, NULL);
@@ -128,7 +130,7 @@ static void a_good_guess_is_cheap(void **state) {
     bly_filter_destroy(f);
 }
 
-/* The last level is full; keys that are present do not need another. */
+/* When the last level is full, repeated keys do not open another. */
 static void repeats_do_not_open_a_level(void **state) {
     bly_filter *f = scalable(100, 1e-6, 0, NULL);
     blyt_list l = blyt_list_of(KEYS_URL, 0, 101);
@@ -154,7 +156,7 @@ static void repeats_do_not_open_a_level(void **state) {
     bly_filter_destroy(f);
 }
 
-/* Batches with repeats in them, across many levels, do what single calls do. */
+/* Batches with repeats, across many levels, have the same effect as single calls. */
 static void batches_grow_as_single_calls(void **state) {
     uint64_t rng = 5;
     (void)state;
@@ -189,9 +191,9 @@ static void batches_grow_as_single_calls(void **state) {
     }
 }
 
-/* What was refused for lack of memory at key `done` is refused again by every way to add it, leaves
- * the filter as its twin, which has the keys before it, and needs no memory for keys that are
- * there. */
+/* The key number `done` was refused for lack of memory. Asserts that every way to add it fails
+ * again, that the filter still equals its twin, which has the keys before it, and that adding
+ * present keys needs no memory. */
 static void assert_refuses_the_next(bly_filter *f, const bly_filter *twin, const blyt_list *l,
                                     size_t done, blyt_heap *heap) {
     const bly_bytes *next = &l->keys[done];
@@ -205,8 +207,8 @@ static void assert_refuses_the_next(bly_filter *f, const bly_filter *twin, const
     heap->fail_at = heap->calls + 1;
     bly_hash h = bly_hash_key(bly_filter_hasher(f), next->data, next->size);
     assert_int_equal(bly_filter_add_hash(f, h, &was), BLY_ENOMEM);
-    assert_true(was && bly_filter_equal(f, twin)); /* `was` untouched */
-    /* Repeats before the key that fails are dealt with, and say so. */
+    assert_true(was && bly_filter_equal(f, twin)); /* `was` was not written */
+    /* Repeats before the failing key are processed and counted in `done`. */
     for (size_t i = 0; i < 20; i++)
         mixed[i] = i < 18 ? l->keys[i % 10] : *next;
     memset(added, 9, sizeof added);
@@ -218,8 +220,8 @@ static void assert_refuses_the_next(bly_filter *f, const bly_filter *twin, const
     heap->fail_at = 0;
 }
 
-/* No memory for the next level, at each of its allocations: the keys before the one that needed it
- * are in, that one is not, nothing else has changed, and the same call works later. */
+/* Each allocation of the next level fails in turn: the keys before the one that needed it are
+ * added, that one is not, and nothing else changes. The same call succeeds later. */
 static void no_memory_to_grow(void **state) {
     enum { FIRST = 10, KEYS = 300 };
     blyt_list l = blyt_list_of(KEYS_URL, 0, KEYS);
@@ -252,7 +254,7 @@ static void no_memory_to_grow(void **state) {
         bly_filter_destroy(twin);
         assert_int_equal(heap.live, 0);
     }
-    assert_true(failures >= 8); /* four growths of two allocations each */
+    assert_true(failures >= 8); /* four new levels, with two allocations each */
     blyt_list_free(&l);
     bly_filter_destroy(want);
 }
@@ -281,7 +283,7 @@ static void clear_keeps_the_first_level(void **state) {
 
 /* ---- union ----------------------------------------------------------------------------------- */
 
-/* Each with its own keys, `a` with more or fewer levels than `b`. */
+/* Unites filters with different keys and numbers of levels. */
 static void unite(size_t in_a, size_t in_b) {
     blyt_heap heap = {0};
     bly_allocator alloc = blyt_heap_allocator(&heap);
@@ -330,7 +332,8 @@ static void unions(void **state) {
     unite(300, 300);
 }
 
-/* A level may be overfull after a union. The filter says so, keeps every key, and grows on. */
+/* A level may be overfull after a union. The filter reports it, keeps every key, and can still
+ * grow. */
 static void union_past_capacity(void **state) {
     bly_filter *a = scalable(100, 0.01, 0, NULL), *b = scalable(100, 0.01, 0, NULL);
     blyt_list l = blyt_list_of(KEYS_URL, 0, 1000);
@@ -354,7 +357,7 @@ static void union_past_capacity(void **state) {
 
 static void unlike_filters_are_not_united(void **state) {
     bly_filter *f = scalable(20, 0.01, 0, NULL), *copy = NULL;
-    /* The last begins with the same level, but has another rate as a whole. */
+    /* The last one has the same first level, but another rate in total. */
     bly_filter *other[] = {scalable(21, 0.01, 0, NULL), scalable(20, 0.011, 0, NULL),
                            scalable(20, 0.01, 0.2, NULL), scalable(20, 0.02, 0.075, NULL)};
     (void)state;
@@ -367,7 +370,7 @@ static void unlike_filters_are_not_united(void **state) {
         assert_true(bly_filter_equal(f, copy));
         bly_filter_destroy(other[i]);
     }
-    /* Nor is a filter taken for the level that it begins with. */
+    /* A filter does not match its own first level. */
     assert_int_equal(bly_filter_union(f, bly_filter_level(f, 0)), BLY_EMISMATCH);
     bly_filter_destroy(f);
     bly_filter_destroy(copy);
@@ -427,7 +430,8 @@ static void refusals(void **state) {
     assert_null(f);
 }
 
-/* A hash too weak for the first level is refused; one that gets too weak later is told of. */
+/* A hash that is too weak for the first level is refused. If it gets too weak later, the expected
+ * rate shows it. */
 static void weak_hashes(void **state) {
     bly_spec spec = bly_spec_for(BLY_SCALABLE, 2000000, 0.01);
     bly_filter *f = NULL;
@@ -448,7 +452,7 @@ static void weak_hashes(void **state) {
     assert_true(s.expected_fpr > 300000 / 0x1p32);
     blyt_list_free(&l);
     bly_filter_destroy(f);
-    /* The default one looks ahead. */
+    /* The default hash allows for growth. */
     assert_ok(blyt_new(BLY_SCALABLE, 1000, 0.01, &f));
     assert_int_equal(bly_filter_hasher(f)->id, BLY_HASH_XXH3);
     bly_filter_destroy(f);
@@ -472,7 +476,7 @@ static void add_until(bly_filter *f, size_t levels) {
         assert_ok(bly_filter_add(f, &i, sizeof i, NULL));
 }
 
-/* Capacities grow by the factor asked, in the filter and in what comes out of its file. */
+/* Capacities grow by the requested factor, also after loading. */
 static void grows_by_a_factor(void **state) {
     static const uint32_t factors[] = {0, 1, 2, 3, 4, 10, 32768};
     (void)state;
@@ -496,7 +500,8 @@ static void grows_by_a_factor(void **state) {
     }
 }
 
-/* Levels alike would use up all there may be, so there are sixteen of them. */
+/* With a factor of 1, sixteen levels are alike. Then capacities double, since the number of levels
+ * is limited. */
 static void levels_alike_come_to_an_end(void **state) {
     bly_filter *f = growing_by(1, 20);
     (void)state;
@@ -511,7 +516,8 @@ static void levels_alike_come_to_an_end(void **state) {
     bly_filter_destroy(f);
 }
 
-/* A factor is part of what a filter is: others do not go with it, and none above the most. */
+/* The factor is a part of the geometry: filters with other factors do not match, and factors above
+ * the maximum are refused. */
 static void factors_that_differ(void **state) {
     bly_filter *a = growing_by(2, 50), *b = growing_by(0, 50), *c = growing_by(4, 50), *none;
     bly_spec spec = bly_spec_for(BLY_SCALABLE, 50, 0.01);
@@ -528,7 +534,7 @@ static void factors_that_differ(void **state) {
     bly_filter_destroy(c);
 }
 
-/* A level that would be past all bounds is refused, whatever the product would wrap around to. */
+/* A level that is too large is refused, even if the product of its size wraps around. */
 static void no_level_past_all_bounds(void **state) {
     blyi_level_request w = {.hash_bits = 128};
     bly_geometry g;

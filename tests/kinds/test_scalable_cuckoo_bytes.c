@@ -1,12 +1,12 @@
-/* Scalable cuckoo filters in files, and two of them in one: what goes in comes out and grows on, a
- * list of levels that would lose keys gets no one in, and a union holds the copies of both. */
+/* Files and unions of scalable cuckoo filters: a loaded filter equals the original and can grow,
+ * files with levels that would lose keys are refused, and a union has the copies of both. */
 #include "levels_support.h"
 
 #include "filter/levels.h"
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
-/* Lists of levels, and whether they may be. */
+/* Lists of levels, and whether they are valid. */
 static void test_levels_must_refine(void **state) {
     static const struct {
         uint64_t size[2];
@@ -18,7 +18,7 @@ static void test_levels_must_refine(void **state) {
         {{20, 20}, {10, 9}, false},  {{20, 60}, {10, 12}, false}, {{20, 50}, {10, 12}, false},
         {{40, 20}, {10, 12}, false}, {{20, 160}, {10, 8}, true},  {{20, 160}, {10, 7}, false},
         {{21, 42}, {10, 10}, true},  {{21, 40}, {10, 12}, false}, {{32, 64}, {50, 50}, false},
-        {{32, 64}, {51, 51}, true}, /* wide, both of them */
+        {{32, 64}, {51, 51}, true}, /* both are wide */
     };
     (void)state;
     for (size_t i = 0; i < COUNT_OF(table); i++) {
@@ -47,7 +47,7 @@ static void test_levels_must_refine(void **state) {
     }
 }
 
-/* Fields of the header that cannot be so. */
+/* Invalid values of header fields. */
 static const struct {
     size_t offset;
     uint64_t value;
@@ -59,8 +59,8 @@ static const struct {
     {32, 39, 8}, {32, 0, 8},     {40, 7, 8},  {48, UINT64_C(0x3f70000000000000), 8},
 };
 
-/* Levels of other kinds, capacities that no table bears, rates that do not add up, and numbers that
- * lie. */
+/* Levels of other kinds, capacities that the table cannot have, rates that do not add up, and wrong
+ * counts. */
 static void test_what_else_levels_must_be(void **state) {
     const bly_geometry first = {BLY_CUCKOO, 10, 20, 0, 0}, second = {BLY_CUCKOO, 10, 40, 0, 0};
     const bly_geometry bits = {BLY_SPLIT512, 8, 2, 0, 0};
@@ -69,7 +69,7 @@ static void test_what_else_levels_must_be(void **state) {
     blyt_buffer im = assemble(BLY_SCALABLE_CUCKOO, parts, 2, 0.01);
     assert_refused_by_header(im, BLY_ECORRUPT);
     free(im.data);
-    for (uint64_t capacity = 80; capacity <= 81; capacity++) { /* in 80 slots */
+    for (uint64_t capacity = 80; capacity <= 81; capacity++) { /* the level has 80 slots */
         parts[0] = part(first, 30, 0.004, 0, 20);
         store(parts[0].data + 24, capacity, 8);
         fix_header_sum(parts[0].data);
@@ -98,13 +98,13 @@ static void test_what_else_levels_must_be(void **state) {
         assert_refused_by_header(im, BLY_ECORRUPT);
         memcpy(im.data, right, HEADER);
     }
-    im.data[HEADER + HEADER + 3] ^= 1; /* an entry more or less than the level counts */
+    im.data[HEADER + HEADER + 3] ^= 1; /* one entry more or less than the count of the level */
     fix_all_sums(im);
     assert_refused(im, NULL, BLY_ECORRUPT);
     free(im.data);
 }
 
-/* Twins are alike in all: capacity and rate as well as shape. */
+/* Levels with the same shape must also have the same capacity and rate. */
 static void test_twins_are_alike(void **state) {
     const bly_geometry g = {BLY_CUCKOO, 10, 20, 0, 0};
     (void)state;
@@ -131,7 +131,8 @@ static bly_filter *chain(uint64_t first, uint32_t growth, uint64_t seed) {
     return f;
 }
 
-/* The factor, rounded up to a power of two, is in the file: what comes out of it grows alike. */
+/* The growth factor, rounded up to a power of two, is in the file, so a loaded filter grows in the
+ * same way. */
 static void test_growth_survives(void **state) {
     static const uint32_t asked[] = {0, 1, 2, 3, 4, 5, 100, 32768},
                           detail[] = {0, 0, 0, 4, 4, 8, 128, 32768};
@@ -176,7 +177,7 @@ static void remove_keys(bly_filter *f, const char *prefix, int from, int count) 
     }
 }
 
-/* Both sets, in levels of their own or together; all of it can be taken out again. */
+/* A union has the keys of both, in separate or common levels, and all of them can be removed. */
 static void test_union_holds_both(void **state) {
     static const int counts[] = {0, 5, 40, 90, 100, 101, 290, 1000, 5000};
     (void)state;
@@ -198,7 +199,7 @@ static void test_union_holds_both(void **state) {
             bly_filter_info s = {.struct_size = sizeof s};
             bly_filter_get_info(a, &s);
             assert_true(s.current_fpr <= 0.02);
-            add_keys(again, "three", 0, 500); /* it grows on */
+            add_keys(again, "three", 0, 500); /* it can still grow */
             uint64_t cursor = 0;
             assert_ok(bly_scalable_cuckoo_compact(again, 0, &cursor, NULL));
             remove_keys(again, "one", 0, counts[i]);
@@ -216,8 +217,8 @@ static void test_union_holds_both(void **state) {
         }
 }
 
-/* Of a filter with itself: twice the copies. Again and again: until there are too many levels, and
- * then everything stays as it was. */
+/* The union of a filter with itself doubles the copies. Repeated, it fails when there are too many
+ * levels, and then changes nothing. */
 static void test_union_with_itself(void **state) {
     bly_filter *f = chain(100, 0, 0), *g = NULL, *kept = NULL;
     bly_status status = BLY_OK;
@@ -242,7 +243,7 @@ static void test_union_with_itself(void **state) {
     bly_filter_destroy(kept);
 }
 
-/* Each allocation fails in turn; nothing has happened then. */
+/* Each allocation fails in turn, and nothing changes then. */
 static void test_no_memory_to_unite(void **state) {
     blyt_heap heap = {0};
     bly_allocator a = blyt_heap_allocator(&heap);
@@ -269,7 +270,7 @@ static void test_no_memory_to_unite(void **state) {
     assert_int_equal(heap.live, 0);
 }
 
-/* What is not alike, and what cannot be done. */
+/* Unions of filters that do not match, and unsupported operations. */
 static void test_what_is_refused(void **state) {
     bly_filter *f = chain(100, 0, 0),
                *others[] = {chain(100, 4, 0), chain(101, 0, 0), chain(400, 0, 0), chain(100, 0, 9)};

@@ -1,13 +1,14 @@
-/* Set algebra: union, difference, intersection, overlap and folding, over every kind and probe
- * there is, and a reason for everything that is refused. */
+/* Set algebra: union, difference, intersection, overlap and folding, for every kind and probe
+ * sequence, and a reason for everything that is refused. */
 #include "support.h"
 
 #include "filter/filter.h"
 
 #include <math.h>
 
-/* Bit for bit where the keys alone decide the bits; else in what it answers and counts. The sum of
- * two sketches may tell more than one of all keys does, not less. */
+/* Asserts that two filters are equal bit for bit, if the keys alone determine the bits; otherwise
+ * in answers and counts. The sum of two sketches may have higher counts than one sketch of all
+ * keys, but not lower ones. */
 static void assert_alike(const blyt_case *c, const bly_filter *a, const bly_filter *b) {
     blyt_list l = blyt_list_of(KEYS_LITTLE, 0, 20000);
     uint8_t in_a[20000], in_b[20000];
@@ -49,7 +50,8 @@ static void union_is_the_filter_of_the_union(void **state) {
         blyt_assert_contains(a, &lb);
         if (!blyt_can(c, BLY_FORGETS))
             assert_alike(c, a, both);
-        /* With copies: all of them; by generations: those of the fuller of each two. */
+        /* Kinds with copies count all of them; windows count the larger one of each pair of
+         * generations. */
         double want = blyt_can(c, BLY_CAN_COUNT) ? 4000 : blyt_can(c, BLY_FORGETS) ? 2000 : 3500;
         assert_true(fabs((double)bly_filter_count(a) / want - 1) < 0.02);
         blyt_list_free(&la);
@@ -60,8 +62,8 @@ static void union_is_the_filter_of_the_union(void **state) {
     }
 }
 
-/* dst becomes what it was before the union, in all it answers; where counters are stuck (those of
- * two bits soon are, and a few of those that end at eight), in all that it must hold. */
+/* Subtracting undoes a union: dst gives the same answers as before. With stuck counters (frequent
+ * with two bits, rare with a limit of eight), it only must contain all members. */
 static void difference_undoes_the_union(void **state) {
     (void)state;
     FOR_EACH_CASE(c) {
@@ -86,7 +88,7 @@ static void difference_undoes_the_union(void **state) {
         assert_int_equal(bly_filter_count(a), 0);
         if (!stuck)
             assert_alike(c, a, empty);
-        assert_ok(bly_filter_subtract(a, b)); /* what is not there is passed over */
+        assert_ok(bly_filter_subtract(a, b)); /* non-members are skipped */
         assert_int_equal(bly_filter_count(a), 0);
         if (!stuck)
             assert_alike(c, a, empty);
@@ -122,8 +124,8 @@ static bly_status perform(bly_operation op, bly_filter *a, const bly_filter *b) 
     }
 }
 
-/* Every operation on the two is accepted, and then nothing is said against it; or it is refused,
- * with a sentence, and nothing changes. */
+/* Asserts that every operation on the two filters is either accepted, without a reason against it,
+ * or refused with a reason and without changes. */
 static void accepted_or_explained(const blyt_case *c, const bly_filter *a, const bly_filter *b) {
     for (int op = BLY_OP_UNION; op <= BLY_OP_OVERLAP; op++) {
         bly_filter *copy = NULL;
@@ -134,7 +136,8 @@ static void accepted_or_explained(const blyt_case *c, const bly_filter *a, const
             want = BLY_EUNSUPPORTED;
         else if (bly_filter_compatible(a, b) != BLY_OK)
             want = BLY_EMISMATCH;
-        if (status == BLY_EFULL && blyt_can(c, BLY_CAN_REMOVE)) /* only trying can tell */
+        /* This shows only when it is tried. */
+        if (status == BLY_EFULL && blyt_can(c, BLY_CAN_REMOVE))
             want = BLY_EFULL;
         assert_int_equal(status, want);
         assert_int_equal(reason == NULL, status == BLY_OK || status == BLY_EFULL);
@@ -147,7 +150,7 @@ static void accepted_or_explained(const blyt_case *c, const bly_filter *a, const
     }
 }
 
-/* Two filters of every pair of kinds, of one size and of others, with one seed and another. */
+/* Every pair of kinds, with equal and different sizes and seeds. */
 static void what_cannot_be_done_is_explained(void **state) {
     blyt_list l = blyt_list_of(KEYS_DECIMAL, 0, 100);
     (void)state;
@@ -172,7 +175,7 @@ static void what_cannot_be_done_is_explained(void **state) {
     }
 }
 
-/* What a kind cannot do it refuses, and nothing changes. */
+/* Operations that a kind does not support are refused, and change nothing. */
 static void what_cannot_be_done_is_refused(void **state) {
     blyt_list l = blyt_list_of(KEYS_DECIMAL, 0, 100);
     (void)state;
@@ -198,7 +201,8 @@ static void what_cannot_be_done_is_refused(void **state) {
 
 /* ---- intersection and overlap ---------------------------------------------------------------- */
 
-/* Common keys survive, the result matches no more than either operand, and it says what it is. */
+/* An intersection contains the common keys, matches no more than either operand, and is marked as
+ * an intersection. */
 static void intersection_keeps_the_common_keys(void **state) {
     (void)state;
     FOR_EACH_CASE(c) {
@@ -250,7 +254,8 @@ static void overlap_estimates(void **state) {
                   lb = blyt_list_of(KEYS_RANDOM, 40000, 50000);
         blyt_add_all(a, &la);
         blyt_add_all(b, &lb);
-        /* What only counts is made for errors of 1%: a few of these, and more in the difference. */
+        /* Kinds that only count are planned for an error of 1%: a few of these, and more in the
+         * difference. */
         double more = blyt_can(c, BLY_CARDINALITY_ONLY) ? 5 : 1, room = 0.01 * more;
         assert_ok(bly_filter_overlap(a, b, &o));
         assert_true(fabs(o.a / 60000 - 1) < room && fabs(o.b / 50000 - 1) < room);
@@ -265,7 +270,8 @@ static void overlap_estimates(void **state) {
     }
 }
 
-/* Two halves that together fill every bit share nothing, and are not taken for the same set. */
+/* Two halves that together fill every bit have nothing in common, and are not treated as the same
+ * set. */
 static void overlap_of_a_full_union(void **state) {
     bly_filter *a = NULL, *b = NULL;
     bly_overlap o;
@@ -284,7 +290,7 @@ static void overlap_of_a_full_union(void **state) {
     bly_filter_destroy(b);
 }
 
-/* Folding by d equals building d times smaller, for every divisor that fits. */
+/* Folding by d equals building a filter that is d times smaller, for every divisor. */
 static void fold_equals_building_small(void **state) {
     static const uint64_t divisors[] = {1, 2, 3, 4, 6, 8, 12};
     (void)state;
@@ -343,7 +349,7 @@ static void fold_refusals_and_best_fold(void **state) {
     }
 }
 
-/* Whatever differs, bits are never mixed, and nothing changes. */
+/* Filters that differ in any way are not combined, and do not change. */
 static void mismatches_are_refused(void **state) {
     blyt_list none = {0}, l = blyt_list_of(KEYS_DECIMAL, 0, 500);
     (void)state;

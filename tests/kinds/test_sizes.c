@@ -6,8 +6,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* An allocator of large blocks, of which nothing but the pages in use takes memory or time: calloc
- * of a sanitizer marks each byte of them. A block ends where a page begins that nobody may touch.
+/* An allocator of large blocks, of which only used pages cost memory or time. (A sanitizer's calloc
+ * marks every byte.) After each block there is a page that cannot be accessed.
  */
 typedef struct pages {
     void *block[4], *mapped[4];
@@ -32,7 +32,8 @@ static void *pages_alloc(void *ctx, size_t size) {
     assert_int_equal(mprotect(at + used, page, PROT_NONE), 0);
     p->size[i] = used + page;
     p->mapped[i] = at;
-    return p->block[i] = at + (used - size) / 64 * 64; /* aligned as the library may expect */
+    /* Aligned to 64 bytes, as the library expects. */
+    return p->block[i] = at + (used - size) / 64 * 64;
 }
 
 static void pages_free(void *ctx, void *block) {
@@ -47,11 +48,11 @@ static void pages_free(void *ctx, void *block) {
     free(block);
 }
 
-/* Has the pages of these bytes ready to be read, where the system can do that all at once. */
+/* Maps the pages of these bytes for reading, if the system can do that in one call. */
 static void expect_reads(const void *bytes, uint64_t size) {
 #ifdef MADV_POPULATE_READ
     size_t page = (size_t)sysconf(_SC_PAGESIZE), skip = (page - (uintptr_t)bytes % page) % page;
-    if (size > skip + page) /* read one by one if that fails */
+    if (size > skip + page) /* if that fails, they are read one by one */
         (void)madvise((char *)(uintptr_t)bytes + skip, (size_t)(size - skip) / page * page,
                       MADV_POPULATE_READ);
 #else
@@ -60,7 +61,7 @@ static void expect_reads(const void *bytes, uint64_t size) {
 #endif
 }
 
-/* Evenly spread: a truncated index would leave the upper part empty. */
+/* Asserts that bits are spread evenly: a truncated index would leave the upper part empty. */
 static void check_spread(const bly_filter *f) {
     uint32_t k = bly_filter_geometry(f).hashes;
     expect_reads(blyi_words(f), 8 * blyi_word_count(f));
@@ -73,8 +74,8 @@ static void check_spread(const bly_filter *f) {
     assert_true(sum <= 1000 * k);
 }
 
-/* More bytes than a size_t counts are refused, also where 32 bits of their number would be few.
- * Where it has 64 bits, no such filter can be planned. */
+/* Filters with more bytes than size_t can represent are refused, also if the size modulo 2^32 is
+ * small. With a size_t of 64 bits, no such filter can be planned. */
 static void more_bytes_than_size_t_counts(void **state) {
     (void)state;
     FOR_EACH_CASE(c) {
@@ -91,9 +92,9 @@ static void more_bytes_than_size_t_counts(void **state) {
     }
 }
 
-/* Planned for more than 2^32 keys, in more than 2^32 bits: indices past the old limit are used, in
- * a body that is mostly untouched zero pages. (What is built touches them all: test_plan.c looks
- * that those plans hold.) */
+/* Filters for more than 2^32 keys, with more than 2^32 bits: indices beyond 32 bits are used, in a
+ * body whose pages are mostly never touched. (Building touches all pages, so for built kinds
+ * test_plan.c checks only the plans.) */
 static void more_keys_and_bits_than_32_bits_count(void **state) {
     (void)state;
     FOR_EACH_CASE(c) {
@@ -107,7 +108,7 @@ static void more_keys_and_bits_than_32_bits_count(void **state) {
         spec.scalable.first_share = blyt_can(c, BLY_HAS_LEVELS) ? 0.9 : 0;
         bly_status status = bly_filter_create(&spec, &f);
         if (SIZE_MAX == UINT32_MAX && status == BLY_ENOMEM)
-            continue; /* more bytes than such a machine can have */
+            continue; /* more bytes than a 32-bit machine can have */
         assert_ok(status);
         const bly_filter *only = bly_filter_level(f, 0);
         bly_geometry g = bly_filter_geometry(only);

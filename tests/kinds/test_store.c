@@ -1,8 +1,8 @@
-/* test_store.c - containers: what goes in comes out, under every hash, with its key and without.
- * test_hostile.c has what must not get in. */
+/* test_store.c - files: saving and loading gives the same filter, with every hash function, with
+ * its key and without. test_hostile.c tests files that must be refused. */
 #include "store_support.h"
 
-/* ---- there and back -------------------------------------------------------------------------- */
+/* ---- saving and loading ---------------------------------------------------------------------- */
 
 static void test_every_kind_is_listed(void **state) {
     (void)state;
@@ -14,7 +14,7 @@ static void test_every_kind_is_listed(void **state) {
     }
 }
 
-/* A loaded filter lives on: the same keys make the same filter. */
+/* A loaded filter can be used like the original: adding the same keys gives equal filters. */
 static void live_on(bly_filter *f, bly_filter *g) {
     uint32_t can = bly_kind_capabilities(bly_filter_geometry(f).kind);
     char key[32];
@@ -64,7 +64,7 @@ static void test_round_trip(void **state) {
             assert_true(contains_all(f, keys));
             round_trip(f);
             bly_filter *g = filled(shape_at(i), NULL, 40);
-            /* A filter may have grown or turned further than the other. */
+            /* One filter may have grown or turned further than the other. */
             bly_status alike = bly_filter_compatible(f, g);
             if (shape_can(shape_at(i), BLY_CAN_UNION))
                 assert_int_equal(bly_filter_union(f, g), alike);
@@ -78,7 +78,7 @@ static void test_round_trip(void **state) {
     bly_map_close(NULL);
 }
 
-/* Bytes may lie anywhere in memory. */
+/* The bytes of a file may be at any address. */
 static void test_any_address(void **state) {
     (void)state;
     for (size_t i = 0; i < shape_count(); i++) {
@@ -149,7 +149,7 @@ static void test_info(void **state) {
         assert_int_equal(info.geometry.detail, g.detail);
         assert_int_equal(info.capacity, planned ? bly_filter_capacity(f) : 123);
         assert_int_equal(info.count, bly_filter_count(f));
-        const double asked = 0.0125; /* no more bits than a double has, with x87 too */
+        const double asked = 0.0125; /* rounded to double, also with x87 registers */
         assert_true(info.fpr == asked || (shape_can(g, BLY_CARDINALITY_ONLY) && info.fpr > asked));
         assert_int_equal(info.hash, BLY_HASH_XXH3);
         assert_int_equal(info.seed, 0x5eed);
@@ -171,7 +171,7 @@ static const uint8_t example[] = {
 
 static const struct {
     bly_geometry geometry;
-    int bits[17]; /* ended by -1; a bit may be named twice */
+    int bits[17]; /* ends with -1; a bit may be listed twice */
 } vectors[] = {
     {{BLY_CLASSIC, 7, 1000, 0}, {837, 276, 1, 399, 298, 624, 936, -1}},
     {{BLY_CLASSIC, 7, 1000, BLY_TEXTBOOK}, {643, 796, 949, 102, 255, 408, 177, -1}},
@@ -215,7 +215,8 @@ static void test_vectors(void **state) {
 
 static const uint8_t secret[16] = {0xde, 0xad, 0xbe, 0xef, 7, 6, 5, 4, 3, 2, 1, 0, 9, 9, 9, 8};
 
-/* A filter opened without its hasher: describes itself, combines, says maybe, writes back. */
+/* A filter opened without its hasher can be described, combined and written, and answers
+ * "maybe". */
 static void check_keyless(blyt_buffer im, const bly_filter *original) {
     const bly_open_options without = {.struct_size = sizeof without, .flags = BLY_OPEN_WITHOUT_KEY};
     bly_filter *f, *g;
@@ -241,7 +242,7 @@ static void check_keyless(blyt_buffer im, const bly_filter *original) {
     assert_int_equal(again.size, im.size);
     assert_memory_equal(again.data, im.data, im.size);
     free(again.data);
-    /* A hasher that is a name without a function must not be taken for the real one. */
+    /* A hasher with a name but without functions must not be accepted. */
     bly_hasher name = *bly_filter_hasher(original);
     const bly_open_options hollow = {.struct_size = sizeof hollow, .hasher = &name};
     name.one = NULL;
@@ -250,7 +251,7 @@ static void check_keyless(blyt_buffer im, const bly_filter *original) {
     name = *bly_filter_hasher(original);
     name.many = NULL;
     assert_int_not_equal(bly_filter_parse(im.data, im.size, &hollow, &f), BLY_OK);
-    /* With the real one it is what it was. */
+    /* With the real hasher it works as before. */
     name = *bly_filter_hasher(original);
     name.seed++;
     assert_int_equal(bly_filter_set_hasher(g, &name), BLY_EKEY);
@@ -292,7 +293,7 @@ static void test_keyed(void **state) {
         assert_same(f, g);
         bly_filter_destroy(g);
         check_keyless(im, f);
-        /* Asked to do without, it does without a key that is not its own. */
+        /* With BLY_OPEN_WITHOUT_KEY, a wrong key is ignored. */
         const bly_open_options both = {
             .struct_size = sizeof both, .flags = BLY_OPEN_WITHOUT_KEY, .hasher = &wrong};
         assert_ok(bly_filter_parse(im.data, im.size, &both, &g));

@@ -1,4 +1,4 @@
-/* Threads adding and querying at once. Run under the thread sanitizer too. */
+/* Threads that add and look up at the same time. Also run under the thread sanitizer. */
 #include "support.h"
 
 #include <pthread.h>
@@ -9,14 +9,14 @@ enum { THREADS = 4, PER_THREAD = 20000 / BLYT_SLOW, BATCH = 50 };
 typedef struct job {
     bly_filter *f;
     const blyt_list *keys;
-    size_t first, n;      /* the part of keys that is this thread's */
-    _Atomic size_t *done; /* how many of them are surely in */
+    size_t first, n;      /* this thread's part of the keys */
+    _Atomic size_t *done; /* how many of them were added */
     size_t fresh, missed;
     uint8_t *added;
     pthread_barrier_t *start;
 } job;
 
-/* Singles and batches in turn, publishing progress. */
+/* Adds the keys in single calls and batches, and publishes its progress. */
 static void *add_part(void *arg) {
     job *j = arg;
     for (size_t i = 0; i < j->n; i += BATCH) {
@@ -40,7 +40,7 @@ static void *add_part(void *arg) {
     return NULL;
 }
 
-/* Looks for keys that another thread says it has added, until it has added all. */
+/* Looks up keys that another thread has published as added, until all are added. */
 static void *read_part(void *arg) {
     job *j = arg;
     size_t seen;
@@ -65,8 +65,8 @@ static bly_filter *shared_filter(const blyt_case *c, bly_sharing sharing, uint64
     return f;
 }
 
-/* Writers add disjoint parts while readers check what is done: nothing is missed, and the result
- * is bit for bit what one thread would have built. */
+/* Writers add disjoint parts while readers check the progress: no key is missed, and the result is
+ * bit for bit that of a single thread. */
 static void disjoint_adds(const blyt_case *c, bly_sharing sharing) {
     size_t n = THREADS * PER_THREAD;
     bly_filter *f = shared_filter(c, sharing, n), *alone = blyt_create(c, n, 0.001, 0);
@@ -109,7 +109,7 @@ static void writers_and_readers(void **state) {
     }
 }
 
-/* Any kind may be asked by many at once while nobody writes. */
+/* Any number of threads may look up in any kind while no thread writes. */
 static void many_readers(void **state) {
     (void)state;
     FOR_EACH_CASE(c) {
@@ -139,7 +139,8 @@ static void many_readers(void **state) {
     }
 }
 
-/* All threads add the same keys, in the same order, starting together: the closest races. */
+/* All threads add the same keys in the same order and start together, which causes the closest
+ * races. */
 static void *add_same(void *arg) {
     job *j = arg;
     bly_batch_result tally;
@@ -184,7 +185,7 @@ static void same_keys(const blyt_case *c, bly_sharing sharing, size_t *several) 
     }
     blyt_add_all(alone, &l);
     assert_true(bly_filter_equal(f, alone));
-    assert_true(nobody <= n / 200); /* no more than look present by chance */
+    assert_true(nobody <= n / 200); /* not more than there are false positives */
     for (size_t i = 0; i < THREADS; i++)
         free(jobs[i].added);
     blyt_list_free(&l);

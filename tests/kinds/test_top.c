@@ -1,6 +1,6 @@
-/* The list of the most frequent keys: it holds what an exact list would, whatever is offered in
- * whatever order, and together with a sketch of counts it finds the true ones. And sketches beside
- * filters: every kind feeds them with what it was given. */
+/* The list of the most frequent keys: it equals an exact list for any order of offers, and together
+ * with a sketch of counts it finds the most frequent keys. Also sketches that are fed by filters of
+ * every kind. */
 #include "support.h"
 #include "table_support.h"
 
@@ -39,17 +39,17 @@ static void keeps_the_highest(void **state) {
     offer(t, "d", 1);
     assert_string_equal(text_of(t), "c:5 a:2 b:2");
     offer(t, "b", 9);
-    offer(t, "e", 3); /* in the place of a */
+    offer(t, "e", 3); /* replaces a */
     assert_string_equal(text_of(t), "b:9 c:5 e:3");
-    offer(t, "b", 4); /* downwards */
+    offer(t, "b", 4); /* a lower count */
     assert_string_equal(text_of(t), "c:5 b:4 e:3");
-    offer(t, "f", 4); /* e leaves */
+    offer(t, "f", 4); /* replaces e */
     assert_string_equal(text_of(t), "c:5 b:4 f:4");
-    offer(t, "c", 0); /* out */
-    offer(t, "x", 0); /* was not in */
+    offer(t, "c", 0); /* removes c */
+    offer(t, "x", 0); /* not in the list */
     assert_string_equal(text_of(t), "b:4 f:4");
     offer(t, "", 1);
-    offer(t, "bb", 4); /* in the place of the empty key */
+    offer(t, "bb", 4); /* replaces the empty key */
     assert_string_equal(text_of(t), "b:4 bb:4 f:4");
     bly_top_destroy(t);
     t = top_of(1);
@@ -100,8 +100,8 @@ static uint64_t lowest(const model *m, size_t *how_many) {
     return least;
 }
 
-/* Which of several keys with the lowest count has left is for the list to choose, so the model asks
- * it. */
+/* If several keys have the lowest count, the list may drop any of them, so the model asks the list
+ * which one. */
 static void model_offer(model *m, unsigned key, uint64_t count, bly_top *t) {
     size_t ties;
     bool in = m->count[key] > 0;
@@ -183,7 +183,7 @@ static void no_memory_changes_nothing(void **state) {
     heap.fail_at = heap.calls + 1;
     assert_int_equal(bly_top_offer(t, "c", 1, 9), BLY_ENOMEM);
     assert_string_equal(text_of(t), "b:9 a:1");
-    offer(t, "a", 3); /* needs none */
+    offer(t, "a", 3); /* needs no memory */
     size_t live = heap.live;
     for (uint64_t i = 10; i < 1000; i++) {
         char key[32];
@@ -197,8 +197,8 @@ static void no_memory_changes_nothing(void **state) {
 
 /* ---- with a sketch --------------------------------------------------------------------------- */
 
-/* Zipf 1.1 over 100,000 keys: those that are really among the first twenty are found, and their
- * counts are within five standard errors. */
+/* Zipf 1.1 over 100,000 keys: the twenty most frequent keys are found, with counts within five
+ * standard errors. */
 static void finds_the_true_top(void **state) {
     enum { KEYS = 100000, LISTED = 60 };
     unsigned adds = 2000000 / BLYT_SLOW;

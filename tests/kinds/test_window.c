@@ -1,11 +1,11 @@
-/* Windows: the latest keys are there at every moment, older ones are not, at the rate asked; and no
- * add does more than its share of the work. With BLOOMERY_LONG set, streams are of ten million
+/* Windows: the latest keys are found at any time, older keys are found only at the requested rate,
+ * and no add does more than its share of the work. With BLOOMERY_LONG set, streams have ten million
  * keys, and the longest add is timed. */
 #include "window_support.h"
 
 #include <time.h>
 
-/* ---- the promise ------------------------------------------------------------------------------
+/* ---- the guarantee ----------------------------------------------------------------------------
  */
 
 static void one_stream(uint64_t keys, uint32_t s, double p, uint64_t n) {
@@ -22,7 +22,7 @@ static void one_stream(uint64_t keys, uint32_t s, double p, uint64_t n) {
             assert_int_equal(count_found(f, s, first, i + 1), i + 1 - first);
             if (i < limit)
                 continue;
-            /* Just too old, and much older. */
+            /* Keys that are just too old, and much older ones. */
             uint64_t from = i + 1 > limit + 5000 ? i + 1 - limit - 5000 : 0, to = i + 1 - limit;
             bly_filter_info now = stats_of(f);
             old_hits += (double)count_found(f, s, from, to);
@@ -34,7 +34,8 @@ static void one_stream(uint64_t keys, uint32_t s, double p, uint64_t n) {
     }
     assert_near_rate((uint64_t)old_hits, old_expected / p, p);
     assert_true(old_hits <= old_asked + 5 * sqrt(old_asked) + 4);
-    /* Nor far below it: a window is nearly full most of the time, unless it is a line or two. */
+    /* The rate is not far below the requested one either: a window is nearly full most of the time,
+     * unless it has only one or two lines. */
     assert_true(keys < 1000 || old_hits >= old_asked / 2 - 5 * sqrt(old_asked));
     assert_true((double)fresh > (double)n * (1 - p) - 5 * sqrt((double)n * p) - 4);
     assert_sound(f);
@@ -45,7 +46,7 @@ static void the_latest_are_there(void **state) {
     static const uint32_t generations[] = {1, 2, 3, 8, 9, 10, 16, 32};
     uint64_t n = 300000 / BLYT_SLOW;
     (void)state;
-    /* Some as large windows, the others as small ones; all as both in kinds_window_large. */
+    /* Some as large windows, the others as small ones; in kinds_window_large all in both forms. */
     for (size_t i = 0; i < COUNT_OF(generations); i++) {
         if (blyt_large() || i % 2 == 0 || generations[i] == 8)
             one_stream(3001, generations[i], 0.01, n / (generations[i] == 8 ? 1 : 4));
@@ -60,7 +61,7 @@ static void the_latest_are_there(void **state) {
         one_stream(1000000, 8, 0.01, 10000000);
 }
 
-/* A stream full of repeats, in which keys come back after any time, many of them at once. */
+/* A stream full of repeats, in which keys return after any time, many of them immediately. */
 static void repeats_refresh(void **state) {
     enum { KEYS = 2000, UNIVERSE = 6000 };
     const uint64_t n = 200000 / BLYT_SLOW;
@@ -88,14 +89,16 @@ static void repeats_refresh(void **state) {
     bly_filter_destroy(f);
 }
 
-/* A window, and the keys asked about: from a few to many parts, and more or less of them there. */
+/* A window and the keys to look up: from a few to many parts, with more or fewer members among the
+ * keys. */
 typedef struct batch_case {
     uint32_t s;
     double p;
     uint64_t keys, universe;
 } batch_case;
 
-/* All keys at once, and with and without a place for the answers, are as one by one. */
+/* Asserts that a batch of all keys, with and without an array for the answers, agrees with single
+ * lookups. */
 static void compare_questions(const bly_filter *a, const bly_filter *b, const blyt_list *l) {
     uint8_t *found = malloc(l->n + 1);
     size_t hits = 0, sum = bly_filter_contains_many(b, l->keys, l->n, found);
@@ -123,7 +126,8 @@ static void compare_adds(bly_filter *a, bly_filter *b, const blyt_list *l) {
     free(added);
 }
 
-/* Batches with turns in their midst do what single calls do, byte for byte. */
+/* Batches that turn the window in the middle have the same effect as single calls, byte for
+ * byte. */
 static void batches_are_single_calls(void **state) {
     static const batch_case cases[] = {
         {8, 0.02, 70, 2000},   {3, 0.02, 70, 2000},   {12, 0.02, 70, 2000},  {8, 0.9, 70, 2000},
@@ -152,7 +156,7 @@ static void batches_are_single_calls(void **state) {
         bly_filter_destroy(a);
         bly_filter_destroy(b);
     }
-    /* Fewer parts than are fetched at once, as many, one more, and many more. */
+    /* The cases had fewer parts than are prefetched at a time, as many, one more, and many more. */
     assert_true(parts & 2 && parts & 4 && parts & 8 && parts >> 6);
 }
 
@@ -181,7 +185,7 @@ static void bits_per_key(void **state) {
             bly_geometry g;
             assert_ok(bly_plan(BLY_WINDOW, keys, table[i].p, 0, 64, &g));
             assert_true((double)bly_plan_bits(&g) / (double)keys <= 1.02 * table[i].bits);
-            g.size--; /* and no smaller would do */
+            g.size--; /* one line less would not be enough */
             assert_true(bly_plan_fpr(&g, keys, 64) > table[i].p);
         }
 }
@@ -189,7 +193,7 @@ static void bits_per_key(void **state) {
 /* ---- work --------------------------------------------------------------------------------------
  */
 
-/* Lines whose mark has changed since the last call. */
+/* The number of lines whose mark has changed since the last call. */
 static uint64_t lines_cleaned(const bly_filter *f, uint8_t *marks) {
     uint64_t changed = 0;
     const uint8_t *line = blyi_window_first_line(f);
@@ -200,8 +204,8 @@ static uint64_t lines_cleaned(const bly_filter *f, uint8_t *marks) {
     return changed;
 }
 
-/* No add empties more than its own lines and its share of the others; when a generation is full,
- * all are empty. So it is when each key comes several times, or one key comes all the time. */
+/* No add clears more than its own lines and its share of the others, and when a generation is full,
+ * all lines are cleared. This also holds if each key is added several times, or only one key. */
 static void no_add_does_more_than_its_share(void **state) {
     static const uint32_t generations[] = {8, 2, 20, 8, 8};
     static const uint64_t times[] = {1, 1, 1, 5, UINT64_MAX};
@@ -241,8 +245,8 @@ static int by_size(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* The same adds several times over, each with the shortest time it took: what is left above the
- * median is the window's own doing, not the machine's. */
+/* Repeats the same adds several times, and takes the shortest time of each. Times above the median
+ * are then caused by the window, not by the machine. */
 static void no_add_takes_long(void **state) {
     enum { N = 400000, REPEATS = 9 };
     bly_filter *full = window(1000000, 0.01, 8, 0, 0);
@@ -280,7 +284,7 @@ typedef struct event {
     uint64_t at, key;
 } event;
 
-/* How the clock moves in a test: by how much at the next step. */
+/* How far the clock moves at the next step of a test. */
 static uint64_t clock_step(int style, uint64_t *rng, uint64_t span) {
     uint64_t r = blyt_next(rng);
     if (style == 0)
@@ -315,7 +319,7 @@ static void one_timed_stream(int style, uint64_t span, uint32_t s, uint64_t n) {
         }
     }
     assert_near_rate((uint64_t)found, expected / 0.5, 0.5);
-    /* What has not come back since it got too old is gone, but for false positives. */
+    /* Keys that are too old, and were not added again, are gone, apart from false positives. */
     uint64_t gone = 0, still = 0;
     for (uint64_t j = 0; j < old; j++) {
         bool again = false;
@@ -342,7 +346,7 @@ static void timed_windows(void **state) {
     }
 }
 
-/* More keys than were expected: none is lost, and the rate is told as it is. */
+/* More keys than expected: none is lost, and the reported rate is the real one. */
 static void a_burst_costs_rate_not_keys(void **state) {
     enum { BURST = 1000 }; /* 250 are expected in a slice */
     bly_filter *f = window(2000, 0.001, 8, 800, 0);
@@ -372,7 +376,7 @@ static void the_clock(void **state) {
     bly_filter *f = window(100, 0.01, 4, 400, 0), *copy = NULL, *plain = NULL;
     uint64_t age;
     (void)state;
-    /* What comes before the clock is set counts as of then. */
+    /* Keys that are added before the clock is set have the age 0 when it is set. */
     for (uint64_t i = 0; i < 50; i++)
         (void)add(f, key(1, i));
     assert_ok(bly_window_age_hash(f, key(1, 0), &age));
@@ -383,21 +387,21 @@ static void the_clock(void **state) {
     assert_ok(bly_window_advance(f, UINT64_MAX - 1000 + 400));
     assert_int_equal(count_found(f, 1, 0, 50), 50);
     assert_sound(f);
-    /* Never backwards, and nothing is changed by trying. */
+    /* The clock cannot be set back, and the attempt changes nothing. */
     assert_ok(bly_filter_clone(f, NULL, &copy));
     assert_int_equal(bly_window_advance(f, UINT64_MAX - 1000 + 399), BLY_EINVAL);
     assert_true(bly_filter_equal(f, copy));
     assert_ok(bly_window_advance(f, UINT64_MAX));
     assert_int_equal(bly_filter_count(f), 0);
     assert_int_equal(info_of(f).now, UINT64_MAX);
-    /* Clearing leaves the clock. */
+    /* Clearing does not change the clock. */
     (void)add(f, key(1, 1));
     bly_filter_clear(f);
     assert_true(info_of(f).now == UINT64_MAX && info_of(f).span == 400 && bly_filter_count(f) == 0);
     assert_false(bly_filter_contains_hash(f, key(1, 1)));
     assert_sound(f);
     bly_filter_destroy(f);
-    /* None in a window by number, none in other kinds. */
+    /* Windows by number, and other kinds, have no clock. */
     f = window(100, 0.01, 4, 0, 0);
     assert_int_equal(bly_window_advance(f, 1), BLY_EUNSUPPORTED);
     assert_ok(blyt_new(BLY_CLASSIC, 10, 0.1, &plain));
@@ -411,7 +415,7 @@ static void the_clock(void **state) {
     bly_filter_destroy(f);
 }
 
-/* Calls that come often share the work of emptying; idle time needs none. */
+/* Frequent calls share the work of clearing lines; after idle time there is little to do. */
 static void advancing_is_spread(void **state) {
     bly_filter *f = window(20000, 0.01, 8, 8000, 0);
     uint64_t lines = blyi_window_lines(&f->geometry), worst = 0, cleaned = 0;
@@ -422,7 +426,7 @@ static void advancing_is_spread(void **state) {
         uint64_t work = lines_cleaned(f, marks);
         worst = work > worst ? work : worst;
         cleaned += work;
-        if (now % 7 == 0) /* a third of the keys expected */
+        if (now % 7 == 0) /* a third of the expected keys */
             (void)add(f, key(1, now));
         (void)lines_cleaned(f, marks);
     }
@@ -431,7 +435,7 @@ static void advancing_is_spread(void **state) {
     assert_true(lines_cleaned(f, marks) <= lines && bly_filter_count(f) == 0);
     for (uint64_t now = 1000000; now < 100000000; now += 999999) {
         assert_ok(bly_window_advance(f, now));
-        assert_true(lines_cleaned(f, marks) <= lines); /* what was left, once; then nothing */
+        assert_true(lines_cleaned(f, marks) <= lines); /* the remaining lines at first, then none */
     }
     assert_int_equal(info_of(f).active_keys, 0);
     assert_sound(f);
@@ -462,7 +466,7 @@ static void ages(void **state) {
         absent += age == BLY_WINDOW_ABSENT;
     }
     assert_true(absent > 950);
-    /* A refreshed key is young again. */
+    /* A key that is added again has a new age. */
     (void)add(f, key(1, N - KEYS));
     assert_ok(bly_window_age_hash(f, key(1, N - KEYS), &age));
     assert_true(age >= 1 && age <= quota);
@@ -486,7 +490,7 @@ static void ages(void **state) {
     bly_filter_destroy(f);
 }
 
-/* At the end of time a key's age is still no sign of absence. */
+/* At the largest time, the age of a member still differs from that of a non-member. */
 static void ages_at_the_end_of_time(void **state) {
     bly_filter *f = window(100, 0.01, 1, UINT64_MAX - 2, 0);
     uint64_t age;

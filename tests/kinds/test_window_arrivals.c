@@ -1,6 +1,6 @@
-/* Windows by number count arrivals: every add is one, of a key that is there too. On streams by
- * Zipf's law, of which most is a few keys repeated, the keys of the last N arrivals are there and
- * the keys that have not come for longer than a window keeps them are not. */
+/* Windows by number count arrivals: every add is one, also of a key that is present. In streams by
+ * Zipf's law, in which a few keys are repeated often, the keys of the last N arrivals are found,
+ * and keys that did not arrive for longer than a window keeps them are not. */
 #include "window_support.h"
 #include "zipf_support.h"
 
@@ -9,20 +9,21 @@
 
 enum { NEVER = -1 };
 
-/* So low that no key of these streams is found by chance. */
+/* So low that these streams have no false positives. */
 static const double rate = 1e-9;
 
 /* ---- streams ----------------------------------------------------------------------------------
  */
 
-/* An exact reference: of each key of a universe, the arrival that it came with last. */
+/* An exact reference: for each possible key, the number of its last arrival. */
 typedef struct reference {
     int64_t *last;
-    int64_t keys, limit; /* arrivals that are surely known, and others after which none is */
+    int64_t keys, limit; /* the latest `keys` arrivals must be found; those before the latest
+                            `limit` must not */
     uint64_t known, forgotten;
 } reference;
 
-/* Of a key that is looked up when arrival number `now` is the next. */
+/* Checks the lookup of a key just before arrival number `now`. */
 static void expect(reference *r, const bly_filter *f, unsigned id, int64_t now) {
     int64_t others = now - 1 - r->last[id];
     bool found = bly_filter_contains_hash(f, key(1, id));
@@ -35,7 +36,7 @@ static void expect(reference *r, const bly_filter *f, unsigned id, int64_t now) 
     }
 }
 
-/* Keys by Zipf's law, in a window that may be cut into s generations. */
+/* Adds keys by Zipf's law to a window with s generations. */
 static void one_stream(uint64_t keys, uint32_t s, double exponent, int64_t n) {
     unsigned universe = (unsigned)(keys * 3 + 50);
     bly_filter *f = window(keys, rate, s, 0, s);
@@ -80,7 +81,7 @@ static void zipf_streams(void **state) {
     one_stream(100000, 8, 1.1, 500000);
 }
 
-/* One key over and over pushes out every other, after as many arrivals as a window keeps. */
+/* A single repeated key pushes all others out, after as many arrivals as the window keeps. */
 static void one_key_makes_others_go(void **state) {
     static const uint64_t sizes[] = {1, 2, 10, 100, 1000, 3000};
     (void)state;
@@ -94,15 +95,15 @@ static void one_key_makes_others_go(void **state) {
         }
         assert_false(bly_filter_contains_hash(f, key(1, 0)));
         assert_true(bly_filter_contains_hash(f, key(1, 1)));
-        assert_int_equal(bly_filter_count(f), 9); /* it is in every generation */
+        assert_int_equal(bly_filter_count(f), 9); /* the key is in every generation */
         bly_filter_destroy(f);
     }
 }
 
-/* ---- what is an arrival -----------------------------------------------------------------------
+/* ---- arrivals ---------------------------------------------------------------------------------
  */
 
-/* Lookups are none. By time, a repeat within a slice changes nothing. */
+/* Lookups are not arrivals. In a window by time, a repeat within a slice changes nothing. */
 static void what_is_none(void **state) {
     (void)state;
     for (int form = 0; form < 4; form++) {
@@ -127,7 +128,7 @@ static void what_is_none(void **state) {
     }
 }
 
-/* Every way to add a key, one by one and in batches, counts it. */
+/* Every way to add a key, also in batches, counts an arrival. */
 static void every_add_counts(void **state) {
     (void)state;
     for (int small = 0; small < 2; small++) {
@@ -162,7 +163,7 @@ static void ages(void **state) {
         for (uint64_t i = 0; i < N; i++)
             (void)add(f, key(1, i / 5));
         for (uint64_t back = 1; back <= keys; back++) {
-            uint64_t last = (N - back) / 5 * 5 + 4; /* the arrival that it came with last */
+            uint64_t last = (N - back) / 5 * 5 + 4; /* the last arrival of the key */
             uint64_t since = last < N ? N - last : 1;
             assert_ok(bly_window_age_hash(f, key(1, (N - back) / 5), &age));
             assert_true(age >= since && age <= since + quota - 1);
@@ -174,7 +175,7 @@ static void ages(void **state) {
 /* ---- files, unions and limits -----------------------------------------------------------------
  */
 
-/* A window saved before arrivals were counted has as many as it has keys. */
+/* A window in an old file, without a count of arrivals, has as many arrivals as keys. */
 static void files_from_before(void **state) {
     static const char *const names[] = {
         "window-fnv1a",       "window-turned-fnv1a",       "window-empty-fnv1",
@@ -191,7 +192,7 @@ static void files_from_before(void **state) {
     }
 }
 
-/* A union counts the arrivals of the one that had more, up to the quota of its own. */
+/* A union takes the larger number of arrivals, up to the window's own quota. */
 static void unions(void **state) {
     static const uint64_t ours[] = {0, 3, 50, 50, 100, 99}, theirs[] = {7, 90, 50, 2, 3, 100};
     (void)state;
@@ -215,7 +216,7 @@ static void unions(void **state) {
     }
 }
 
-/* Windows of one shape may be for different numbers of arrivals. */
+/* Windows of the same shape may be planned for different numbers of arrivals. */
 static void unions_of_other_capacities(void **state) {
     (void)state;
     for (int small = 0; small < 2; small++) {
@@ -230,7 +231,7 @@ static void unions_of_other_capacities(void **state) {
         assert_ok(bly_filter_union(both, few));
         assert_sound(both);
         assert_int_equal(info_of(both).active_arrivals, 90);
-        assert_ok(bly_filter_union(few, many)); /* five are its quota */
+        assert_ok(bly_filter_union(few, many)); /* its quota is five */
         assert_sound(few);
         assert_true(info_of(few).active_arrivals == 5 && info_of(few).active_keys == 3);
         (void)add(few, key(2, 0));
@@ -242,13 +243,13 @@ static void unions_of_other_capacities(void **state) {
     }
 }
 
-/* Repeats that no adds can have made are refused. */
+/* Numbers of repeats that no adds can cause are refused. */
 static void wrong_repeats(void **state) {
     (void)state;
     for (int small = 0; small < 2; small++) {
         bly_filter *f = any_window(small, 800, 8, 0);
         blyi_shape shape = blyi_filter_shape(f);
-        blyi_window_set_field(f, BLYI_WIN_REPEATS, 1); /* of no key */
+        blyi_window_set_field(f, BLYI_WIN_REPEATS, 1); /* a repeat without a key */
         assert_false(blyi_window_body_is_valid(&shape, f->body));
         blyi_window_set_field(f, BLYI_WIN_REPEATS, 0);
         for (uint64_t i = 0; i < 30; i++)
@@ -264,14 +265,15 @@ static void wrong_repeats(void **state) {
         assert_false(blyi_window_body_is_valid(&shape, f->body));
         blyi_window_set_field(f, BLYI_WIN_REPEATS, most);
         assert_true(blyi_window_body_is_valid(&shape, f->body));
-        (void)add(f, key(1, 0)); /* and then the generation is full */
+        (void)add(f, key(1, 0)); /* then the generation is full */
         assert_true(info_of(f).ordinal == 1 && info_of(f).active_arrivals == 1);
         assert_sound(f);
         bly_filter_destroy(f);
     }
 }
 
-/* A file may claim as many keys as there can be. Adds leave it one that can be loaded. */
+/* A file may state the maximum number of keys. After adds, the filter can still be saved and
+ * loaded. */
 static void most_keys(void **state) {
     (void)state;
     for (int form = 0; form < 4; form++) {

@@ -1,4 +1,4 @@
-/* Windows as bytes: saved in the middle of sweeping, mapped, damaged, united, made by hand. */
+/* The bytes of windows: saved during a sweep, mapped, damaged, united, assembled by hand. */
 #include "window_support.h"
 
 #include <unistd.h>
@@ -14,7 +14,8 @@ static bly_filter *through_bytes(const bly_filter *f) {
     return out;
 }
 
-/* Saved at any moment, in the middle of sweeping too, a window goes on as if it had not been. */
+/* A window that was saved and loaded at any time, also during a sweep, behaves like the
+ * original. */
 static void files_go_on(void **state) {
     (void)state;
     for (int form = 0; form < 4; form++) {
@@ -81,23 +82,23 @@ static void maps_answer(void **state) {
     map_answers(true);
 }
 
-/* A change to a word of the heading that may be as good. */
+/* Whether a change of a word of the heading may be valid, too. */
 static bool is_harmless(const bly_filter *f, size_t word, uint64_t old, uint64_t wrong) {
     bool timed = blyi_window_get_field(f, BLYI_WIN_SPAN) != 0;
-    /* Another span or time. */
+    /* The span or the time. */
     if (timed && (word == BLYI_WIN_SPAN || word == BLYI_WIN_NOW) && (old ^ wrong) < 100)
         return true;
-    /* Another number of repeats, within the quota. */
+    /* The number of repeats, within the quota. */
     if (!timed && word == BLYI_WIN_REPEATS) {
         uint64_t keys = info_of(f).active_keys;
         return keys != 0 && wrong <= info_of(f).generation_keys - keys;
     }
-    /* A small window by number whose ordinals are all 256 more or less. */
+    /* The ordinals of a small window by number, all 256 higher or lower. */
     if (!timed && blyi_window_is_small(&f->geometry) && word == BLYI_WIN_ORDINAL &&
         (old ^ wrong) % 256 == 0)
         return true;
-    /* A cursor that is behind only sweeps again; and one may be ahead of lines that were swept by
-     * the way. */
+    /* A cursor that is too low only sweeps again; it may also be higher, if the lines in between
+     * were swept by adds. */
     if (word != BLYI_WIN_CURSOR || wrong > blyi_window_lines(&f->geometry))
         return false;
     for (; old < wrong; old++)
@@ -106,7 +107,7 @@ static bool is_harmless(const bly_filter *f, size_t word, uint64_t old, uint64_t
     return true;
 }
 
-/* Each field of the heading, wrong: the body is refused. */
+/* Asserts that a wrong value in each field of the heading is refused. */
 static void refuse_headings(bly_filter *f) {
     static const uint64_t changes[] = {1, 2, 4, 256, (uint64_t)1 << 57, UINT64_MAX};
     blyi_shape shape = blyi_filter_shape(f);
@@ -132,7 +133,7 @@ static void refuse_lines(bly_filter *f) {
     uint8_t *line = blyi_window_first_line(f);
     line[63] ^= 0x80; /* the mark of a line that the cursor has passed */
     assert_false(blyi_window_body_is_valid(&shape, f->body));
-    line[63] ^= 0xc0; /* a bit of no place */
+    line[63] ^= 0xc0; /* a bit that belongs to no slot */
     assert_false(blyi_window_body_is_valid(&shape, f->body));
     line[63] ^= 0x40;
     assert_true(blyi_window_body_is_valid(&shape, f->body));
@@ -140,7 +141,7 @@ static void refuse_lines(bly_filter *f) {
     assert_false(blyi_window_body_is_valid(&shape, f->body));
 }
 
-/* A slot that waits for its first key is empty. */
+/* The next slot must be empty: leftover bits are refused. */
 static void refuse_leftovers(bly_filter *f) {
     blyi_shape shape;
     uint8_t *table = f->body + blyi_window_heading_bytes(&f->geometry);
@@ -149,7 +150,7 @@ static void refuse_leftovers(bly_filter *f) {
     assert_true(blyi_window_body_is_valid(&shape, f->body));
     table[0] |= 1;
     assert_false(blyi_window_body_is_valid(&shape, f->body));
-    table[0] ^= 3; /* of a slot that is not live: a leftover */
+    table[0] ^= 3; /* a bit of a slot that is not live */
     assert_true(blyi_window_body_is_valid(&shape, f->body));
 }
 
@@ -172,7 +173,7 @@ static void wrong_headings_are_refused(void **state) {
     }
 }
 
-/* Any bytes at all, as a mapped file may hold them: every question is answered, somehow. */
+/* Any body, as in a mapped file: lookups return some answer. */
 static void any_body_is_safe(void **state) {
     uint64_t rng = 1;
     (void)state;
@@ -215,8 +216,8 @@ static void any_body_is_safe(void **state) {
 /* ---- union -------------------------------------------------------------------------------------
  */
 
-/* A union never makes a window take itself for fuller than it is: the last W keys stay, though it
- * is united with its own copy again and again. */
+/* A union does not make a window count too many keys: the last W keys stay, even if it is united
+ * with its own copy repeatedly. */
 static void unions_forget_nothing(void **state) {
     (void)state;
     for (uint64_t seed = 1; seed <= 20; seed++) {
@@ -240,7 +241,7 @@ static void unions_forget_nothing(void **state) {
 static void unite_by_number(bool small) {
     bly_filter *a = any_window(small, 800, 8, 0), *b = any_window(small, 800, 8, 0), *copy = NULL;
     uint64_t i;
-    for (i = 0; i < 2050; i++) { /* both in the middle of sweeping */
+    for (i = 0; i < 2050; i++) { /* both are in the middle of a sweep */
         (void)add(a, key(1, i));
         (void)add(b, key(2, i));
     }
@@ -253,7 +254,7 @@ static void unite_by_number(bool small) {
     assert_ok(bly_filter_union(a, a));
     assert_sound(a);
     assert_int_equal(count_found(a, 1, i - 800, i) + count_found(a, 2, i - 800, i), 1600);
-    /* Two keys have come where there was one: the last 800 of these, then of the new ones. */
+    /* Each step now adds two keys: the last 800 of both streams must be found. */
     for (uint64_t j = i; j < i + 3000; j++) {
         (void)add(a, key(1, j));
         uint64_t oldest = j - i < 799 ? i - (799 - (j - i)) / 2 : j - 799;
@@ -277,7 +278,7 @@ static void unions_by_number(void **state) {
     unite_by_number(true);
 }
 
-/* Replicas that have seen different keys, and have turned differently often, in the same slice. */
+/* Replicas in the same slice that have seen different keys and have turned differently often. */
 static void unite_by_time(bool small) {
     bly_filter *a = any_window(small, 800, 8, 800), *b = any_window(small, 800, 8, 800);
     const uint64_t end = 5003;
@@ -285,14 +286,14 @@ static void unite_by_time(bool small) {
     for (uint64_t now = 0; now < end; now++) {
         if (now > 1000)
             assert_ok(bly_window_advance(a, now));
-        if (now % 250 < 150 && now / 100 != 45 && now < 4900) { /* b is idle in some slices */
+        if (now % 250 < 150 && now / 100 != 45 && now < 4900) { /* b gets no keys in some slices */
             assert_ok(bly_window_advance(b, now));
             (void)add(b, key(2, now));
         }
         if (now > 1000)
             (void)add(a, key(1, now));
     }
-    assert_int_equal(bly_filter_union(a, b), BLY_EMISMATCH); /* b stands in an earlier slice */
+    assert_int_equal(bly_filter_union(a, b), BLY_EMISMATCH); /* b is in an earlier slice */
     assert_ok(bly_window_advance(b, end - 3));
     bly_filter *both = NULL, *other = NULL;
     assert_ok(bly_filter_clone(a, NULL, &both));
@@ -329,7 +330,7 @@ static void unions_by_time(void **state) {
     unite_by_time(true);
 }
 
-/* ---- making one --------------------------------------------------------------------------------
+/* ---- creating windows --------------------------------------------------------------------------
  */
 
 static void refusals(void **state) {
@@ -362,7 +363,7 @@ static void refusals(void **state) {
     assert_int_equal(bly_filter_create(&spec, &f), BLY_EWEAKHASH);
 }
 
-/* An exact shape says what it is good for, and may be asked for less. */
+/* An exact shape reports its capacity, and may be used for fewer keys. */
 static void exact_shapes(void **state) {
     bly_spec spec = bly_spec_for(BLY_WINDOW, 1000, 0.01);
     bly_filter *f = NULL;
@@ -391,7 +392,7 @@ static void exact_shapes(void **state) {
     assert_int_equal(bly_plan_check(&large), BLY_ETOOBIG);
 }
 
-/* A cleared window is as good as new; one lost in the making leaves nothing behind. */
+/* A cleared window equals a new one; a failed creation leaks nothing. */
 static void clearing_and_failing(void **state) {
     bly_filter *f = NULL;
     (void)state;

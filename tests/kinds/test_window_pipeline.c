@@ -1,4 +1,4 @@
-/* Asking a window about many keys says what asking about one says, whatever is asked together. */
+/* Batches of lookups in a window answer like single lookups, for any mixture of keys. */
 #include "window_support.h"
 
 #include "kinds/window/window_layout.h"
@@ -31,8 +31,8 @@ static void add_up_to(bly_filter *f, uint64_t n) {
     }
 }
 
-/* Mixtures of keys that are there and that are not: none, all, every other, a few, most, long runs;
- * and keys that were added at any time, and may have been dropped. */
+/* Chooses a key for a mixture of members and non-members: none, all, every other, a few, most, long
+ * runs; and keys that were added at any time and may have been dropped. */
 static uint64_t pick(unsigned mixture, size_t i, uint64_t newest, uint64_t *rng) {
     uint64_t r = blyt_next(rng),
              known = newest ? newest - 1 - r % (newest < 2000 ? newest : 2000) : 0;
@@ -84,8 +84,8 @@ static void ask_all(const bly_filter *f, uint64_t newest) {
     }
 }
 
-/* At every stage: empty, with few keys, where the active slot has just become so and little of it
- * is swept, and where all is. */
+/* Every stage of a window: empty, with few keys, just after a turn, when little is swept, and when
+ * all is swept. */
 static void at_every_stage(const bly_spec *spec) {
     const uint64_t quota =
         (spec->capacity + spec->window.generations - 1) / spec->window.generations;
@@ -140,7 +140,8 @@ static void by_any_hash(void **state) {
         at_every_stage(&specs[i]);
 }
 
-/* A heading that names slots there are not, as a damaged map may: many are told what one is. */
+/* A heading with slots that do not exist, as in a damaged map: batches answer like single
+ * lookups. */
 static void of_slots_there_are_not(void **state) {
     (void)state;
     for (uint32_t generations = 3; generations <= 15; generations += 4) {
@@ -164,7 +165,7 @@ static void of_no_keys(void **state) {
     bly_filter_destroy(f);
 }
 
-/* The places of a line's lanes found together are those found one by one. */
+/* Computing all probe positions of a line at the same time gives the same result as one by one. */
 static void places_agree(void **state) {
     uint64_t rng = 1;
     (void)state;

@@ -1,6 +1,6 @@
-/* Small windows: where they are planned, what they take, where a key's bits are, and what is only
- * true of a table of columns. test_window.c and test_window_bytes.c ask of them what they ask of
- * all windows. */
+/* Small windows: when they are planned, their size, the positions of a key's bits, and properties
+ * of their table of columns. test_window.c and test_window_bytes.c test what all windows have in
+ * common. */
 #include "window_support.h"
 
 #include "kinds/window/window_layout.h"
@@ -24,12 +24,12 @@ static void bits_per_key(void **state) {
             assert_true((double)bly_plan_bits(&g) / (double)keys <= table[i].most);
             assert_int_equal(blyi_window_is_small(&g), keys == 1000);
             assert_true(bly_plan_fpr(&g, keys, 64) <= table[i].p);
-            g.size--; /* and no smaller would do */
+            g.size--; /* one step less would not be enough */
             assert_true(bly_plan_fpr(&g, keys, 64) > table[i].p);
         }
 }
 
-/* The form that is planned is never the larger one, and only the small one has a limit. */
+/* Plans choose the smaller of the two forms; only the small form has a limit. */
 static void the_form_is_the_smaller(void **state) {
     uint64_t last = 0;
     (void)state;
@@ -39,7 +39,7 @@ static void the_form_is_the_smaller(void **state) {
         assert_ok(bly_plan_check(&g));
         assert_true(!blyi_window_is_small(&g) || bly_plan_bytes(&g) <= 4096);
         assert_true(blyi_window_is_small(&g) ? keys < 2000 : keys > 1500);
-        assert_true(bly_plan_bits(&g) + 1024 >= last); /* it hardly ever takes less for more keys */
+        assert_true(bly_plan_bits(&g) + 1024 >= last); /* more keys rarely take less space */
         last = bly_plan_bits(&g);
     }
 }
@@ -92,7 +92,7 @@ static void bits_of_a_key(void **state) {
     }
 }
 
-/* Bits of each slot, in every column, as the format says where they are. */
+/* Counts the set bits of each slot in all columns, by docs/format.md. */
 static void bits_by_hand(const bly_filter *f, uint64_t *set) {
     unsigned slots = blyi_window_slots(&f->geometry);
     size_t first = 8 * (size_t)blyi_window_heading_bytes(&f->geometry);
@@ -101,8 +101,8 @@ static void bits_by_hand(const bly_filter *f, uint64_t *set) {
         set[bit % slots] += f->body[(first + bit) / 8] >> (first + bit) % 8 & 1;
 }
 
-/* At a turn one slot is emptied, all of it, and no other is touched; however many turns there have
- * been, and whatever the number of slots. */
+/* A turn clears one slot completely and changes no other, after any number of turns and with any
+ * number of slots. */
 static void a_turn_empties_one_slot(void **state) {
     (void)state;
     for (uint32_t s = 1; s <= 32; s++) {
@@ -127,7 +127,7 @@ static void a_turn_empties_one_slot(void **state) {
     }
 }
 
-/* Statistics count what is there. */
+/* Statistics equal the counted bits. */
 static void statistics(void **state) {
     bly_filter *f = window(500, 0.01, 5, 0, 1);
     uint64_t set[33], sum = 0;
@@ -183,7 +183,7 @@ static void exact_shapes(void **state) {
     }
 }
 
-/* A small window and a large one of the same generations do not mix. */
+/* A small and a large window with the same number of generations are not compatible. */
 static void forms_do_not_mix(void **state) {
     bly_filter *a = window(1000, 0.01, 8, 0, 1), *b = NULL;
     bly_spec spec = bly_spec_for(BLY_WINDOW, 1000, 0.01);
@@ -198,7 +198,8 @@ static void forms_do_not_mix(void **state) {
     bly_filter_destroy(b);
 }
 
-/* Many more keys than a slice is for, and a clock that leaps: none of the last span is lost. */
+/* With many more keys per slice than planned, and a clock that leaps, no key of the last span is
+ * lost. */
 static void bursts_and_leaps(void **state) {
     bly_filter *f = window(200, 0.01, 8, 800, 0);
     uint64_t now = UINT64_C(1) << 60, age;

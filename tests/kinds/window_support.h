@@ -1,4 +1,5 @@
-/* window_support.h - what the tests of windows share: streams of hashed keys, and short ways. */
+/* window_support.h - shared by the tests of windows: streams of hashed keys, and short names for
+ * calls. */
 #ifndef BLYT_WINDOW_SUPPORT_H
 #define BLYT_WINDOW_SUPPORT_H
 
@@ -19,8 +20,8 @@ static inline bly_filter *window(uint64_t keys, double p, uint32_t generations, 
     return f;
 }
 
-/* At 1%, of the form that is asked for. A large one, of which these tests need some with fewer keys
- * than it is planned for, is given lines for twice as many; it has three parts, or five. */
+/* A window at 1%, of the requested form. Large windows are planned for more keys than some of these
+ * tests need, so they get lines for twice as many; they have three parts, or five. */
 static inline bly_filter *any_window(bool small, uint64_t keys, uint32_t generations,
                                      uint64_t span) {
     bly_spec spec = bly_spec_for(BLY_WINDOW, keys, 0.01);
@@ -35,7 +36,7 @@ static inline bly_filter *any_window(bool small, uint64_t keys, uint32_t generat
     return f;
 }
 
-/* Key i of stream s, hashed. Streams have no key in common. */
+/* The hash of key i of stream s. Streams have no keys in common. */
 static inline bly_hash key(uint64_t s, uint64_t i) {
     uint64_t a = s * UINT64_C(0x123456789abcdef1) + 2 * i, b = a + 1;
     return (bly_hash){blyt_next(&a), blyt_next(&b)};
@@ -64,7 +65,7 @@ static inline void assert_sound(const bly_filter *f) {
     assert_true(blyi_window_body_is_valid(&shape, f->body));
 }
 
-/* How many of the keys first .. last-1 of a stream are found. */
+/* Counts how many of the keys first .. last - 1 of a stream are found. */
 static inline uint64_t count_found(const bly_filter *f, uint64_t s, uint64_t first, uint64_t last) {
     bly_hash some[500];
     uint64_t hits = 0;
@@ -77,8 +78,8 @@ static inline uint64_t count_found(const bly_filter *f, uint64_t s, uint64_t fir
     return hits;
 }
 
-/* Counted against expected, both over `queries`, within five sigma; + 4: counts of a few are not
- * normal. */
+/* Asserts that the number of hits is within five sigma of the expected one. + 4: small counts are
+ * not normally distributed. */
 static inline void assert_near_rate(uint64_t hits, double queries, double rate) {
     double room = 5 * sqrt(queries * rate * (1 - rate)) + 4;
     if (fabs((double)hits - queries * rate) > room)
@@ -87,17 +88,19 @@ static inline void assert_near_rate(uint64_t hits, double queries, double rate) 
     assert_true(fabs((double)hits - queries * rate) <= room);
 }
 
-/* The plan's rate after `arrivals` keys, of which `count` set bits: the others looked present. */
+/* The planned rate after `arrivals` keys, of which `count` set bits; the others were false
+ * positives. */
 static inline double rate_planned(const bly_geometry *g, uint64_t keys, uint64_t count,
                                   uint64_t arrivals) {
     double set = (double)keys * (double)count / (double)arrivals;
     return bly_plan_fpr(g, (uint64_t)llround(set), 64);
 }
 
-/* At its fullest: what the plan says, what the bits say, and what is counted. */
+/* Compares the rates of a full window: planned, computed from its bits, and measured. */
 static inline void rate_when_full(uint64_t keys, double p, uint32_t s, unsigned filters) {
-    /* Of 2700 hits, five sigma and the 4 are a tenth. Below 0.001 there is only time for as many in
-     * kinds_window_large and kinds_window_small_large, else for those of 1,400,000 queries. */
+    /* With 2700 hits, five sigma and the 4 are a tenth. Below 0.001 there is only time for as many
+     * in kinds_window_large and kinds_window_small_large, otherwise for those of 1,400,000
+     * lookups. */
     const double enough = blyt_large() ? 4000 / p : p < 0.001 ? 1.4e6 : 2700 / p;
     uint64_t quota = (keys + s - 1) / s, queries = (uint64_t)enough / filters / BLYT_SLOW + 1;
     double mean = 0, squares = 0, variance = 0, expected = 0, planned = 0, hits = 0;
@@ -119,7 +122,8 @@ static inline void rate_when_full(uint64_t keys, double p, uint32_t s, unsigned 
         squares += now.current_fpr * now.current_fpr / filters;
         bly_filter_destroy(f);
     }
-    /* Between filters: as counted where there are several, else that of blocks (test_rates.c).
+    /* The spread between filters: measured if there are several, otherwise computed for blocks
+     * (test_rates.c).
      */
     double spread = filters > 1 ? sqrt(fmax(0, squares - mean * mean) / filters)
                                 : planned * sqrt(10 / ((double)keys / 30));
