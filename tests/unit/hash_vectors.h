@@ -169,8 +169,9 @@ static const struct {
 };
 
 /* SMHasher and SMHasher3: hash 00 01 .. of each length i < 256 under seed 256 - i, then hash the
- * 256 results, as they lie in memory on a little-endian host, under seed 0; the result's first
- * four bytes. `reversed` says that the digest, printed as a number, lies there the other way. */
+ * 256 results, as they are in the memory of a little-endian host, under seed 0; the value is the
+ * first four bytes of the result. `reversed`: in that memory, the bytes of the digest are in
+ * reverse order. */
 static const struct {
     bly_hash_id id;
     bool reversed;

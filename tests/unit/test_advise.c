@@ -6,7 +6,7 @@
 
 #include <bloomery/filter.h>
 
-/* Those that can be advised at all: not what lies over another filter, nor what only counts. */
+/* The next kind that can be advised: not overlays, and not kinds that only count. */
 static bly_kind next_kind(bly_kind k) {
     while ((k = bly_kind_next(k)) == BLY_OVERLAY || k == BLY_HLL)
         continue;
@@ -18,14 +18,14 @@ static bly_kind next_kind(bly_kind k) {
 
 enum { ALL_FLAGS = 2 * BLY_NEED_SPACE - 1 };
 
-/* Needs that a kind cannot do without. */
+/* The needs that must be set for a kind to be advised. */
 static uint32_t its_flags(bly_kind kind) {
     uint32_t can = bly_kind_capabilities(kind);
     return (can & BLY_CAN_BUILD ? BLY_NEED_STATIC : 0U) |
            (kind == BLY_COUNTS ? BLY_NEED_COUNTS : 0U) | (can & BLY_FORGETS ? BLY_NEED_WINDOW : 0U);
 }
 
-/* The lowest a kind can have. */
+/* The lowest rate that a kind can have. */
 static double least_rate(bly_kind kind) {
     return kind == BLY_FUSE ? 0x1p-28 : 0x1p-40;
 }
@@ -101,7 +101,8 @@ static void refuses_nonsense(void **state) {
     assert_memory_equal(&a, &untouched, sizeof a);
 }
 
-/* A filter that grows is never refused for its hash, but advice must keep the rate it states. */
+/* A growing filter is never refused because of its hash, but advice must keep the rate that it
+ * states. */
 static void growth_with_a_weak_hash_is_refused(void **state) {
     bly_needs needs = {.keys = 4000000, .fpr = 0.01, .flags = BLY_NEED_GROW, .hash_bits = 32};
     bly_advice a = {.struct_size = sizeof a};
@@ -218,7 +219,7 @@ static void every_row_is_chosen(void **state) {
         assert_int_equal(choice(1000000, cases[i].fpr, cases[i].flags), cases[i].kind);
 }
 
-/* A window has a heading: into very little it does not fit. */
+/* The heading of a window does not fit into very little memory. */
 static void a_window_needs_more_than_its_heading(void **state) {
     bly_needs needs = {.fpr = 0.01, .bytes = 256, .flags = BLY_NEED_WINDOW};
     bly_advice a = {.struct_size = sizeof a};
@@ -229,7 +230,7 @@ static void a_window_needs_more_than_its_heading(void **state) {
     assert_int_equal(a.kind, BLY_WINDOW);
 }
 
-/* Fuse and ribbon are small for many keys; for few a Bloom filter is smaller. */
+/* Fuse and ribbon filters are small for many keys. For few keys a Bloom filter is smaller. */
 static void built_kinds_only_where_they_are_smaller(void **state) {
     static const uint32_t flags[] = {BLY_NEED_STATIC, BLY_NEED_STATIC | BLY_NEED_SPACE};
     (void)state;
@@ -249,7 +250,7 @@ static void built_kinds_only_where_they_are_smaller(void **state) {
     assert_int_equal(choice(10, 0.01, BLY_NEED_STATIC | BLY_NEED_SPACE), BLY_CLASSIC);
 }
 
-/* Rates that are powers of two are had for as many bits, whatever hash is taken. */
+/* A rate of 2^-r costs r bits per fingerprint, whatever the hash. */
 static void powers_of_two_cost_no_bit_more(void **state) {
     static const uint64_t sizes[] = {10, 10000, 1000000, 100000000};
     (void)state;
@@ -288,7 +289,7 @@ static void space_first_is_smallest(void **state) {
             bly_needs needs = {.keys = sizes[i], .fpr = p, .flags = BLY_NEED_SPACE};
             bly_advice a = {.struct_size = sizeof a};
             assert_ok(bly_advise(&needs, &a));
-            /* Of those that take a key as often as it comes. */
+            /* Compares only kinds that can add a key any number of times. */
             FOR_EACH_KIND(kind)
             if (!bly_advise_why_not(kind, &needs) &&
                 !(bly_kind_capabilities(kind) & BLY_CAN_REMOVE))
@@ -305,7 +306,7 @@ static void space_first_is_smallest(void **state) {
         }
 }
 
-/* What the reasons say in numbers. */
+/* The figures in the reasons. */
 static void reasons_are_true(void **state) {
     const uint64_t n = 10000000;
     (void)state;
@@ -321,13 +322,13 @@ static void reasons_are_true(void **state) {
     double more = BITS(BLY_SPLIT512, 0.00001) / BITS(BLY_BB2X512, 0.00001);
     assert_true(more > 1.18 && more < 1.22);
     double half = BITS(BLY_HYBRID, 0.01) / BITS(BLY_COUNTING, 0.01);
-    assert_true(half < 0.4); /* and up to 4 bits more where many keys come often */
+    assert_true(half < 0.4); /* and up to 4 bits more if many keys are repeated often */
     double quarter = BITS(BLY_BB2X512, 0.99e-8) / BITS(BLY_CLASSIC, 0.99e-8);
     assert_true(quarter > 1.2 && quarter < 1.27);
 #undef BITS
 }
 
-/* ---- what is foretold comes true ------------------------------------------------------------- */
+/* ---- filters are as advised ------------------------------------------------------------------ */
 
 static void filter_is_as_advised(bly_kind kind, uint64_t keys, double fpr, uint32_t flags) {
     bly_advice a = cost(kind, keys, fpr, 0, flags);
@@ -350,7 +351,8 @@ static void filter_is_as_advised(bly_kind kind, uint64_t keys, double fpr, uint3
     assert_int_equal(bly_filter_hasher(f)->bits, a.needs.hash_bits);
     assert_true(a.bits_per_key == 8.0 * (double)stats.bytes / (double)keys);
     assert_true(a.fpr <= fpr);
-    /* By the bits that came out set: a few percent, with so few keys. */
+    /* The rate computed from the bits that are set: off by a few percent, since there are few
+     * keys. */
     double least = bly_kind_capabilities(kind) & BLY_FORGETS ? 0.8 /* one generation is empty */
                                                              : 0.9;
     double share = stats.expected_fpr / a.fpr;
@@ -372,7 +374,7 @@ static void filters_are_as_advised(void **state) {
     filter_is_as_advised(BLY_GROWABLE_CUCKOO, 60000, 0.0001, BLY_NEED_GROW);
 }
 
-/* Growth by more than a few levels, and a first level that was asked for. */
+/* Growth by many levels, and a requested size of the first level. */
 static void grown_filters_are_as_advised(void **state) {
     static const uint64_t firsts[] = {100, 1000, 7777, 100000};
     (void)state;
@@ -444,7 +446,7 @@ static void curves_rise_and_pass_the_promise(void **state) {
         assert_true(rates[0] == 0);
         assert_true(rates[10] == a.fpr);
         for (size_t i = 1; i < COUNT_OF(keys); i++) {
-            /* One that is built has its rate whatever the number of keys. */
+            /* A built filter has its rate for any number of keys. */
             assert_true(rates[i] > rates[i - 1] ||
                         (rates[i] == rates[i - 1] && bly_kind_capabilities(kind) & BLY_CAN_BUILD));
             assert_true(rates[i] <= 1);
@@ -485,7 +487,7 @@ static void memory_gives_keys(void **state) {
             bly_needs needs = {.fpr = rates[i], .bytes = bytes[j], .flags = its_flags(kind)};
             bly_advice a = {.struct_size = sizeof a}, more = a;
             bly_status status = bly_advise_kind(kind, &needs, &a);
-            if (status == BLY_EIMPOSSIBLE) { /* then not even one key */
+            if (status == BLY_EIMPOSSIBLE) { /* then not even one key fits */
                 assert_true(cost(kind, 1, rates[i], 0, 0).bytes > bytes[j]);
                 continue;
             }
@@ -518,7 +520,7 @@ static void memory_gives_the_rate(void **state) {
             assert_true(a.bytes <= needs.bytes);
             assert_true(a.fpr <= a.needs.fpr * (1 + 1e-6) && a.needs.fpr <= 0.5);
             needs.fpr = a.needs.fpr * (1 - 1e-7);
-            /* Less is too large for the memory, or for any filter of that kind. */
+            /* A lower rate does not fit the memory, or is not possible with that kind. */
             if (needs.fpr >= 0x1p-40)
                 assert_int_not_equal(bly_advise_kind(kind, &needs, &better), BLY_OK);
         }
@@ -536,15 +538,17 @@ static void round_trips(void **state) {
     }
 }
 
-/* More keys, or a lower rate, never take less; more memory never gives less. But a scalable
- * filter's levels change their layout where that saves 15%. */
+/* More keys or a lower rate never take less memory, and more memory never allows fewer keys or a
+ * higher rate. An exception: the levels of a scalable filter change their layout where that saves
+ * 15%. */
 static void more_costs_more(void **state) {
     (void)state;
     FOR_EACH_KIND(kind) {
         uint64_t last = 0;
         for (uint64_t n = 1; n < 1000000000; n = n * 3 / 2 + 1) {
             uint64_t bytes = cost(kind, n, 0.003, 0, 0).bytes;
-            /* The last size of one that grows is near its horizon, its first size follows. */
+            /* A growable filter: the last step of one size is near its horizon, and the next size
+             * is new. */
             assert_true(kind == BLY_GROWABLE_CUCKOO ? bytes * 5 >= last * 2 : bytes >= last);
             last = bytes;
         }
@@ -577,7 +581,7 @@ static void choice_when_memory_decides(void **state) {
         {2000000, 0, BLY_BB2X512},
         {1400000, 0, BLY_SBBF},
         {8000000, 0, BLY_CLASSIC},
-        /* All three: the best kind by the rate that does fit. */
+        /* All three needs do not fit: the best kind by the rate that does fit. */
         {1320000, 0.01, BLY_SBBF},
         {1265000, 0.01, BLY_SPLIT512},
         {1215000, 0.01, BLY_BB2X512},

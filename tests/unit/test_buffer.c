@@ -13,7 +13,8 @@ static size_t size_for(uint64_t n, double p) {
     return size;
 }
 
-/* Exactly as long as the buffer, so that the address sanitizer sees every access outside. */
+/* A filter in a block of exactly its size, so that the address sanitizer reports every access
+ * outside. */
 static uint8_t *built(size_t size, const bly_bytes *keys, size_t n) {
     uint8_t *buf = malloc(size);
     assert_non_null(buf);
@@ -49,7 +50,7 @@ static void every_member_is_found(void **state) {
     }
 }
 
-/* Of any size, also one that is far too small. */
+/* Any size works, also one that is far too small. */
 static void a_small_buffer_has_a_higher_rate(void **state) {
     blyt_list l = blyt_list_of(KEYS_DECIMAL, 0, MAX_KEYS);
     (void)state;
@@ -76,7 +77,7 @@ static void no_keys_contain_no_key(void **state) {
     blyt_list_free(&l);
 }
 
-/* Hashes, batches and single calls; and a classic filter of as many bits and hashes. */
+/* Compares hashes, batches and single calls, and a classic filter with as many bits and hashes. */
 static void all_ways_to_ask_agree(void **state) {
     enum { N = 300, ASKED = 2000 };
     bly_hasher hasher = default_hasher();
@@ -131,7 +132,8 @@ typedef struct rate_sum {
     double filters, hits, squares;
 } rate_sum;
 
-/* One more filter of n random keys, and how many of `queries` other keys it contains. */
+/* Builds one more filter of n random keys, and counts how many of `queries` other keys it
+ * contains. */
 static void sample_filter(rate_sum *sum, uint64_t n, size_t size, size_t queries,
                           uint64_t *random) {
     bly_hasher hasher = default_hasher();
@@ -154,9 +156,9 @@ static void sample_filter(rate_sum *sum, uint64_t n, size_t size, size_t queries
     free(buf);
 }
 
-/* Two-sided, against the expected FPR of the size: bytes are coarse for a few keys. Filters differ
- * in their FPR, so sigma is that of their mean, from their own spread. 2500 (1 - p) / p lookups
- * show an error of a tenth at five sigma. */
+/* A two-sided test against the expected FPR of the size in bytes, which may be below the requested
+ * one for a few keys. Filters differ in their FPR, so sigma is that of their mean, from their own
+ * spread. 2500 (1 - p) / p lookups show an error of a tenth at five sigma. */
 static void measure_rate(const rate_case *c, size_t size) {
     double expected = bly_buffer_fpr(size, c->n);
     double lookups = fmin(2500 * (1 - expected) / expected, 4e6) / BLYT_SLOW + 1000;
@@ -167,7 +169,7 @@ static void measure_rate(const rate_case *c, size_t size) {
         sample_filter(&sum, c->n, size, queries, &random);
     double mean = sum.hits / sum.filters;
     double sigma = sqrt(fmax(sum.squares / sum.filters - mean * mean, 0) / sum.filters);
-    /* At least that of a binomial, in case few hits were seen. */
+    /* At least the sigma of a binomial, in case there were few hits. */
     sigma = fmax(sigma, sqrt((double)queries * expected * (1 - expected) / sum.filters));
     if (fabs(mean - (double)queries * expected) > 5 * sigma)
         fail_msg("n = %u, size = %u: measured %g, expected %g", (unsigned)c->n, (unsigned)size,
@@ -184,7 +186,7 @@ static void the_rate_is_the_expected_one(void **state) {
         assert_true(c->n < 1000 || expected > 0.98 * c->p);
         measure_rate(c, size);
     }
-    /* Too small, and too large. */
+    /* Buffers that are too small, and too large. */
     measure_rate(&(rate_case){50, 0}, 8);
     measure_rate(&(rate_case){3, 0}, 2);
     measure_rate(&(rate_case){100, 0}, 40);
@@ -204,7 +206,7 @@ static double rate_by_distribution(size_t m, size_t t, unsigned k) {
     return rate;
 }
 
-/* Down to rates that cannot be sampled. */
+/* Checks rates that are too low to be sampled, too. */
 static void the_expected_rate_is_the_mean_over_fills(void **state) {
     (void)state;
     for (size_t n = 1; n <= 60; n += n / 3 + 1) {
@@ -309,7 +311,8 @@ static void order_and_repeats_do_not_matter(void **state) {
     uint8_t *second = built(size, l.keys, N);
     assert_memory_equal(first, second, size);
     free(second);
-    /* A key in place of another one's: still a filter of as many keys, and of no bit more. */
+    /* One key replaces another that is in the list already: the same number of keys, and no
+     * additional bit. */
     l.keys[0] = l.keys[1];
     second = built(size, l.keys, N);
     for (size_t i = 0; i < size - 1; i++)
@@ -384,8 +387,8 @@ static void an_unknown_form_is_maybe(void **state) {
     }
 }
 
-/* The sanitizers see to it that nothing outside is read. A set bit more never hides a member, and
- * a bit that is cleared hides only keys that have it. */
+/* Sanitizers report reads outside. An additional set bit never hides a member, and a cleared bit
+ * hides only keys that have it. */
 static void any_bytes_are_safe(void **state) {
     enum { N = 20 };
     uint64_t random = 3;

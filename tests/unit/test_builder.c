@@ -1,12 +1,12 @@
-/* The parts of the builder by themselves: hashes are sorted without repeats, and tasks are spread
- * over threads, each exactly once. kinds/test_build.c has the filters. */
+/* The parts of the builder: hashes are sorted without repeats, and tasks are distributed to
+ * threads, each exactly once. kinds/test_build.c tests the filters. */
 #include "table_support.h"
 
 #include "kinds/builder/builder.h"
 
 #include <errno.h>
 
-/* Hashes from .. from+n-1. */
+/* The hashes with the numbers from `from` to from + n - 1. */
 static bly_hash *hashes(uint64_t from, size_t n) {
     bly_hash *h = malloc((n + 1) * sizeof *h);
     assert_non_null(h);
@@ -22,7 +22,7 @@ static int compare(const void *a, const void *b) {
     return (x->hi > y->hi) - (x->hi < y->hi);
 }
 
-/* Sorts n hashes whose words are masked, which makes repeats and long common beginnings. */
+/* Sorts n hashes whose words are masked, which gives repeats and long common prefixes. */
 static void sort_case(size_t n, uint64_t lo, uint64_t hi, unsigned common) {
     bly_hash *h = hashes(n, n), *want = hashes(n, n), *spare = hashes(0, n);
     for (size_t i = 0; i < n; i++) {
@@ -51,12 +51,12 @@ static void sorting(void **state) {
     for (size_t n = 200; n < (blyt_large() ? 300000 : 50000); n = n * 3 + 1) {
         sort_case(n, all, all, 0);
         sort_case(n, all, all, 11);
-        sort_case(n, 0, 0, 0);                        /* all the same */
-        sort_case(n, 0, all, 0);                      /* one lo */
+        sort_case(n, 0, 0, 0);                        /* all hashes are equal */
+        sort_case(n, 0, all, 0);                      /* all `lo` are equal */
         sort_case(n, 0xf, all, 0);                    /* low bits only */
-        sort_case(n, 0xff, 0xff, 11);                 /* few, often */
+        sort_case(n, 0xff, 0xff, 11);                 /* few different hashes, many repeats */
         sort_case(n, UINT64_C(0xff) << 56, all, 0);   /* high bits only */
-        sort_case(n, UINT64_C(0xfff) << 30, 0xff, 0); /* in the middle */
+        sort_case(n, UINT64_C(0xfff) << 30, 0xff, 0); /* bits in the middle only */
     }
 }
 

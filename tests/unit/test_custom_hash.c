@@ -69,7 +69,7 @@ static void names_of_custom_hashes(void **state) {
         assert_int_equal(bly_hash_bits(both[i].id), 0);
         assert_false(bly_hash_available(both[i].id));
         assert_true(bly_hash_is_custom(both[i].id));
-        /* The name alone does not make a hasher. */
+        /* A hasher cannot be made from the name alone. */
         assert_int_equal(bly_hash_by_name(both[i].name, &found), BLY_EHASHER);
         assert_int_equal(found, BLY_HASH_MD5);
     }
@@ -77,7 +77,7 @@ static void names_of_custom_hashes(void **state) {
         assert_false(bly_hash_is_custom((bly_hash_id)id));
 }
 
-/* Member by member: bytes between and after them have no value. */
+/* Compares member by member, because padding bytes are undefined. */
 static void assert_hasher(const bly_hasher *a, const bly_hasher *b) {
     assert_true(a->one == b->one && a->many == b->many && a->custom == b->custom);
     assert_ptr_equal(a->user, b->user);
@@ -87,7 +87,7 @@ static void assert_hasher(const bly_hasher *a, const bly_hasher *b) {
     assert_int_equal(a->bits, b->bits);
 }
 
-/* A hasher matches the other form, and only that. */
+/* A hasher matches its own form and the other form, if the tag is the same, and nothing else. */
 static void forms_match_by_tag(void **state) {
     (void)state;
     uint64_t calls = 0;
@@ -112,7 +112,7 @@ static void forms_match_by_tag(void **state) {
     const bly_hasher empty = {.id = BLY_HASH_CUSTOM, .seed = 7, .bits = 128};
     assert_false(blyi_hasher_match(&empty, BLY_HASH_CUSTOM, 7, &out));
     assert_false(blyi_hasher_match(&empty, BLY_HASH_CUSTOM_RAW, 7, &out));
-    /* One that was not made by bly_hasher_custom has no function to change the form of. */
+    /* A hasher that was not made by bly_hasher_custom cannot be converted to the other form. */
     bly_hasher foreign = mixed;
     foreign.custom = NULL;
     assert_true(blyi_hasher_match(&foreign, BLY_HASH_CUSTOM, 7, &out));

@@ -1,5 +1,5 @@
-/* test_hash.c - the hash functions are the published ones, and the words made of them follow the
- * rule in hash.h.
+/* test_hash.c - the hash functions are the published ones, and the words made from their digests
+ * follow the rule in hash.h.
  *
  * What is checked against what:
  *   published values     every function (hash_vectors.h, with the sources)
@@ -44,7 +44,7 @@ static const uint8_t SIP_KEY[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13
 /* Seeds whose low and high halves both matter. */
 static const uint64_t SEEDS[] = {0, 1, 0x9e3779b1, 0xc3a5c85c97cb3127, UINT64_MAX};
 
-/* Any hasher of this build, siphash under SIP_KEY; false when the build lacks it. */
+/* Makes a hasher of any function; siphash has SIP_KEY. false: this build lacks the function. */
 static bool make(bly_hasher *h, bly_hash_id id, uint64_t seed) {
     if (!bly_hash_available(id))
         return false;
@@ -167,7 +167,8 @@ static void published_siphash(void **state) {
         assert_digest(BLY_HASH_SIPHASH, 0, input, sip_vectors[i].len, sip_vectors[i].digest);
 }
 
-/* City's and Farm's WithSeed(.., 0), which SMHasher ends with; our seed 0 means the plain one. */
+/* City's and Farm's WithSeed(.., 0), which SMHasher calls last. In our interface, seed 0 means the
+ * function without a seed. */
 static uint64_t city_seed_zero(uint64_t hash) {
     const uint64_t mul = 0x9ddfea08eb382d69;
     uint64_t a = (hash - 0x9ae16a3b2f90404f) * mul;
@@ -208,7 +209,7 @@ static void published_smhasher(void **state) {
                          smhasher_vectors[i].value);
 }
 
-/* An independent implementation: the same contract as bly_hash_digest. */
+/* An independent implementation, with the contract of bly_hash_digest. */
 typedef size_t oracle_fn(const void *key, size_t len, uint64_t seed, uint8_t *out);
 
 static size_t crc64_bit_by_bit(const void *key, size_t len, uint64_t seed, uint8_t *out) {
@@ -313,7 +314,7 @@ static void agrees_with_oracles(void **state) {
     }
 }
 
-/* --- the rule that makes words of a digest --- */
+/* --- the rule that turns a digest into words --- */
 
 static uint64_t fmix64(uint64_t x) {
     x = (x ^ x >> 33) * 0xff51afd7ed558ccd;
@@ -321,7 +322,7 @@ static uint64_t fmix64(uint64_t x) {
     return x ^ x >> 33;
 }
 
-/* hash.h's rule, written again. */
+/* A second implementation of hash.h's rule. */
 static bly_hash words_of(const bly_hasher *h, const void *key, size_t len) {
     const uint64_t gold = 0x9e3779b97f4a7c15, s = h->seed == 0 ? 0 : fmix64(h->seed);
     uint8_t digest[20];
@@ -522,7 +523,8 @@ static void default_hasher(void **state) {
     assert_int_equal(bly_hasher_default(&h, 1, 0x1p-40, 5), BLY_OK);
     assert_int_equal(h.id, BLY_HASH_XXH3);
     assert_true(h.seed == 5);
-    /* 2^24 keys collide at 2^-40: just a tenth of this rate. One more is too many. */
+    /* 2^24 keys have a collision rate of 2^-40, which is exactly a tenth of this FPR. One more key
+     * is too many. */
     assert_int_equal(bly_hasher_default(&h, 1 << 24, 10 * 0x1p-40, 5), BLY_OK);
     assert_int_equal(h.id, BLY_HASH_XXH3);
     assert_int_equal(bly_hasher_default(&h, (1 << 24) + 1, 10 * 0x1p-40, 5), BLY_OK);

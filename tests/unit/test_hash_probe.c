@@ -1,5 +1,5 @@
-/* The loops in which batches are hashed and tested at once: their hash is xxh3, their tests are
- * those of the scalar kernels, whatever the keys' lengths. */
+/* The loops that hash and test batches at the same time: for keys of all lengths, their hash is
+ * xxh3, and their answers are those of the scalar kernels. */
 #include "support.h"
 
 #include "simd/kernels.h"
@@ -53,7 +53,7 @@ typedef struct layout {
     blyi_add_key_fn *add_key;
 } layout;
 
-/* The loops of a table, and what scalar kernels say. */
+/* The loops of a kernel table, and the scalar kernels to compare them with. */
 static void layouts_of(const blyi_kernels *t, layout out[4]) {
     const blyi_kernels *s = &blyi_kernels_scalar;
     out[0] = (layout){5,
@@ -85,7 +85,7 @@ static size_t length_of(size_t set, uint64_t random) {
         return random % 9;
     case 3:
         return random % MAX;
-    default: /* mostly short */
+    default: /* mostly short keys */
         return random % 16 ? 16 : 60;
     }
 }
@@ -94,7 +94,7 @@ typedef struct scene {
     uint8_t blocks[2][BYTES] __attribute__((aligned(64)));
     uint8_t bytes[WINDOW][MAX];
     bly_bytes keys[WINDOW];
-    blyi_block_probe now[WINDOW], next[WINDOW]; /* in the window, and of the keys */
+    blyi_block_probe now[WINDOW], next[WINDOW]; /* of the window; of the keys that come next */
 } scene;
 
 static void set_scene(scene *sc, const layout *l, size_t set, uint64_t random,
@@ -112,7 +112,7 @@ static void set_scene(scene *sc, const layout *l, size_t set, uint64_t random,
         uint64_t block = blyt_next(&random) % blocks;
         sc->now[i] = (blyi_block_probe){block << l->shift, blyt_next(&random)};
     }
-    /* One whose bits are all there. */
+    /* One probe whose bits are all set. */
     l->add_blocks(sc->blocks[0], sc->now + 3, 1, l->k, NULL);
     l->add_blocks(sc->blocks[1], sc->now + 3, 1, l->k, NULL);
 }
@@ -127,7 +127,7 @@ static void compare(scene *sc, const layout *l, const blyi_xxh3_secret *pad, siz
         l->add_blocks(sc->blocks[0], sc->now, n, l->k, want);
     else
         l->contains_blocks(sc->blocks[0], sc->now, n, l->k, want);
-    /* What is ahead is only asked for: here keys of other lengths, and none. */
+    /* The keys further ahead are only prefetched: here keys of other lengths, or none. */
     const bly_bytes none[WINDOW] = {{NULL, 0}};
     (adds ? l->add_keys : l->contains_keys)(&in, sc->keys, n % 2 ? none : sc->keys + WINDOW - n, n,
                                             s, got);
@@ -159,7 +159,7 @@ static void every_kernel_answers_as_scalar_blocks_do(void **state) {
     }
 }
 
-/* In an array too large for the caches, where another loop runs: keys are located, added and found.
+/* An array too large for the caches uses another loop: keys are located, added and found.
  */
 static void compare_far(const layout *l, size_t set, uint8_t *blocks[2], scene *sc) {
     const bly_hasher hasher = hasher_of(5);
@@ -204,9 +204,8 @@ static void a_large_array_gives_the_same_answers(void **state) {
     }
 }
 
-/* A key of each length, before and after it is added: at the end of an array, so that each
- * alignment has its turn; and in a block of its own, so that the sanitizer notices what reads
- * beside it. */
+/* A key of each length, before and after it is added: at the end of an array, which gives every
+ * alignment; and in a separate block, so that the sanitizer reports reads outside of it. */
 static void compare_asks(scene *sc, const layout *l, uint64_t seed) {
     const bly_hasher hasher = hasher_of(seed);
     blyi_kernel_view in = {.blocks = sc->blocks[0], .bytes = BYTES};

@@ -1,5 +1,5 @@
-/* Every instruction set gives the scalar answers, bit for bit, and the scalar ones are pinned by
- * fixed vectors, so that a lane-order slip shows on the first machine that has one. */
+/* The kernels of every instruction set give exactly the scalar results, and fixed vectors pin the
+ * scalar results, so that a wrong order of lanes fails on the first machine that has it. */
 #include "support.h"
 
 #include "simd/kernels.h"
@@ -61,13 +61,13 @@ static void compare_set(uint64_t seed, const blyi_block_probe *s, unsigned k,
     assert_int_equal(want_fn(a.words, s, PROBES, k, want), got_fn(b.words, s, PROBES, k, got));
     assert_memory_equal(want, got, PROBES);
     assert_memory_equal(a.words, b.words, BLOCKS * 64);
-    assert_int_equal(got_fn(b.words, s, PROBES, k, NULL), 0); /* all there now */
+    assert_int_equal(got_fn(b.words, s, PROBES, k, NULL), 0); /* all keys are present now */
     assert_memory_equal(a.words, b.words, BLOCKS * 64);
     free(a.raw);
     free(b.raw);
 }
 
-/* One at a time, the same bits and answers as in a batch. */
+/* Adding one key at a time gives the same bits and answers as a batch. */
 static void compare_put(uint64_t seed, const blyi_block_probe *s, unsigned k,
                         blyi_add_blocks_fn set, blyi_add_block_fn put) {
     arena a = arena_of(seed, 0), b = arena_of(seed, 0);
@@ -80,8 +80,8 @@ static void compare_put(uint64_t seed, const blyi_block_probe *s, unsigned k,
     free(b.raw);
 }
 
-/* Blocks of 32 bytes in front, of 96 behind; many copies of few keys, so that counts reach both
- * ends. */
+/* Fronts are blocks of 32 bytes, counters blocks of 96 bytes behind them. Few keys get many copies,
+ * so that counts reach both limits. */
 static void compare_cells(uint64_t seed, const blyi_kernels *want, const blyi_kernels *got) {
     enum { CELL_BLOCKS = 5, KEYS = 60 };
     arena a = arena_of(seed, 0), b = arena_of(seed, 0);
@@ -137,7 +137,7 @@ static void tables_agree(void **state) {
     }
 }
 
-/* Bytes a key sets in an empty block, as hex. */
+/* Asserts which bytes a key sets in an empty block, in hexadecimal digits. */
 static void expect_bytes(blyi_add_blocks_fn set, uint64_t bits, unsigned k, size_t bytes,
                          const char *hex) {
     arena a = arena_of(1, 0);
@@ -150,8 +150,9 @@ static void expect_bytes(blyi_add_blocks_fn set, uint64_t bits, unsigned k, size
     free(a.raw);
 }
 
-/* Computed from docs/format.md by a program in another language. Bits 0: every index is 0. Bits 1:
- * each salt's top five bits. The top bit decides where the second bits of k = 12 go. */
+/* Computed from docs/format.md by a program in another language. Hash bits 0: every index is 0.
+ * Hash bits 1: each index is the top five bits of its salt. The top bit decides where the second
+ * bits of k = 12 are. */
 static void fixed_vectors(void **state) {
     (void)state;
     for (const blyi_kernels *const *t = blyi_kernels_list(); *t; t++) {
@@ -177,8 +178,8 @@ static void fixed_vectors(void **state) {
     }
 }
 
-/* A key's cells are its bits in an sbbf block. Counted up, the planes hold count - 1; from 8 on
- * nothing changes, down neither. */
+/* A key's cells are its bits in an sbbf block. The planes hold count - 1. A count of 8 is stuck:
+ * neither adds nor removes change it. */
 static void cells_count_to_eight(void **state) {
     static const char own[] = "0001000000010000000002000000100000400000200000000000080000080000";
     uint8_t mask[32];

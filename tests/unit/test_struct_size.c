@@ -1,5 +1,5 @@
-/* Every call that takes a struct which later versions may extend refuses impossible sizes, and
- * works with the structs of newer programs. redis/test_redis_options.c has those that need hiredis.
+/* Every call with an extensible struct refuses impossible struct sizes, and works with the structs
+ * of newer programs. redis/test_redis_options.c tests the calls that need hiredis.
  */
 #include "struct_size_support.h"
 
