@@ -1,4 +1,4 @@
-/* bitmap_support.h - what the tests of filters on a plain server share. */
+/* bitmap_support.h - shared by the tests of filters on a plain server. */
 #ifndef BLYT_BITMAP_SUPPORT_H
 #define BLYT_BITMAP_SUPPORT_H
 
@@ -10,7 +10,7 @@
 
 #include <bloomery/redis/bitmap.h>
 
-/* Answers. */
+/* Replies of a server: a text, or an error. */
 static inline bly_redis_value blyt_says(const void *data, size_t size) {
     return (bly_redis_value){.type = BLY_REDIS_TEXT, .text = {data, size}};
 }
@@ -25,7 +25,7 @@ static inline bly_bitmap blyt_bitmap_plan(const bly_bitmap_spec *spec) {
     return b;
 }
 
-/* A shape that does not depend on chance: docs/format.md, section 22. */
+/* The shape of the vectors in docs/format.md, section 22, with a fixed stamp. */
 static inline bly_bitmap blyt_golden_bitmap(void) {
     bly_bitmap b = {
         .form = BLY_BITMAP_NATIVE,

@@ -2,7 +2,7 @@
  *
  * The file that BLOOMERY_CLOCK names holds a number of nanoseconds, 8 bytes, which is added to the
  * time. The test changes it while the program runs. So a program that gives up after 15 seconds
- * does so as soon as the test says that they have passed. Pauses take as long as ever.
+ * does so as soon as the test sets the clock forward. Pauses are not shortened.
  */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* driver.c - filters on plain servers, told what to do line by line: for tests in other languages.
+/* driver.c - runs commands on filters on plain servers, one per line, for tests in other languages.
  *
  * A command is a line on standard input: words between spaces, then any NAME=VALUE. Each is
  * answered by one line on standard output, a JSON object that always has "status" (BLY_OK, BLY_EIO,
@@ -32,7 +32,7 @@
  *                                 out=FILE: the answers, a digit for each key (bly_answer);
  *                                 step=N: keys in one call (all, if 0); it stops at the first
  *                                 call that fails
- *   send, fetch                   stop=BYTES: give up when so many have been moved
+ *   send, fetch                   stop=BYTES: stop after at least that many bytes
  *
  * Answers, besides "status" and "why":
  *   create, open, gozero, send    kind, hash, seed, blocks (bits of go-zero's), capacity, fpr,
@@ -58,25 +58,25 @@ enum { MAX_WORDS = 1 << 20 };
 /* ---- what was asked -------------------------------------------------------------------------- */
 
 typedef struct line {
-    char **words; /* those without "=" */
+    char **words; /* words without "=" */
     size_t count;
     bly_bitmap_spec spec;
     bly_redis_filter_options options;
-    bly_hasher keyed; /* id BLY_HASH_NONE: no key was given */
+    bly_hasher keyed; /* BLY_HASH_NONE: no key was given */
     uint64_t bits, step, stop;
     bool replace;
     bly_answer otherwise;
     const char *out;
 } line;
 
-static bly_redis_filter *filter; /* the one that is open, or NULL */
+static bly_redis_filter *filter; /* the open filter, or NULL */
 
 static int digit(char c) {
     const char *const digits = "0123456789abcdef", *at = c ? strchr(digits, c) : NULL;
     return at ? (int)(at - digits) : -1;
 }
 
-/* Bytes of hexadecimal digits, in place; -1: they are none. */
+/* Decodes hexadecimal digits in place. Returns the number of bytes; -1: not hexadecimal digits. */
 static long unhex(char *text) {
     const size_t n = strlen(text);
     if (strcmp(text, "-") == 0)
@@ -104,7 +104,7 @@ static bool small_number(const char *text, uint32_t *out) {
     return true;
 }
 
-/* The hash is made when the seed is known: until then the spec's hasher has only an id. */
+/* The hasher is made when the seed is known; until then it has only an id. */
 static bool hash_option(const char *value, line *to) {
     bly_hash_id id;
     if (bly_hash_by_name(value, &id) != BLY_OK)
@@ -192,13 +192,13 @@ static bool option(const char *name, char *value, line *to) {
     return number_option(name, value, to);
 }
 
-/* Whether a word is an option. A url may have "=" in it, but not where a name is. */
+/* Whether a word is an option: NAME=VALUE. A URL may contain "=", but not after a plain name. */
 static bool is_option(const char *word) {
     const size_t n = strspn(word, "abcdefghijklmnopqrstuvwxyz_");
     return n > 0 && word[n] == '=';
 }
 
-/* Takes the text apart, in place. */
+/* Splits the text into words and options, in place. */
 static bool parse(char *text, line *to) {
     static char *words[MAX_WORDS];
     char *rest;
@@ -251,7 +251,7 @@ static void print_text(const char *text) {
     putchar('"');
 }
 
-/* The whole line: what `more` prints begins with a comma. */
+/* Prints the whole line. The text of `more` begins with a comma. */
 static void answer(const char *status, const char *why, const char *more, ...) {
     va_list args;
     printf("{\"status\": \"%s\", \"why\": ", status);
@@ -290,7 +290,7 @@ static void answer_opened(bly_status status, const char *why, uint64_t moved, ui
            b->stamp, moved, total);
 }
 
-/* How far a move has come, and when to end it. */
+/* The progress of a transfer, and when to stop it. */
 typedef struct course {
     uint64_t moved, total, stop;
 } course;
@@ -353,7 +353,7 @@ static void open_one(const line *l) {
 typedef struct keys {
     bly_bytes *at;
     size_t n;
-    char *block; /* what they point into, if it is ours */
+    char *block; /* the memory they point into, if we own it */
 } keys;
 
 static void free_keys(keys *k) {
@@ -428,7 +428,7 @@ static bool write_digits(const char *path, const char *digits, size_t n) {
     return fclose(file) == 0 && written;
 }
 
-/* add, contains, addkeys and askkeys. What no call was made for counts as unknown. */
+/* add, contains, addkeys and askkeys. Keys for which no call was made count as unknown. */
 static void run_keys(const line *l) {
     const bool adding = l->words[0][0] == 'a' && l->words[0][1] == 'd',
                given = strlen(l->words[0]) == strlen("addkeys");
@@ -498,7 +498,7 @@ static void fetch(const line *l) {
            c.total, count);
 }
 
-/* Commands on the filter that is open. */
+/* Runs a command on the open filter. */
 static void use(const line *l) {
     const char *what = l->words[0];
     uint64_t ms;

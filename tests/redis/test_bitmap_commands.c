@@ -33,7 +33,8 @@ static void assert_arg(const bly_bitmap_command *c, size_t i, const char *wanted
     assert_memory_equal(c->args[i].data, wanted, strlen(wanted));
 }
 
-/* EVALSHA of that script, with so many keys, the first (or second) of which is the command's. */
+/* Asserts that the command is an EVALSHA of that script with that number of keys, the first or
+ * second of which is the command's key. */
 static void assert_script(const bly_bitmap_command *c, blyi_script_id id, unsigned keys,
                           bool writes, size_t count) {
     assert_int_equal(c->count, count);
@@ -72,7 +73,8 @@ static void check_create(const bly_bitmap *b, bly_bytes name, uint32_t s) {
     assert_memory_equal(c->args[4].data, head, sizeof head);
     assert_arg(c, 5, s < 2 ? "10816" : "10752"); /* 334 or 332 blocks of 32 bytes, and 128 */
     assert_arg(c, 6, "1700000000000");
-    assert_arg(c, 7, s == 0 ? "32384" : s == 1 ? "10816" : "10752"); /* the first: of all */
+    /* The memory to check for: for the first shard, that of all shards. */
+    assert_arg(c, 7, s == 0 ? "32384" : s == 1 ? "10816" : "10752");
     bly_bitmap_command_free(c);
 }
 
@@ -129,7 +131,7 @@ static void test_life_of_a_filter(void **state) {
     bly_bitmap_command_free(NULL);
 }
 
-/* A filter of one shard is complete as soon as it is made. */
+/* A filter with one shard is complete when it is created. */
 static void test_alone_is_complete(void **state) {
     (void)state;
     const bly_bitmap_spec spec = {.struct_size = sizeof spec, .capacity = 100, .fpr = 0.01};
@@ -193,7 +195,8 @@ static void check_rollback(const bly_bitmap *b, uint32_t s, bool lasting) {
     bly_bitmap_command_free(c);
 }
 
-/* Only the last commit replaces in one step; before it, what is there is parked. */
+/* Only the commit of the first shard replaces in one step. The commits before it park the strings
+ * that they replace. */
 static void test_commit_and_rollback(void **state) {
     (void)state;
     const bly_bitmap b = blyt_golden_bitmap();

@@ -1,10 +1,10 @@
-/* test_bitmap_errors.c - the errors that servers of several versions answer with: what they mean
- * for a filter, and where a cluster's redirections point. */
+/* test_bitmap_errors.c - errors of servers of several versions: their meaning for a filter, and the
+ * targets of redirections. */
 #include "redis/bitmap_support.h"
 
 #include <bloomery/redis/bitmap.h>
 
-/* As servers of several versions say it. */
+/* Error texts of servers of several versions. */
 static const struct {
     const char *words;
     bly_redis_verdict verdict;
@@ -63,7 +63,7 @@ static const struct {
     {"ERR syntax error", BLY_REDIS_REFUSED, BLY_EREFUSED, "ERR syntax error"},
     {"SOMETHING new", BLY_REDIS_REFUSED, BLY_EREFUSED, "SOMETHING new"},
     {"", BLY_REDIS_REFUSED, BLY_EREFUSED, "without a reason"},
-    /* A known word counts at the beginning, or inside what a script's error is wrapped in. */
+    /* A known word counts only at the beginning, or inside the wrapped error of a script. */
     {"ERR the MOVED of yesterday", BLY_REDIS_REFUSED, BLY_EREFUSED, "ERR the MOVED"},
     {"MOVEDX 1 h:1", BLY_REDIS_REFUSED, BLY_EREFUSED, "MOVEDX"},
     {"BUSYGROUP Consumer Group name already exists", BLY_REDIS_REFUSED, BLY_EREFUSED, "BUSYGROUP"},
@@ -100,7 +100,7 @@ static void test_what_is_no_error(void **state) {
     }
 }
 
-/* Whatever the server says fits, ends, and cannot play tricks on a terminal. */
+/* Any text of a server is cut to fit, ends with a NUL, and has no control characters. */
 static void test_words_of_any_length(void **state) {
     (void)state;
     static char words[2000];
@@ -124,7 +124,7 @@ static void test_words_of_any_length(void **state) {
 static void test_places(void **state) {
     (void)state;
     const struct {
-        const char *words, *host; /* NULL: no place */
+        const char *words, *host; /* NULL: not a redirection */
         unsigned slot, port;
     } rows[] = {
         {"MOVED 3999 127.0.0.1:6381", "127.0.0.1", 3999, 6381},

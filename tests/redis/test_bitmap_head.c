@@ -1,4 +1,4 @@
-/* test_bitmap_head.c - the head of a string: what is written, and which heads are accepted. */
+/* test_bitmap_head.c - the head of a string: encoding, and which heads are accepted. */
 #include "redis/bitmap_support.h"
 
 #include <bloomery/redis/bitmap.h>
@@ -34,7 +34,7 @@ static void test_golden_head(void **state) {
     assert_int_equal(read.shard, 1);
 }
 
-/* Many shapes come back as they were. */
+/* Encoding and parsing heads of many shapes gives the same shapes. */
 static void test_heads_come_back(void **state) {
     (void)state;
     uint64_t seed = 3;
@@ -66,7 +66,7 @@ static void test_heads_come_back(void **state) {
     }
 }
 
-/* An intersection says so: the mark is a part of the identity. */
+/* The flag of an intersection is recorded, as a part of the identity. */
 static void test_approximate_heads(void **state) {
     (void)state;
     bly_bitmap b = blyt_golden_bitmap();
@@ -84,7 +84,8 @@ static void test_approximate_heads(void **state) {
     assert_false(read.bitmap.approximate);
 }
 
-/* Every bit of it: refused, but for the count, which may be any, and the state of the first. */
+/* A head with any bit flipped is refused, except in the count, and in the state of the first
+ * shard. */
 static void test_damaged_heads(void **state) {
     (void)state;
     const bly_bitmap b = blyt_golden_bitmap();
@@ -128,7 +129,7 @@ static void test_heads_of_another_length(void **state) {
     }
 }
 
-/* Sums that are right do not make a shape right. */
+/* Wrong shapes are refused although the checksums are correct. */
 static void test_heads_that_lie(void **state) {
     (void)state;
     bly_bitmap lies[13];
@@ -137,10 +138,11 @@ static void test_heads_that_lie(void **state) {
         lies[i] = blyt_golden_bitmap();
     lies[0].shards = 0;
     lies[1].shards = 4097;
-    lies[2].shards = 1001; /* more than blocks */
+    lies[2].shards = 1001; /* more shards than blocks */
     shard[3] = 3;          /* no such shard */
     shard[4] = UINT32_MAX;
-    lies[5].geometry.size = (uint64_t)3 << 24; /* each a block above 512 MiB less the head */
+    /* Each shard has a block more than fits 512 MiB with the head. */
+    lies[5].geometry.size = (uint64_t)3 << 24;
     lies[6].geometry = (bly_geometry){.kind = BLY_CLASSIC, .hashes = 7, .size = 100000};
     lies[7].geometry = (bly_geometry){.kind = BLY_BB2X512, .hashes = 6, .size = 1000};
     lies[8].geometry.size = 0;
@@ -208,7 +210,7 @@ static void test_created(void **state) {
         }
 }
 
-/* A keyed filter's head is of use to those who have the key, and can be looked at by others. */
+/* The head of a keyed filter can be used with the key, and inspected without it. */
 static void test_keyed_heads(void **state) {
     (void)state;
     if (!bly_hash_available(BLY_HASH_SIPHASH))
@@ -241,7 +243,7 @@ static void test_keyed_heads(void **state) {
         bly_bitmap_batch_open(&read.bitmap, blyt_text("n"), BLY_BITMAP_ADD, &one, 1, 0, &batch),
         BLY_EKEY);
     assert_null(batch);
-    /* One that is not keyed does not care what hasher it is given. */
+    /* A filter that is not keyed ignores the hasher. */
     const bly_redis_value open = blyt_says(golden_head, sizeof golden_head);
     assert_ok(bly_bitmap_head_parse(&open, &other, &read, NULL));
     assert_int_equal(read.bitmap.hasher.id, BLY_HASH_FNV1A);

@@ -6,7 +6,7 @@
 #include <bloomery/host/chunks.h>
 #include <bloomery/redis/bitmap.h>
 
-/* Shards are there to be counted by hand: sums, limits, and no more of them than are needed. */
+/* Checks the shards of a filter one by one: their sums and limits. */
 static void check_cut(const bly_bitmap *b, uint64_t most_bytes) {
     const uint64_t block = b->geometry.kind == BLY_SBBF ? 32 : 64;
     uint64_t blocks = 0, bytes = 0;
@@ -62,7 +62,7 @@ static void test_cuts(void **state) {
         const bly_bitmap few = blyt_bitmap_plan(&spec);
         check_cut(&few, spec.shard_bytes);
         uneven += bly_bitmap_shard_blocks(&few, few.shards - 1) != bly_bitmap_shard_blocks(&few, 0);
-        /* One fewer would be too few. */
+        /* One shard less would be too few. */
         spec.shards = few.shards - 1;
         bly_bitmap none;
         if (spec.shards)
@@ -75,7 +75,7 @@ static void test_cuts(void **state) {
     assert_true(uneven > 100);
 }
 
-/* More shards than ceil(z / S) blocks each leave some at the end without any. */
+/* With ceil(z / S) blocks in each shard, the last shards may have no blocks. */
 static void test_shards_without_blocks(void **state) {
     (void)state;
     bly_bitmap_spec spec = {.struct_size = sizeof spec, .capacity = 200, .fpr = 0.01};
@@ -300,7 +300,8 @@ static void test_filters_that_cannot(void **state) {
     bly_filter_destroy(f);
 }
 
-/* Against adding one key after the other, each lost at the rate that the filter then has. */
+/* Compares with a simulation that adds one key after the other, each reported as new with the
+ * probability 1 - FPR. */
 static void test_keys_behind_a_count(void **state) {
     (void)state;
     const bly_bitmap_spec spec = {.struct_size = sizeof spec, .capacity = 1000, .fpr = 0.01};

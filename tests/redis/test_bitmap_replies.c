@@ -1,8 +1,8 @@
 /* test_bitmap_replies.c - batches of keys, and the replies of servers.
  *
- * A server is simulated here, in C: the strings of a filter's shards, and what the scripts for adds
- * and lookups do to them, taken from their description and not from their texts. (The Python tests
- * run the texts on real servers.)
+ * A server is simulated in C: the strings of a filter's shards, and the effect of the scripts for
+ * adds and lookups, written from their description and not from their texts. (The Python tests run
+ * the scripts on real servers.)
  */
 #include "redis/bitmap_support.h"
 
@@ -14,7 +14,7 @@
 typedef struct server {
     const bly_bitmap *b;
     bly_bytes name;
-    uint8_t **strings; /* of each shard, or the one of go-zero's */
+    uint8_t **strings; /* one per shard; only one for go-zero */
 } server;
 
 static server start(const bly_bitmap *b, const char *name) {
@@ -44,7 +44,7 @@ static bool is_script(const bly_bitmap_command *c, blyi_script_id id) {
            memcmp(c->script.data, blyi_scripts[id].text, c->script.size) == 0;
 }
 
-/* Which shard a key is of. */
+/* The shard that a key belongs to. */
 static uint32_t shard_of(const server *s, bly_bytes key) {
     for (uint32_t i = 0; i < s->b->shards; i++) {
         char wanted[64];
@@ -96,7 +96,7 @@ static size_t gozero(uint8_t *string, bly_bytes packed, bool add, uint8_t *out) 
     return packed.size / 56;
 }
 
-/* What it answers. */
+/* Executes a command. Returns the size of the reply. */
 static size_t serve(const server *s, const bly_bitmap_command *c, uint8_t *out) {
     const uint32_t shard = shard_of(s, c->key);
     uint8_t *string = s->strings[shard];
@@ -134,7 +134,7 @@ typedef struct keys {
     char bytes[KEYS][24];
 } keys;
 
-/* "key-17", with one in four a repetition of an earlier one. */
+/* Keys like "key-17"; one in four repeats an earlier key. */
 static void fill_keys(keys *k, uint64_t seed) {
     for (size_t i = 0; i < KEYS; i++) {
         const uint64_t number = i % 4 == 3 ? blyt_next(&seed) % i / 4 * 4 : i;
@@ -143,7 +143,8 @@ static void fill_keys(keys *k, uint64_t seed) {
     }
 }
 
-/* One batch to the server; answers of all keys. Commands are answered in any order. */
+/* Sends one batch to the server, and collects the answers of all keys. Commands run in any
+ * order. */
 static size_t carry_out(const server *s, bly_bitmap_op what, const bly_bytes *at, size_t n,
                         size_t most, uint8_t *answers) {
     static uint8_t reply[ROOM];
@@ -185,7 +186,7 @@ static bly_filter *twin_of(const bly_bitmap *b) {
     return f;
 }
 
-/* All blocks, and nothing else, are what the filter in memory has. */
+/* Asserts that the server has exactly the blocks of the filter in memory. */
 static void assert_same_bits(const server *s, const bly_filter *twin) {
     const size_t block = s->b->geometry.kind == BLY_SBBF ? 32 : 64;
     bly_chunks *image;
@@ -317,7 +318,7 @@ static void test_batches_of_none(void **state) {
     assert_int_equal(
         bly_bitmap_batch_open(&b, blyt_text("n"), (bly_bitmap_op)3, &key, 1, 0, &batch),
         BLY_EINVAL);
-    /* More keys than any memory holds; none of them is looked at. */
+    /* More keys than fit any memory; none of them is read. */
     assert_int_equal(
         bly_bitmap_batch_open(&b, blyt_text("n"), BLY_BITMAP_ADD, &key, SIZE_MAX / 16, 0, &batch),
         BLY_ENOMEM);
@@ -328,7 +329,8 @@ static void test_batches_of_none(void **state) {
     assert_null(batch);
 }
 
-/* The batch outlives the keys, and does not care about the name's bytes. */
+/* The batch needs neither the keys nor the name after it was opened, and the name may have any
+ * bytes. */
 static void test_a_batch_stands_alone(void **state) {
     (void)state;
     const bly_bitmap_spec spec = {
@@ -435,7 +437,7 @@ static void test_repeated_commands(void **state) {
         assert_memory_equal(answers, "\3\3\3", 3);
         bly_bitmap_batch_close(batch);
     }
-    /* Asking twice changes nothing. */
+    /* A repeated lookup gives the same answers. */
     uint8_t answers[3];
     bly_bitmap_batch *batch = three_keys(&zero, BLY_BITMAP_CONTAINS);
     assert_ok(bly_bitmap_batch_parse(batch, 0, &value, true, answers, NULL, NULL));
@@ -443,7 +445,7 @@ static void test_repeated_commands(void **state) {
     bly_bitmap_batch_close(batch);
 }
 
-/* Filling one command's keys leaves those of the others alone, and all together reach all. */
+/* Filling in the answers of one command changes no others; all commands together cover all keys. */
 static void test_filling(void **state) {
     (void)state;
     static keys k;

@@ -1,6 +1,5 @@
-/* test_executor.c - what a real server cannot be made to do at the right moment: lose a reply,
- * after which a command is sent again, or must not be; and the signal that a broken connection
- * raises. */
+/* test_executor.c - events that are hard to cause with a real server: a lost reply, after which a
+ * command is sent again or must not be; and the signal that a broken connection raises. */
 #include "support.h"
 
 #include "redis/client/connection.h"
@@ -18,16 +17,16 @@
 /* ---- a server ---------------------------------------------------------------------------------
  */
 
-/* Connection number i, from 0, lives until it has answered answers[i] commands, and is closed when
- * one more has come. ROLE and CLUSTER are answered besides. Which has -1 is closed at once. */
+/* Connection number i, from 0, answers answers[i] commands, and is closed when it has received one
+ * more. ROLE and CLUSTER are answered in addition. With -1 the connection is closed at once. */
 typedef struct server {
     int listener;
     unsigned port;
     const int *answers;
     int count;
     pthread_t thread;
-    int served;        /* commands that came, but for those two */
-    atomic_int closed; /* connections */
+    int served;        /* commands received, without ROLE and CLUSTER */
+    atomic_int closed; /* number of connections that were closed */
 } server;
 
 /* The next command's name, or "" at the end. Every command is read to its last byte. */
@@ -116,7 +115,7 @@ static const bly_bitmap_command command = {
 /* ---- once -------------------------------------------------------------------------------------
  */
 
-/* The first connection is closed when the command has come. */
+/* The first connection is closed when it has received the command. */
 static void test_lost_answers(void **state) {
     (void)state;
     static const int answers[] = {0, 9};
@@ -133,7 +132,7 @@ static void test_lost_answers(void **state) {
         assert_int_equal(strlen(blyi_executor_why(x)) > 0, once);
         blyi_requests_clear(&r, 1);
         assert_int_equal(r.once, once);
-        /* What is asked next is another matter. */
+        /* The next run is not affected. */
         assert_ok(blyi_executor_run(x, &r, 1));
         assert_false(r.repeated);
         blyi_requests_clear(&r, 1);
@@ -143,7 +142,8 @@ static void test_lost_answers(void **state) {
     }
 }
 
-/* The first connection is closed before anything was sent: that is no reason not to send it. */
+/* The first connection is closed before anything was sent, so even a command with `once` can be
+ * sent over another connection. */
 static void test_nothing_sent(void **state) {
     (void)state;
     static const int answers[] = {-1, 1, 9};
@@ -181,23 +181,23 @@ static void test_signals_of_others(void **state) {
     (void)sigemptyset(&pipe);
     (void)sigaddset(&pipe, SIGPIPE);
     (void)pthread_sigmask(SIG_BLOCK, &pipe, &before);
-    /* Sent to the process while no link has failed: not ours. */
+    /* A signal to the process while no connection has failed: it stays pending. */
     blyi_sigpipe_guard guard = blyi_sigpipe_block();
     (void)kill(getpid(), SIGPIPE);
     blyi_sigpipe_restore(&guard);
     assert_true(is_pending());
-    /* Sent before. */
+    /* A signal that was pending before: it stays pending. */
     guard = blyi_sigpipe_block();
     blyi_sigpipe_expect();
     blyi_sigpipe_restore(&guard);
     assert_true(is_pending());
     assert_int_equal(sigwait(&pipe, &number), 0);
-    /* A link has failed, and none was raised, or another thread has taken it: nothing is waited
-     * for. */
+    /* A connection has failed, but no signal is pending (none was raised, or another thread
+     * accepted it): restoring does not wait for one. */
     guard = blyi_sigpipe_block();
     blyi_sigpipe_expect();
     blyi_sigpipe_restore(&guard);
-    /* Ours. */
+    /* A signal of our connection: it is discarded. */
     guard = blyi_sigpipe_block();
     assert_int_equal(pthread_kill(pthread_self(), SIGPIPE), 0);
     blyi_sigpipe_expect();

@@ -1,4 +1,4 @@
-/* test_gozero_bits.c - a go-zero filter has its bits at the positions that go-zero uses. */
+/* test_gozero_bits.c - a go-zero filter uses the bit positions that go-zero uses. */
 #include "support.h"
 
 #include <bloomery/redis/bitmap.h>
@@ -10,8 +10,8 @@
 
 enum { LONGEST = 100 * 1024 };
 
-/* Every length up to 70, so that what is left of a block of 16 is anything, then longer ones; all
- * bytes there are. The last byte of the room is for the number. */
+/* Lengths in addition to 0 to 70, which leave every remainder of a block of 16. Keys contain all
+ * byte values. The last byte of the buffer is for the number. */
 static const size_t lengths[] = {71,   95,   127,  128,   255,         256,
                                  1000, 4095, 4096, 65535, LONGEST - 1, LONGEST};
 
@@ -31,7 +31,7 @@ static const uint64_t sizes[] = {
 
 /* ---- oracles --------------------------------------------------------------------------------- */
 
-/* Our own murmur3 (test_hash compares it with others), of key and number put together. */
+/* Our own murmur3 (test_hash compares it with others) of the key with the number appended. */
 static void test_offsets_are_of_the_key_with_a_number_after_it(void **state) {
     (void)state;
     uint8_t *key = malloc(LONGEST + 1);
@@ -85,7 +85,7 @@ static void test_golden_offsets(void **state) {
     uint64_t offsets[BLY_BITMAP_HASHES];
     bly_bitmap_gozero_offsets(1000000, "bloomery", 8, offsets);
     assert_memory_equal(offsets, wanted, sizeof wanted);
-    /* No key at all is a key. */
+    /* The empty key is a valid key. */
     uint64_t empty[BLY_BITMAP_HASHES], one[BLY_BITMAP_HASHES];
     bly_bitmap_gozero_offsets(1000000, NULL, 0, empty);
     bly_bitmap_gozero_offsets(1000000, "", 0, one);
@@ -132,7 +132,7 @@ static void test_sizes_that_no_string_has(void **state) {
     }
 }
 
-/* What goes into a command is what the function says, 14 numbers a key. */
+/* A command has the 14 offsets of each key that the function returns. */
 static void test_commands(void **state) {
     (void)state;
     enum { KEYS = 60 };

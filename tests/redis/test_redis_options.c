@@ -1,5 +1,5 @@
-/* Structs of other versions in calls that connect to a server. There is none: a struct that is
- * accepted gets as far as that. */
+/* Structs of other versions in calls that connect to a server. There is no server, so a call whose
+ * struct is accepted fails to connect. */
 #include "struct_size_support.h"
 
 #include <bloomery/redis/filter.h>

@@ -1,11 +1,11 @@
-/* test_shard_keys.c - the slots of a cluster, and the keys that shards have in them. */
+/* test_shard_keys.c - the slots of a cluster, and the keys of shards. */
 #include "redis/bitmap_support.h"
 
 #include "redis/bitmap/shard_keys.h"
 
 #include <bloomery/redis/bitmap.h>
 
-/* CRC-16/XMODEM, a bit at a time. */
+/* CRC-16/XMODEM, bit by bit. */
 static unsigned plain_crc(const void *data, size_t n) {
     const uint8_t *p = data;
     unsigned crc = 0;
@@ -17,7 +17,8 @@ static unsigned plain_crc(const void *data, size_t n) {
     return crc;
 }
 
-/* As the servers' specification has it: the first '{', the first '}' after it, not at once. */
+/* By the servers' specification: the tag is between the first '{' and the first '}' after it, if it
+ * is not empty. */
 static unsigned plain_slot(const char *key, size_t n) {
     size_t open = 0, close;
     while (open < n && key[open] != '{')
@@ -54,7 +55,7 @@ static void test_slots(void **state) {
     }
 }
 
-/* Why a search for a name must end: six digits lead to every CRC there is. */
+/* The reason why the search for a name ends: numbers of six digits reach every CRC. */
 static void test_six_digits_reach_every_slot(void **state) {
     (void)state;
     static bool reached[65536];
@@ -134,8 +135,8 @@ static void test_shards_are_spread_evenly(void **state) {
         check_spread(names[i], 13);
 }
 
-/* Three nodes with a third of the slots each have a shard each, but for names whose points lie at
- * the very rim of these: fewer than one in ten. */
+/* Of three nodes with a third of the slots each, every one gets a shard. Exceptions are names whose
+ * points are close to the border between nodes: fewer than one in ten. */
 static void test_nodes_get_equal_shares(void **state) {
     (void)state;
     const bly_bitmap b = {.form = BLY_BITMAP_NATIVE, .shards = 3};
@@ -153,7 +154,7 @@ static void test_nodes_get_equal_shares(void **state) {
     assert_in_range(uneven, 0, 99);
 }
 
-/* The largest number of shards: slots of their own still. */
+/* The largest number of shards: every shard still has a slot of its own. */
 static void test_most_shards(void **state) {
     (void)state;
     static uint8_t used[16384];
@@ -183,7 +184,7 @@ static void test_a_tag_of_the_name_keeps_shards_together(void **state) {
         }
 }
 
-/* What was found once is found at once, and is the same. */
+/* With the cache, a second search is immediate and gives the same key. */
 static void test_keys_again(void **state) {
     (void)state;
     const uint32_t counts[] = {1, 2, 25, 300, BLY_BITMAP_MAX_SHARDS};

@@ -7,7 +7,7 @@
 #include <bloomery/redis/connection.h>
 #include <hiredis.h>
 
-/* An answer as it comes from a server. */
+/* A reply parsed from the text that a server sends. */
 static bly_redis_reply *reply_of(const char *text) {
     void *reply = NULL;
     redisReader *reader = redisReaderCreate();
@@ -41,7 +41,7 @@ static void owned_by(const blyi_slot_map *n, unsigned slot, const char *name) {
 #define RANGE(first, last)  "*3\r\n:" #first "\r\n:" #last "\r\n"
 #define NODE(n, host, port) "*2\r\n" BULK(n, host) ":" #port "\r\n"
 
-/* Of a server: with ids, metadata and replicas. */
+/* A reply with ids, metadata and replicas. */
 static const char three[] = "*3\r\n"
                             "*4\r\n:0\r\n:5460\r\n"
                             "*4\r\n$8\r\n10.0.0.1\r\n:7000\r\n$2\r\nid\r\n*0\r\n"
@@ -158,7 +158,7 @@ static void test_what_is_no_map(void **state) {
     blyi_slot_map_free(&n);
 }
 
-/* A host of any bytes: too long, or with a NUL inside. */
+/* Hosts that are not valid: too long, or with a NUL inside. */
 static void test_hosts_that_are_none(void **state) {
     (void)state;
     static const struct {
@@ -192,7 +192,7 @@ static void test_hosts_that_are_none(void **state) {
     }
 }
 
-/* However many a server claims to know. */
+/* The number of nodes is limited, however many a server reports. */
 static void test_too_many(void **state) {
     (void)state;
     blyi_slot_map n;
