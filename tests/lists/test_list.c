@@ -1,5 +1,6 @@
-/* Lists as a program uses them: built, opened, checked one by one and in batches; hostile files;
- * and want of memory at every step (-Wl,--wrap). list_cli.py compares with the command line. */
+/* Typed lists as a program uses them: building, opening, checking single lines and batches;
+ * malicious files; and failure of every allocation (-Wl,--wrap). list_cli.py compares with the
+ * command line. */
 #include "support.h"
 
 #include <bloomery/host/lists.h>
@@ -9,7 +10,7 @@
 
 /* ---- memory that runs out -------------------------------------------------------------------- */
 
-static unsigned allowed = UINT_MAX; /* allocations */
+static unsigned allowed = UINT_MAX; /* number of allocations that succeed before one fails */
 
 static bool refused(void) {
     if (allowed == UINT_MAX)
@@ -174,7 +175,7 @@ static void lists_are_built_opened_and_checked(void **state) {
     (void)unlink(path);
 }
 
-/* Marks alone tell the type of a filter that records none; `as` says it where nothing does. */
+/* Marks give the type of a filter that records none; without marks, the caller gives it as `as`. */
 static void lists_without_a_record_are_recognised(void **state) {
     bly_filter *f = build(BLY_LIST_DOMAIN, 1e-6, (const char *const[]){"example.com", NULL});
     const list_question question = {"a.example.com", BLY_LIST_MAYBE, "example.com"};
@@ -285,7 +286,8 @@ static void builders_refuse_what_is_no_list(void **state) {
     bly_list_builder_destroy(b);
 }
 
-/* Bytes that are no key of an address are not read past their end. */
+/* Bytes that are not the key of an address are returned as they are, and not read past their
+ * end. */
 static void words_of_no_address_are_the_bytes(void **state) {
     char room[BLY_LIST_WORDS];
     (void)state;
@@ -306,7 +308,7 @@ static void words_of_no_address_are_the_bytes(void **state) {
     }
 }
 
-/* The rate per lookup is bounded, and no line means no match. */
+/* An empty list has a bounded rate per lookup, and matches nothing. */
 static void empty_lists_match_nothing(void **state) {
     bly_filter *f = build(BLY_LIST_DOMAIN, 0.9, (const char *const[]){NULL});
     bly_list_info info = {.struct_size = sizeof info};
@@ -316,7 +318,7 @@ static void empty_lists_match_nothing(void **state) {
     bly_filter_destroy(f);
 }
 
-/* A struct that is too short is refused, and nothing past the end of this version's is written. */
+/* A struct that is too short is refused; nothing is written past the members of this version. */
 static void info_fits_the_struct_of_the_caller(void **state) {
     bly_filter *f = build(BLY_LIST_URL, 0.01, (const char *const[]){"http://a.example/", NULL});
     struct {
@@ -336,7 +338,7 @@ static void info_fits_the_struct_of_the_caller(void **state) {
     bly_filter_destroy(f);
 }
 
-/* Records that end in a NUL byte keep a carriage return: built so, they must be found so. */
+/* Records that end in a NUL byte keep their carriage return as a part of the key. */
 static void records_with_returns_are_found(void **state) {
     const bly_list_build_options options = {.struct_size = sizeof options,
                                             .flags = BLY_LIST_RECORDS};
@@ -371,8 +373,8 @@ static bly_hash length_hash(void *user, const void *key, size_t len) {
     return (bly_hash){len, *(const unsigned char *)key};
 }
 
-/* A hasher that is not filled in means the default or is refused; and hashes of a mixed custom
- * function do not fit a filter that uses the raw one. */
+/* A hasher that is not filled in means the default, or is refused. Hashes of a mixed custom
+ * function do not fit a filter that uses the raw form. */
 static void unfit_hashers_are_refused(void **state) {
     bly_hasher hasher = {0};
     bly_list_build_options options = {.struct_size = sizeof options, .hasher = &hasher};
@@ -453,7 +455,7 @@ static void write_file(const char *path, const unsigned char *bytes, size_t size
     assert_int_equal(fclose(file), 0);
 }
 
-/* Whatever is in a file: it is refused, or every line has an answer. */
+/* Any file is either refused, or answers every line. */
 static void hostile_files_are_harmless(void **state) {
     char path[] = "/tmp/bloomery-list-XXXXXX";
     static unsigned char good[8192], bytes[8192];
@@ -478,7 +480,7 @@ static void hostile_files_are_harmless(void **state) {
         bly_list_result result;
         bly_list *l;
         memcpy(bytes, good, size);
-        /* Every third: shortened; a byte changed anywhere; any bytes after a good header. */
+        /* In turn: a truncated file, one changed byte, random bytes after a valid header. */
         if (round % 3 == 1)
             bytes[blyt_next(&seed) % size] ^= (unsigned char)(1 + blyt_next(&seed) % 255);
         for (size_t i = 64; round % 3 == 2 && i < size; i++)
@@ -500,7 +502,7 @@ static void hostile_files_are_harmless(void **state) {
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-/* All of it. BLY_ENOMEM: at the first step that fails. */
+/* Uses all functions. BLY_ENOMEM: the first of them that failed for lack of memory. */
 static bly_status use_everything(void) {
     static const char line[] = "WWW.Example.com";
     bly_list_builder *b = NULL;

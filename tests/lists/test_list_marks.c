@@ -1,4 +1,4 @@
-/* Lists of a type: what contains a key is tried, and a filter knows what it holds. */
+/* Typed lists: blocks and parents of a key are looked up, and marks record type and levels. */
 #include "support.h"
 
 #include <bloomery/host/lists.h>
@@ -61,7 +61,7 @@ static void what_contains_a_key_is_tried(void **state) {
     assert_int_equal(bly_list_max_lookups(BLY_LIST_URL, &two), 1);
 }
 
-/* The most there can be. */
+/* The largest possible number of lookups. */
 static void the_longest_rows_of_tries_fit(void **state) {
     bly_list_levels all = bly_list_levels_all();
     bly_list_reader *r = NULL;
@@ -112,7 +112,7 @@ static void lists_know_themselves(void **state) {
     }
 }
 
-/* More than any list may need: all levels at once. */
+/* All levels at once, more than any list needs. */
 static void all_levels_are_remembered(void **state) {
     bly_list_levels all = {{0}}, seen;
     bly_filter *f = filter_for(4000);
@@ -142,13 +142,13 @@ static void two_types_are_none(void **state) {
     const bly_list_source source = bly_list_source_of(f);
     assert_ok(bly_list_recognise_levels(&source, BLY_LIST_DOMAIN, &seen));
     assert_true(bly_list_levels_contain(&seen, 2) && !bly_list_levels_contain(&seen, 3));
-    assert_ok(
-        bly_list_recognise_levels(&source, BLY_LIST_IP, &seen)); /* none is marked: all are tried */
+    /* None is marked, so all are looked up. */
+    assert_ok(bly_list_recognise_levels(&source, BLY_LIST_IP, &seen));
     assert_true(bly_list_levels_contain(&seen, 32) && bly_list_levels_contain(&seen, BLY_LIST_V6));
     bly_filter_destroy(f);
 }
 
-/* A list far away: questions come together, and may go without an answer. */
+/* A list on a server: lookups come in batches, and may fail. */
 typedef struct far_list {
     bly_filter *filter;
     unsigned calls, answered;
@@ -193,7 +193,7 @@ static void lists_far_away_are_recognised(void **state) {
     }
     list.calls = list.answered = 0;
     assert_int_equal(bly_list_recognise_levels(&far, BLY_LIST_IP, &seen), BLY_EIO);
-    /* What the header records need not be asked for. */
+    /* Marks are not looked up if the header records the type. */
     far.rule = BLY_KEYS_PHONE;
     assert_ok(bly_list_recognise_source(&far, &type, &seen));
     assert_int_equal(type, BLY_LIST_PHONE);
@@ -202,7 +202,7 @@ static void lists_far_away_are_recognised(void **state) {
 
 /* ---- what the header records ----------------------------------------------------------------- */
 
-/* What the rate was requested for is not changed by later keys of other levels. */
+/* Later keys of other levels do not change the recorded number of lookups. */
 static void lookups_of_the_request_are_remembered(void **state) {
     bly_list_levels levels = {{0}}, more = {{0}}, seen;
     bly_filter *f = filter_for(100);
@@ -221,7 +221,7 @@ static void lookups_of_the_request_are_remembered(void **state) {
     assert_int_equal(facts.requested_lookups, 1);
     assert_int_equal(facts.marks, 32);
     assert_false(facts.chance_levels);
-    /* Lists of different requests were merged. */
+    /* Two lists with different recorded numbers were merged. */
     bly_list_levels_add(&levels, BLY_LIST_LEVELS + 2);
     assert_ok(bly_list_add_marks(f, BLY_LIST_IP, &levels));
     bly_list_examine(f, &facts);
@@ -252,7 +252,7 @@ static bly_filter *overfull(uint64_t keys) {
     return f;
 }
 
-/* A filter that says "maybe" to everything has all marks. They mean nothing then. */
+/* A filter that answers "maybe" to everything has all marks, so they must be ignored. */
 static void overfull_lists_have_no_type_by_chance(void **state) {
     bly_list_levels levels;
     bly_filter *f = overfull(100);
@@ -266,7 +266,7 @@ static void overfull_lists_have_no_type_by_chance(void **state) {
     bly_filter_destroy(f);
 }
 
-/* Marks are believed up to a rate of a quarter, and above that no type is told. */
+/* Type marks are trusted up to a rate of a quarter. Above that, no type is reported. */
 static void marks_are_believed_far_from_full(void **state) {
     const struct {
         double rate;
@@ -293,7 +293,7 @@ static void marks_are_believed_far_from_full(void **state) {
     }
 }
 
-/* Levels that are not there may seem to be, but one that is there is never missed. */
+/* An overfull list may seem to have more levels than it has, but never fewer. */
 static void overfull_typed_lists_answer_every_member(void **state) {
     bly_filter *f = overfull(50);
     bly_list_levels levels = {{0}}, seen;
@@ -326,7 +326,7 @@ static void overfull_typed_lists_answer_every_member(void **state) {
     bly_filter_destroy(f);
 }
 
-/* A program may record a type and know nothing of marks. */
+/* A program may record a type without adding marks. */
 static void all_levels_are_tried_where_none_is_marked(void **state) {
     bly_list_levels none = {{0}}, levels;
     (void)state;
@@ -339,7 +339,7 @@ static void all_levels_are_tried_where_none_is_marked(void **state) {
     assert_memory_equal(&levels, &none, sizeof levels);
 }
 
-/* Published in the documentation: they never change. */
+/* The documentation lists these marks, so they must not change. */
 static void marks_are_these_keys(void **state) {
     static const char type[] = "\0bloomery\0type\0domain\0a";
     static const char level[] = "\0bloomery\0level\0labels/2\0d";

@@ -1,6 +1,6 @@
-/* test_url.c - URLs in canonical form, by the tables in tests/lists/url/, and what must hold for
- * every text: a canonical form is its own, both levels agree, and the quick way says what the long
- * one does. Allocation is wrapped (-Wl,--wrap=realloc), so that it can be made to fail. */
+/* test_url.c - canonical forms of URLs: the tables in tests/lists/url/, and properties of every
+ * text: a canonical form is its own canonical form, both levels agree, and so do the fast path and
+ * the slow one. Allocation is wrapped (-Wl,--wrap=realloc), so that tests can make it fail. */
 #include "support.h"
 
 #include "lists/idn.h"
@@ -113,7 +113,7 @@ static void expect(const row *r, bly_bytes wanted, bly_bytes got) {
 
 /* ---- what holds for every text -------------------------------------------------------------- */
 
-/* A copy of exactly its size, so that a sanitizer reports every byte read beyond it. */
+/* A copy in a block of exactly its size, so that a sanitizer reports reads past its end. */
 static char *copy_of(bly_bytes text) {
     char *copy = malloc(text.size > 0 ? text.size : 1);
     assert_non_null(copy);
@@ -127,7 +127,7 @@ static void expect_same(bly_bytes text, bly_bytes wanted, bly_bytes got) {
     expect(&r, wanted, got);
 }
 
-/* Canonical at a level, checked to be its own canonical form there. The caller frees it. */
+/* The canonical form at a level, checked to be its own canonical form. The caller frees it. */
 static bly_bytes stable(bly_bytes text, bly_url_level level, bly_status *result) {
     bly_url_buffer first = {NULL, 0}, second = {NULL, 0};
     bly_bytes once, twice;
@@ -142,7 +142,7 @@ static bly_bytes stable(bly_bytes text, bly_url_level level, bly_status *result)
     return once;
 }
 
-/* A capital in the scheme and a tab before the last byte keep the quick way from being taken. */
+/* A capital in the scheme and a tab before the last byte prevent the fast path. */
 static void check_long_way(bly_bytes text, bly_bytes canonical) {
     bly_url_buffer b = {NULL, 0};
     bly_bytes out;
@@ -175,8 +175,8 @@ static void check_find(bly_bytes text) {
     free(copy);
 }
 
-/* The text with most of its characters as \uNNNN, or NULL when it has others than ASCII or escapes
- * of its own. Schemes, colons and quotes stay: they count only as they are. */
+/* The text with most of its characters as \uNNNN, or NULL if it has non-ASCII characters or
+ * escapes. Schemes, colons and quotes stay, because they have a meaning only unescaped. */
 static char *all_escaped(bly_bytes text, size_t *size) {
     const unsigned char *from = text.data;
     char *escaped = malloc(text.size * 6 + 1), *out = escaped;
@@ -199,7 +199,7 @@ static char *all_escaped(bly_bytes text, size_t *size) {
     return escaped;
 }
 
-/* Escaped characters are taken one by one, others many at a time: both ways must find the same. */
+/* Escaped characters are read one by one, others in runs: both ways must find the same URLs. */
 static void check_find_escaped(bly_bytes text) {
     bly_url_buffer b = {NULL, 0}, b2 = {NULL, 0};
     size_t size;
@@ -379,7 +379,7 @@ static void test_nothing(void **state) {
     assert_null(b.data);
 }
 
-/* Without libidn2 a host in other letters is refused, and the text stays as it is. */
+/* Without libidn2 a non-ASCII host is refused, and the text is returned unchanged. */
 static void test_hosts_without_idn(void **state) {
     static const char text[] = "http://B\xC3\x9C"
                                "CHER%C3%9c.\xFF:80/";
@@ -417,7 +417,7 @@ static void test_no_memory(void **state) {
     no_memory = false;
 }
 
-/* What cannot be a name does not choose how much memory is reserved. */
+/* A text that is too long to be a name does not determine how much memory is reserved. */
 static void test_long_hosts(void **state) {
     enum { SIZE = 1 << 20, MAX_ROOM = 8192 };
     char *text = malloc(SIZE);
@@ -440,7 +440,7 @@ static void test_long_hosts(void **state) {
     free(text);
 }
 
-/* Processor time that the program may use from now on. More ends it by SIGXCPU. 0: any. */
+/* Limits the processor time of the program from now on, by SIGXCPU. 0: no limit. */
 static void limit_seconds(unsigned seconds) {
     struct rlimit limit;
     struct rusage used;
@@ -452,8 +452,8 @@ static void limit_seconds(unsigned seconds) {
     assert_int_equal(setrlimit(RLIMIT_CPU, &limit), 0);
 }
 
-/* Long texts must take time in proportion: then all of these need about 0.3 s. At n squared, one
- * character by character needs 6 times 2^33 steps, 25 s at two steps per nanosecond. */
+/* The time for long texts must be linear: all of these then take about 0.3 s. With quadratic time,
+ * one of them needs 6 times 2^33 steps, which is 25 s at two steps per nanosecond. */
 static void test_long_texts(void **state) {
     static const char *const pieces[] = {
         "/a/..", "&b&a", "&",  "%", ";jsessionid=1", "a@",  "http:", "http://", "((((",
@@ -479,7 +479,8 @@ static void test_long_texts(void **state) {
     free(text);
 }
 
-/* More parameters than are sorted by insertion, names repeated: equal ones keep their order. */
+/* More parameters than insertion sort handles, with repeated names: equal names keep their
+ * order. */
 static void test_many_parameters(void **state) {
     enum { COUNT = 5000, NAMES = 7 };
     char *text = malloc(COUNT * 8 + 16), *wanted = malloc(COUNT * 8 + 16);
@@ -513,7 +514,7 @@ static size_t random_below(size_t n) {
     return (size_t)((z ^ z >> 31) % n);
 }
 
-/* Puts pieces that mean something to URLs into a row's text, and takes others out. */
+/* Changes a row's text: inserts pieces that have a meaning in URLs, and removes others. */
 static void mutate_row(const row *r) {
     static const char *const pieces[] = {"/",       "//",
                                          ".",       "..",
