@@ -1,5 +1,6 @@
-/* redisbloom_support.h - the files of golden/redisbloom (redisbloom_reader.py describes them), and
- * both structures behind one set of calls, so that what is true of both is tested once. */
+/* redisbloom_support.h - reads the files of golden/redisbloom (redisbloom_reader.py describes
+ * them), and wraps both structures in one set of calls, so that common properties are tested
+ * once. */
 #ifndef BLYT_REDISBLOOM_SUPPORT_H
 #define BLYT_REDISBLOOM_SUPPORT_H
 
@@ -9,7 +10,7 @@
 #include <dirent.h>
 #include <inttypes.h>
 
-/* One or the other. */
+/* A filter of either type. */
 typedef struct any {
     bly_rb_bloom *bloom;
     bly_rb_cuckoo *cuckoo;
@@ -131,7 +132,7 @@ enum { MAX_FIELDS = 200, MAX_STEPS = 8 };
 
 typedef struct field {
     char type;       /* U, D or S */
-    uint64_t number; /* of U; of D the 64 bits of the double */
+    uint64_t number; /* the value of U, or the 64 bits of the double of D */
     blyt_buffer bytes;
 } field;
 
@@ -263,7 +264,7 @@ static inline double golden_double(const field *f) {
     return value;
 }
 
-/* The filter from its RDB fields. */
+/* Loads a filter from its RDB fields. */
 static inline bly_status golden_load_bloom(const golden *g, uint64_t max_bytes,
                                            const bly_allocator *a, bly_rb_bloom **out) {
     const field *at = g->fields;
@@ -307,7 +308,7 @@ static inline bly_status golden_load_cuckoo(const golden *g, uint64_t max_bytes,
         head.bucket_size = at++->number;
         head.max_iterations = at++->number;
         head.expansion = at++->number;
-    } else if (head.filters == 1) { /* with more, the slots tell */
+    } else if (head.filters == 1) { /* with more filters, the number of slots determines it */
         head.expansion = g->expansion;
     }
     bly_status status = bly_rb_cuckoo_load(&head, max_bytes, a, out);

@@ -1,7 +1,6 @@
 /* test_redisbloom.c - RedisBloom's structures behave as in RedisBloom. After the same calls they
- * are byte for byte what redisbloom_reader.py computes, which was written from the description of
- * the layout alone; and they behave as filters should. test_redisbloom_dump.c tests untrusted
- * input. */
+ * have exactly the bytes that redisbloom_reader.py computes, which was written from the description
+ * of the layout alone. test_redisbloom_dump.c tests untrusted input. */
 #include "formats/redisbloom_support.h"
 
 #include "formats/redisbloom_bloom.h"
@@ -53,7 +52,7 @@ static void run(const golden *g, any f, const program *p) {
         run_step(g, f, &p->steps[i]);
 }
 
-/* Every key that the file says was added, and not removed, is there. */
+/* The filter contains every key that the file lists as added and not removed. */
 static void assert_holds(const golden *g, any f, const program *p) {
     for (size_t i = 0; i < p->n; i++) {
         const step *s = &p->steps[i];
@@ -83,7 +82,7 @@ static any create(const golden *g) {
     return any_cuckoo(n[0], n[1], n[2], n[3]);
 }
 
-/* The fields that would be saved are those that were loaded. */
+/* Saving gives the fields that were loaded. */
 static void assert_fields(const golden *g, any f) {
     const field *at = g->fields + (g->bloom ? 4 : 7);
     for (uint64_t i = 0; i < any_parts(f) && g->encoding == 4; i++) {
@@ -146,7 +145,7 @@ static void test_files(void **state) {
 
 /* ---- numbers --------------------------------------------------------------------------------- */
 
-/* The verification values of the author's own test program. */
+/* SMHasher's verification values, by the author of the functions. */
 static void test_murmur(void **state) {
     (void)state;
     uint8_t key[256], narrow[256 * 4], wide[256 * 8];
@@ -174,7 +173,7 @@ static void test_modulus(void **state) {
         m = m ? m : 1;
         blyi_rb_bloom_layer l = {.modulus = m, .inverse = UINT64_MAX / m};
         assert_int_equal(blyi_rb_bloom_position(&l, x), x % m);
-        if (i % 3 == 0) /* the multiples and what is beside them */
+        if (i % 3 == 0) /* multiples of the modulus, and their neighbours */
             for (uint64_t d = 0; d < 3; d++)
                 assert_int_equal(blyi_rb_bloom_position(&l, x / m * m + d - 1),
                                  (x / m * m + d - 1) % m);
@@ -247,8 +246,8 @@ static void test_refusals(void **state) {
 
 /* ---- use ------------------------------------------------------------------------------------- */
 
-/* Batches say what single calls say, in order, repeats within the batch included; small links and
- * large ones, several and one. */
+/* Batches answer like single calls in order, also with repeats in the batch; with small and large
+ * links, one and several. */
 static void test_batches(void **state) {
     (void)state;
     const size_t n = 60000 / BLYT_SLOW, half = n / 2;
@@ -292,7 +291,7 @@ static void test_batches(void **state) {
     blyt_list_free(&l);
 }
 
-/* A full chain: what is there is still there, what is not is refused, and nothing changes. */
+/* A full filter: keys in it are still found, adds of others are refused, and nothing changes. */
 static void test_full(void **state) {
     (void)state;
     any f = {NULL, NULL}, before;
@@ -312,7 +311,7 @@ static void test_full(void **state) {
     any_destroy(f);
     any_destroy(before);
 
-    /* Cuckoo: evictions that led nowhere are taken back. */
+    /* Cuckoo: evictions that found no empty slot are undone. */
     for (uint32_t expansion = 0; expansion < 2; expansion++) {
         bly_rb_cuckoo_how how = {.max_filters = 2};
         unsigned refused = 0;
@@ -334,7 +333,7 @@ static void test_full(void **state) {
     blyt_list_free(&l);
 }
 
-/* With one bucket there is no other to count as well. */
+/* With one bucket, both buckets of a key are the same, and copies are counted once. */
 static void test_copies(void **state) {
     (void)state;
     any f = any_cuckoo(4, 4, 20, 0);
@@ -347,7 +346,7 @@ static void test_copies(void **state) {
     any_destroy(f);
 }
 
-/* Errors that halve come to nothing in the end. */
+/* Error rates that halve from link to link reach 0. */
 static void test_last_link(void **state) {
     (void)state;
     any f = any_bloom(1e-300, 1, 1);
@@ -363,8 +362,7 @@ static void test_last_link(void **state) {
     any_destroy(f);
 }
 
-/* Keys added and removed at random: none that is there is missed. Exact while there is one
- * sub-filter. */
+/* Random adds and removes: no member is missed. Counts are exact while there is one sub-filter. */
 static void test_programs(void **state) {
     (void)state;
     enum { KEYS = 400 };
@@ -401,7 +399,7 @@ static void test_programs(void **state) {
     }
 }
 
-/* What is added stays, however often the filter grows, and without removes. */
+/* Without removes, keys stay in the filter however often it grows. */
 static void test_growth(void **state) {
     (void)state;
     const size_t n = 30000 / BLYT_SLOW;
@@ -434,13 +432,13 @@ static void test_compaction(void **state) {
     assert_true(i.filters < filters);
     assert_true(i.items >= 100 && i.items < 110);
     assert_true(i.deletes <= i.items / 10 || i.filters == 1);
-    /* The caveat of redisbloom.h: some keys may have gone in place of others. */
+    /* The caveat of redisbloom.h: some removes may have removed other keys. */
     for (uint64_t k = 0; k < 100; k++)
         missing += !any_contains(f, key, blyt_key(KEYS_RANDOM, k, key));
     assert_true(missing <= 10);
     any_destroy(f);
 
-    /* By itself it moves fingerprints, and loses none. */
+    /* Compaction alone moves fingerprints, and loses none. */
     blyt_list l = blyt_list_of(KEYS_URL, 0, 400);
     f = any_cuckoo(64, 2, 20, 2);
     assert_ok(any_add_many(f, l.keys, l.n, NULL, NULL));
@@ -467,11 +465,11 @@ static void test_rates(void **state) {
     assert_ok(any_add_many(f, l.keys, n, NULL, NULL));
     assert_true(rate(f) <= 0.011 && rate(f) > 0.001);
     any_destroy(f);
-    f = any_bloom(0.02, n, 2); /* one link, made for half of that */
+    f = any_bloom(0.02, n, 2); /* one link, whose capacity is half of that */
     assert_ok(any_add_many(f, l.keys, n, NULL, NULL));
     assert_true(rate(f) <= 0.0115 && rate(f) > 0.007);
     any_destroy(f);
-    f = any_cuckoo(n, 4, 500, 1); /* eight slots to look at, 255 fingerprints */
+    f = any_cuckoo(n, 4, 500, 1); /* a lookup compares eight slots; there are 255 fingerprints */
     assert_ok(any_add_many(f, l.keys, n, NULL, NULL));
     double full = (double)n / (double)any_data_bytes(f);
     assert_int_equal(any_parts(f), 1);

@@ -1,7 +1,7 @@
-/* test_redisbloom_dump.c - untrusted dumps of RedisBloom: truncated and modified headers, false
- * fields of an RDB file, chunks that do not fit. The result is an error, or a filter that works,
- * and nothing is allocated because of a claim alone. Then memory: every allocation fails once, and
- * blocks are moved. */
+/* test_redisbloom_dump.c - untrusted dumps of RedisBloom: truncated and modified headers, wrong
+ * fields of an RDB file, chunks that do not fit. The result is an error or a filter that works, and
+ * nothing is allocated for data that has not arrived. Also: every allocation fails once, and blocks
+ * are moved. */
 #include "formats/redisbloom_support.h"
 
 #include <bloomery/host/redisbloom.h>
@@ -10,7 +10,7 @@ enum { LIMIT = 1 << 20 };
 
 /* ---- hostile bytes --------------------------------------------------------------------------- */
 
-/* An allocator with a limit, as a host has one. */
+/* An allocator with a limit, like that of a host. */
 typedef struct purse {
     uint64_t total;
     size_t live;
@@ -19,7 +19,7 @@ typedef struct purse {
 static void *purse_alloc(void *ctx, size_t size) {
     purse *p = ctx;
     p->total += size;
-    assert_true(p->total <= 4 * LIMIT); /* the filter, and a little growth */
+    assert_true(p->total <= 4 * LIMIT); /* room for the filter and a little growth */
     p->live++;
     return calloc(1, size);
 }
@@ -29,7 +29,7 @@ static void purse_free(void *ctx, void *ptr) {
     free(ptr);
 }
 
-/* Whatever it is, it does what filters do. */
+/* Asserts that adds, lookups and removes work, whatever was loaded. */
 static void assert_works(any f, purse *p) {
     char key[BLYT_KEY_MAX];
     any copy;
@@ -55,7 +55,7 @@ static void assert_works(any f, purse *p) {
 
 static unsigned refused, accepted;
 
-/* Parses it, and uses what comes of it. */
+/* Parses a header, and uses the filter if there is one. */
 static bly_status try_header(bool bloom, const uint8_t *header, size_t size) {
     purse p = {0, 0};
     const bly_allocator a = {purse_alloc, purse_free, &p};
@@ -84,7 +84,7 @@ static void bend_header(const golden *g) {
     memcpy(bytes, g->header.data, g->header.size);
     bytes[g->header.size] = 0;
     for (size_t size = 0; size < g->header.size; size++) {
-        uint8_t *cut = malloc(size + 1); /* its own block, so that a sanitizer knows the end */
+        uint8_t *cut = malloc(size + 1); /* sanitizers report reads past its end */
         memcpy(cut, bytes, size);
         assert_int_equal(try_header(g->bloom, cut, size), BLY_ECORRUPT);
         free(cut);
@@ -115,7 +115,7 @@ static void test_headers(void **state) {
     assert_true(refused > 5000 && accepted > 1000);
 }
 
-/* Each number of the RDB fields replaced by others. */
+/* Replaces each number of the RDB fields by others. */
 static void bend_fields(const golden *g) {
     const uint64_t numbers[] = {0,
                                 1,
@@ -161,7 +161,7 @@ static void bend_fields(const golden *g) {
     }
 }
 
-/* Fewer and more parts than were announced; a newer encoding; less room. */
+/* Loads fewer and more parts than announced, a newer encoding, and with less memory. */
 static void miscount(const golden *g) {
     golden bent = *g;
     size_t per_part = g->bloom ? (g->encoding ? 8 : 6) : (g->encoding == 4 ? 2 : 1);
@@ -206,7 +206,7 @@ static void test_fields(void **state) {
     for_each_golden(miscount);
 }
 
-/* Headers that lie in one thing each, the rest being right. */
+/* Headers with one wrong field each. */
 static const struct {
     const char *what;
     bool bloom;
@@ -260,7 +260,7 @@ static void test_lies(void **state) {
     }
 }
 
-/* More keys than bits, the sums being right; fingerprints that the header knows nothing of. */
+/* More keys than bits, with consistent sums; and fingerprints that the header does not count. */
 static void test_miscounts(void **state) {
     (void)state;
     static golden g;
@@ -286,8 +286,8 @@ static void test_miscounts(void **state) {
     golden_free(&g);
 }
 
-/* A full link, of which hardly a page is ever touched, and a growth: their product, modulo 2^64, is
- * 2^32 - 2. */
+/* A full link (most of its pages are never touched), and a growth factor: capacity times factor,
+ * modulo 2^64, is 2^32 - 2. */
 static void test_enormous(void **state) {
     (void)state;
     const uint64_t capacity = ((uint64_t)1 << 32) + 2;
@@ -300,7 +300,7 @@ static void test_enormous(void **state) {
     blyt_buffer h = any_header(f);
     any_destroy(f);
     h.data[12] = BLY_RB_NO_ROUNDING | BLY_RB_HASH_64;
-    for (unsigned b = 0; b < 8; b++) /* as many items */
+    for (unsigned b = 0; b < 8; b++) /* as many items as its capacity */
         h.data[b] = h.data[36 + b] = (uint8_t)(capacity >> 8 * b);
     assert_ok(any_parse(true, h.data, h.size, UINT64_MAX, NULL, &f));
     assert_int_equal(bly_rb_bloom_get_info(f.bloom).items, capacity);
@@ -310,7 +310,8 @@ static void test_enormous(void **state) {
     free(h.data);
 }
 
-/* 40 sub-filters, each twice the one before, do not overflow; nor does a growth of 2^32. */
+/* 40 sub-filters, each twice as large as the one before, do not overflow; nor does a growth factor
+ * of 2^32. */
 static void test_towers(void **state) {
     (void)state;
     static golden g;
@@ -378,8 +379,8 @@ static bly_status make_any(bool bloom, const bly_allocator *a, any *out) {
                  : bly_rb_cuckoo_create(&(bly_rb_cuckoo_spec){16, 2, 20, 2}, a, &out->cuckoo);
 }
 
-/* Growing while every allocation in turn fails: the add is refused, nothing has changed, and the
- * next attempt succeeds. */
+/* Growth while every allocation in turn fails: the add is refused, nothing changes, and the next
+ * attempt succeeds. */
 static void grow_without_memory(bool bloom) {
     blyt_heap heap = {0};
     const bly_allocator a = blyt_heap_allocator(&heap);
@@ -409,7 +410,7 @@ static void grow_without_memory(bool bloom) {
     assert_int_equal(heap.live, 0);
 }
 
-/* Making one in each of the ways, with the nth allocation failing. */
+/* Creates a filter in each of the ways, while the nth allocation fails. */
 static void make_without_memory(const golden *g) {
     any source, f;
     assert_ok(golden_load(g, LIMIT, NULL, &source));
@@ -443,7 +444,7 @@ static void test_no_memory(void **state) {
     for_each_golden(make_without_memory);
 }
 
-/* What the filter says it takes is what its allocator was asked for. */
+/* An allocator that records how much is allocated, to compare with what the filter reports. */
 typedef struct ledger {
     uint64_t bytes;
     size_t blocks;
