@@ -1,8 +1,8 @@
-/* cases.h - the kinds that every list of properties covers, as the library itself lists them.
+/* cases.h - the kinds to test, as the library lists them.
  *
  * A new kind needs no line here: it becomes a case by bly_kind_next, and its capabilities say what
- * tests may expect of it. blyt_exceptions has what the library cannot tell. Without cmocka, so that
- * the fuzzing harnesses can include this file.
+ * tests may expect of it. blyt_exceptions has the facts that the library does not report. Without
+ * cmocka, so that the fuzzing harnesses can include this file.
  */
 #ifndef BLYT_CASES_H
 #define BLYT_CASES_H
@@ -16,18 +16,19 @@
 
 #define COUNT_OF(a) (sizeof(a) / sizeof *(a))
 
-/* A kind as it is by default, or a variant of it. */
+/* A kind with its defaults, or a variant of it. */
 typedef struct blyt_case {
     const char *name;
     bly_kind kind;
     uint32_t options;
-    uint32_t counter_bits; /* of counting; 0: the default */
-    double finest;         /* the lowest rate it can be made for; 0: any */
-    uint64_t limit;        /* where keys share counters, the count at which one is stuck */
+    uint32_t counter_bits; /* for counting filters; 0: the default */
+    double finest;         /* the lowest rate it can be planned for; 0: any */
+    uint64_t limit;        /* where keys share counters: the count at which a counter sticks */
     bool by_order;         /* the same keys in another order may make another body */
 } blyt_case;
 
-/* With a name: a variant, tested as well as the kind's default. Without: numbers of the default. */
+/* An entry with a name is a variant, which is tested in addition to the kind's default. An entry
+ * without a name has facts about the default. */
 static const blyt_case blyt_exceptions[] = {
     {"classic textbook", BLY_CLASSIC, .options = BLY_TEXTBOOK},
     {NULL, BLY_COUNTING, .limit = 15},
@@ -67,8 +68,8 @@ static inline const blyt_case *blyt_case_at(size_t i) {
     return i < n ? &cases[i] : NULL;
 }
 
-/* The next case, or NULL. In the environment, BLYT_ONLY names the one case to test, and
- * BLYT_VERBOSE has the cases named as they come. */
+/* The next case, or NULL. Environment variables: BLYT_ONLY names the only case to test,
+ * BLYT_VERBOSE prints the name of each case. */
 static inline const blyt_case *blyt_following(const blyt_case *c) {
     const char *only = getenv("BLYT_ONLY");
     size_t i = c ? (size_t)(c - blyt_case_at(0)) + 1 : 0;
@@ -89,7 +90,7 @@ static inline const blyt_case *blyt_case_of(bly_kind kind) {
     return c;
 }
 
-/* The case with such counters: the detail of a counting filter is the number of their bits. */
+/* The case that a geometry belongs to: for counting filters, by the counter bits in `detail`. */
 static inline const blyt_case *blyt_case_like(const bly_geometry *g) {
     const blyt_case *c, *like = blyt_case_of(g->kind);
     for (size_t i = 0; (c = blyt_case_at(i)); i++)
@@ -98,30 +99,30 @@ static inline const blyt_case *blyt_case_like(const bly_geometry *g) {
     return like;
 }
 
-/* Those with all of these abilities. */
+/* Whether the kind has all of these capabilities. */
 static inline bool blyt_can(const blyt_case *c, uint32_t what) {
     return (bly_kind_capabilities(c->kind) & what) == what;
 }
 
-/* Kinds that grow from a small capacity to any number of keys. */
+/* Whether the kind grows from a small capacity to any number of keys. */
 static inline bool blyt_grows(bly_kind kind) {
     return bly_advise_why_not(kind, &(bly_needs){.flags = BLY_NEED_GROW}) == NULL;
 }
 
-/* Kinds whose keys set bits and do nothing else. */
+/* Whether adding a key only sets bits. */
 static inline bool blyt_has_plain_bits(bly_kind kind) {
     const uint32_t more = BLY_CAN_REMOVE | BLY_FORGETS | BLY_CAN_COUNT | BLY_CARDINALITY_ONLY;
     return (bly_kind_capabilities(kind) & (BLY_CAN_ADD | more)) == BLY_CAN_ADD;
 }
 
-/* Those in which every add stores a copy, to be removed one by one. (An overlay that can remove is
- * a set; a sketch that tells copies cannot remove.) */
+/* Whether every add stores a copy, and every remove removes one. (An overlay can remove, but is a
+ * set; a sketch counts copies, but cannot remove.) */
 static inline bool blyt_stores_copies(const blyt_case *c) {
     return blyt_can(c, BLY_CAN_REMOVE | BLY_CAN_COUNT);
 }
 
-/* Where keys share counters, the count at which one is stuck; UINT64_MAX where each key has its
- * own. */
+/* Where keys share counters, the count at which a counter sticks; UINT64_MAX where each key has its
+ * own counter. */
 static inline uint64_t blyt_limit(const blyt_case *c) {
     return c->limit ? c->limit : UINT64_MAX;
 }
@@ -131,20 +132,21 @@ static inline uint64_t blyt_max_copies(const blyt_case *c) {
     return blyt_stores_copies(c) ? blyt_limit(c) - 1 : 1;
 }
 
-/* Those for which the same keys make an equal filter, whatever was done in between, if no counter
- * got stuck on the way. */
+/* Whether filters with the same keys are equal, whatever was done before, if no counter got
+ * stuck. */
 static inline bool blyt_is_canonical(const blyt_case *c) {
     return !blyt_can(c, BLY_FORGETS) && !c->by_order &&
            (!blyt_can(c, BLY_CAN_COUNT) || blyt_stores_copies(c));
 }
 
-/* Those whose geometry is planned, and stays. */
+/* Whether the geometry is planned, and never changes. */
 static inline bool blyt_plans(const blyt_case *c) {
     bly_geometry g;
     return bly_plan(c->kind, 100, 0.1, c->options, 64, &g) == BLY_OK;
 }
 
-/* Those whose keys set bits at random, and for good, so that the bits tell how many there are. */
+/* Whether keys set random bits that are never cleared, so that the bits show how many keys there
+ * are. */
 static inline bool blyt_sets_bits(const blyt_case *c) {
     bly_geometry g;
     if (blyt_can(c, BLY_CAN_REMOVE))

@@ -1,4 +1,5 @@
-/* select_case.c - lets one case of a test program run: BLOOMERY_CASE names it (* and ? match).
+/* select_case.c - runs only some cases of a test program: BLOOMERY_CASE is a pattern for their
+ * names (with * and ?).
  *
  * It is linked into every test program and acts before main, so no program has to know about it. */
 #include <setjmp.h>

@@ -1,5 +1,6 @@
-/* store_support.h - what the tests of containers and files share: filters of every shape, a scratch
- * directory, files in and out, and the ways in that must all refuse the same bytes. */
+/* store_support.h - shared by the tests of files and their parsing: filters of every shape, a
+ * scratch directory, reading and writing files, and the ways to open a file, which must all refuse
+ * the same bytes. */
 #ifndef BLYT_STORE_SUPPORT_H
 #define BLYT_STORE_SUPPORT_H
 
@@ -15,12 +16,12 @@
 
 enum { HEADER = 64, PAGE = 4096 };
 
-enum { BLYT_WINDOW_SMALL = 64 }; /* in the detail of a small window */
+enum { BLYT_WINDOW_SMALL = 64 }; /* the bit of `detail` that marks a small window */
 
-/* Sizes that do and do not fill their last 64 bytes. Without a number of hashes, the size is the
- * number of keys that the filter is planned for, and a detail of 1 means more than fresh keys:
- * copies of one, or an overlay of all parts. The smaller scalable filter grows with the keys that
- * tests add, and the smaller window forgets some. Kinds that are not listed get a planned shape
+/* Shapes that do and do not fill their last 64 bytes. If `hashes` is 0, `size` is the number of
+ * keys that the filter is planned for, and a `detail` of 1 means special contents: many copies of
+ * one key, or an overlay with all parts. The smaller scalable filter grows with the keys that tests
+ * add, and the smaller window forgets some. Kinds that are not listed get a planned shape
  * (shape_at). */
 static const bly_geometry listed_shapes[] = {
     {BLY_CLASSIC, 7, 1000, 0, 0},
@@ -106,7 +107,7 @@ static inline bool shape_can(bly_geometry shape, uint32_t what) {
 /* The same shape, with room for many more keys, where that is a matter of its size. */
 static inline bly_geometry enlarged(bly_geometry shape) {
     if (shape.kind == BLY_WINDOW &&
-        shape.detail & BLYT_WINDOW_SMALL) /* that has no room for more */
+        shape.detail & BLYT_WINDOW_SMALL) /* a small window has no room for more */
         shape = (bly_geometry){BLY_WINDOW, 9, 1, 0, shape.detail - BLYT_WINDOW_SMALL};
     if (!shape_can(shape, BLY_CARDINALITY_ONLY))
         shape.size *= 256;
@@ -115,7 +116,7 @@ static inline bly_geometry enlarged(bly_geometry shape) {
 
 static char scratch[PATH_MAX];
 
-/* A path in the scratch directory; good until the fourth call after this one. */
+/* A path in the scratch directory; valid until the fourth call after this one. */
 static inline const char *at(const char *name) {
     static char paths[4][PATH_MAX + 300];
     static unsigned turn;
@@ -124,7 +125,8 @@ static inline const char *at(const char *name) {
     return path;
 }
 
-/* Relative to open directories, since a path in here may be too long to be spelled out. */
+/* Removes a directory tree. Works relative to open directories, since paths in it may be too
+ * long. */
 static inline void remove_tree(int parent, const char *name) {
     int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
     DIR *dir = fd < 0 ? NULL : fdopendir(fd);
@@ -157,7 +159,7 @@ static inline int fresh_scratch(void **state) {
     return mkdtemp(scratch) && chmod(scratch, 0755) == 0 ? 0 : -1;
 }
 
-/* Fails when the test left a temporary file behind. */
+/* Removes the scratch directory. Fails if the test left a temporary file behind. */
 static inline int drop_scratch(void **state) {
     (void)state;
     int left = entries(scratch, ".tmp");
@@ -166,7 +168,7 @@ static inline int drop_scratch(void **state) {
 }
 
 static inline void spill(const char *path, const void *bytes, size_t size) {
-    (void)unlink(path); /* some file systems write a file at once that was emptied and refilled */
+    (void)unlink(path); /* faster: some file systems write a truncated file to disk at once */
     FILE *file = fopen(path, "wb");
     assert_non_null(file);
     assert_int_equal(fwrite(bytes, 1, size, file), size);
@@ -207,7 +209,7 @@ static inline void add_keys(bly_filter *f, const char *prefix, int from, int cou
     }
 }
 
-/* As a list, to be freed with blyt_list_free. */
+/* The keys as a list. Free it with blyt_list_free. */
 static inline blyt_list list_keys(const char *prefix, int count) {
     blyt_list l = blyt_list_of(KEYS_RANDOM, 0, (size_t)count);
     char *to = l.bytes;
@@ -228,8 +230,8 @@ static inline bool contains_keys(const bly_filter *f, const char *prefix, int fr
     return all;
 }
 
-/* An overlay with keys in its base, which is built, and beside it, some of them removed and added
- * again, under a Bloom filter of removed ones. */
+/* An overlay that has all parts: a built base, added keys, and a Bloom filter of removed keys. Some
+ * of its keys were removed and added again. */
 static inline bly_filter *overlay_of_all_parts(const bly_spec *spec, const blyt_list *l) {
     const bly_overlay_options over = {.changes = l->n + 60, .marker = BLY_CLASSIC};
     bly_spec under = *spec;
@@ -247,7 +249,7 @@ static inline bly_filter *overlay_of_all_parts(const bly_spec *spec, const blyt_
     return own;
 }
 
-/* A filter of that shape and the keys from 0. hasher NULL: the default. */
+/* A filter of that shape that contains the keys 0 to keys - 1. hasher NULL: the default. */
 static inline bly_filter *filled(bly_geometry g, const bly_hasher *hasher, int keys) {
     bly_spec spec = bly_spec_for(g.kind, keys > 123 ? (uint64_t)keys : 123, 0.0125);
     bool planned = g.hashes == 0, more = planned && g.detail == 1;
@@ -268,7 +270,7 @@ static inline bly_filter *filled(bly_geometry g, const bly_hasher *hasher, int k
     return f;
 }
 
-/* Whether the keys from 0 are there. */
+/* Whether the filter contains the keys 0 to keys - 1. */
 static inline bool contains_all(const bly_filter *f, int keys) {
     return contains_keys(f, "store", 0, keys);
 }
@@ -295,7 +297,7 @@ static inline void assert_same(const bly_filter *a, const bly_filter *b) {
     }
 }
 
-/* Parsing refuses these bytes with `want`, and allocates nothing on their word. */
+/* Asserts that parsing refuses these bytes with `want`, before it allocates anything. */
 static inline void assert_parse_refused(blyt_buffer im, const bly_open_options *options,
                                         bly_status want) {
     blyt_heap heap = {0};
@@ -309,7 +311,8 @@ static inline void assert_parse_refused(blyt_buffer im, const bly_open_options *
     assert_int_equal(heap.calls, 0);
 }
 
-/* Loading refuses the file of that size. */
+/* Asserts that loading refuses the file, which has `size` bytes, without allocating more than
+ * that. */
 static inline void assert_load_refused(const char *path, size_t size,
                                        const bly_open_options *options, bly_status want) {
     blyt_heap heap = {0};
@@ -324,7 +327,7 @@ static inline void assert_load_refused(const char *path, size_t size,
     assert_true(heap.largest <= size + PAGE);
 }
 
-/* Mapping does. */
+/* The same for mapping. */
 static inline void assert_map_refused(const char *path, size_t size,
                                       const bly_open_options *options, bly_status want) {
     blyt_heap heap = {0};
@@ -340,7 +343,7 @@ static inline void assert_map_refused(const char *path, size_t size,
     assert_true(heap.largest <= size + PAGE);
 }
 
-/* Parsing and loading refuse these bytes. */
+/* Asserts that parsing and loading refuse these bytes. */
 static inline void assert_refused_unmapped(blyt_buffer im, const bly_open_options *options,
                                            bly_status want) {
     assert_parse_refused(im, options, want);
@@ -348,15 +351,15 @@ static inline void assert_refused_unmapped(blyt_buffer im, const bly_open_option
     assert_load_refused(at("refused.bly"), im.size, options, want);
 }
 
-/* Every way in does. */
+/* Asserts that parsing, loading and mapping refuse these bytes. */
 static inline void assert_refused(blyt_buffer im, const bly_open_options *options,
                                   bly_status want) {
     assert_refused_unmapped(im, options, want);
     assert_map_refused(at("refused.bly"), im.size, options, want);
 }
 
-/* Every way in does. The file at `path`, open for writing as fd, already has as many bytes: they
- * are written over it, which is faster than a new file for each of many images. */
+/* The same with a file that already has this size: it is at `path`, open for writing as fd, and is
+ * overwritten. With many images that is faster than a new file for each. */
 static inline void assert_refused_over(const char *path, int fd, blyt_buffer im, bly_status want) {
     assert_parse_refused(im, NULL, want);
     assert_int_equal(pwrite(fd, im.data, im.size, 0), im.size);
@@ -364,7 +367,7 @@ static inline void assert_refused_over(const char *path, int fd, blyt_buffer im,
     assert_map_refused(path, im.size, NULL, want);
 }
 
-/* A file to be written over. */
+/* Opens a file for assert_refused_over. */
 static inline int open_over(const char *path, blyt_buffer im) {
     spill(path, im.data, im.size);
     int fd = open(path, O_WRONLY);
@@ -372,7 +375,7 @@ static inline int open_over(const char *path, blyt_buffer im) {
     return fd;
 }
 
-/* fnv1a's words, swapped: the custom function of the golden files too. */
+/* A custom hash function: the words of fnv1a, swapped. The golden files use it, too. */
 static inline bly_hash swapped(void *user, const void *key, size_t len) {
     bly_hash h = bly_hash_key(user, key, len);
     return (bly_hash){h.hi, h.lo};
@@ -405,7 +408,7 @@ static inline void fix_header_sum(uint8_t *header) {
     store(header + 12, XXH64(header, HEADER, 0), 4);
 }
 
-/* Makes the sums of the whole right: those of its body and header. */
+/* Corrects the checksums of a file: those of its body and header. */
 static inline void fix_sums(blyt_buffer im) {
     store(im.data + 56, XXH64(im.data + HEADER, im.size - HEADER, 0), 8);
     fix_header_sum(im.data);
@@ -425,9 +428,9 @@ static inline bool file_is_nested(bly_kind kind) {
     return nested;
 }
 
-/* Whether the kind's files contain the files of levels or of parts. */
+/* Whether files of this kind contain the files of levels or parts. */
 static inline bool blyt_is_nested(bly_kind kind) {
-    static int known[256]; /* 0: not yet; else 1 or 2 */
+    static int known[256]; /* 0: not known yet; 1: no; 2: yes */
     if ((unsigned)kind >= COUNT_OF(known))
         return false;
     if (known[kind] == 0)
@@ -435,7 +438,8 @@ static inline bool blyt_is_nested(bly_kind kind) {
     return known[kind] == 2;
 }
 
-/* And of its parts, as far as their headers can be believed. */
+/* Corrects the checksums of a file and of its parts, up to the first part whose header is not
+ * valid. */
 static inline void fix_all_sums(blyt_buffer im) {
     bly_file_info info = {.struct_size = sizeof info};
     size_t start = HEADER;
@@ -453,7 +457,7 @@ static inline void fix_all_sums(blyt_buffer im) {
     fix_sums(im);
 }
 
-/* A field of a header overwritten, and what that must lead to. */
+/* A field of a header that is overwritten, and the status that this must cause. */
 typedef struct lie {
     int offset, width;
     uint64_t value;

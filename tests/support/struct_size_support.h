@@ -1,4 +1,4 @@
-/* struct_size_support.h - calls with structs of other versions: smaller than any, or with members
+/* struct_size_support.h - tests calls with structs of other versions: too small, or with members
  * that this version does not have (docs/abi.md). */
 #ifndef BLYT_STRUCT_SIZE_SUPPORT_H
 #define BLYT_STRUCT_SIZE_SUPPORT_H
@@ -7,15 +7,15 @@
 
 enum { MAX_STRUCT_SIZE = 4096, UNTOUCHED = 0xa5 };
 
-/* A struct of the caller's, with memory after it that does not belong to it. */
+/* A struct of a caller, followed by memory that does not belong to it. */
 typedef union caller_struct {
     size_t struct_size;
     max_align_t aligned;
     unsigned char bytes[MAX_STRUCT_SIZE + 256];
 } caller_struct;
 
-/* Makes the call with such a struct. For a parameter it also asserts that a failed call has set its
- * result to NULL, and destroys the result of another. */
+/* Makes the call with such a struct. If the struct is a parameter, it also asserts that a failed
+ * call sets its result to NULL, and destroys the result of a successful one. */
 typedef bly_status (*struct_call)(void *object);
 
 /* Sizes that no version has. SIZE_MAX - 7 would overflow if something were added to it. */
@@ -25,19 +25,19 @@ static inline size_t impossible_size(size_t i, size_t size) {
     return i < COUNT_OF(sizes) ? sizes[i] : size;
 }
 
-/* `valid` is a parameter of `size` bytes that the call accepts. */
+/* Checks a call that takes a parameter struct; `valid` is one of `size` bytes that it accepts. */
 static inline void check_parameter(struct_call call, const void *valid, size_t size) {
     caller_struct s;
     bly_status status;
     memset(s.bytes, UNTOUCHED, sizeof s.bytes);
     memcpy(s.bytes, valid, size);
-    size_t *alone = malloc(sizeof *alone); /* sanitizers see whether more than the size is read */
+    size_t *alone = malloc(sizeof *alone); /* sanitizers report reads beyond struct_size */
     assert_non_null(alone);
     for (size_t i = 0; (*alone = impossible_size(i, size)) != size; i++)
         assert_int_equal(call(alone), BLY_EINVAL);
     free(alone);
     s.struct_size = size;
-    status = call(&s); /* what follows the struct is not looked at */
+    status = call(&s); /* bytes after the struct are not read */
     assert_int_not_equal(status, BLY_EINVAL);
 
     memset(s.bytes + size, 0, sizeof s.bytes - size);
@@ -53,7 +53,7 @@ static inline void check_parameter(struct_call call, const void *valid, size_t s
             assert_int_equal(call(&s), BLY_EINVAL);
             s.bytes[at[j]] = 0;
         }
-        s.bytes[longer[i]] = 1; /* no longer part of it */
+        s.bytes[longer[i]] = 1; /* after the struct */
         assert_int_equal(call(&s), status);
         s.bytes[longer[i]] = 0;
     }
@@ -64,7 +64,7 @@ static inline void assert_all(const unsigned char *bytes, size_t from, size_t to
         assert_int_equal(bytes[i], value);
 }
 
-/* The call fills in a result of `size` bytes. */
+/* Checks a call that fills in a result struct of `size` bytes. */
 static inline void check_result(struct_call call, size_t size) {
     const size_t possible[] = {size, size + 1, size + 8, size + 24, MAX_STRUCT_SIZE};
     const size_t head = sizeof(size_t);

@@ -1,5 +1,6 @@
-/* support.h - what the test programs share: a generator, key sets, filters of every case (cases.h),
- * and an allocator that can be made to fail. Header only, so that each test stays one file. */
+/* support.h - shared by the test programs: a random generator, key sets, filters of every case
+ * (cases.h), and an allocator that can fail on demand. Header only, so that each test stays one
+ * file. */
 #ifndef BLYT_SUPPORT_H
 #define BLYT_SUPPORT_H
 
@@ -17,9 +18,9 @@
 
 #include <cmocka.h>
 
-#ifndef BLYT_SLOW /* given by the build where programs are emulated */
+#ifndef BLYT_SLOW /* the build defines it for emulated programs */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define BLYT_SLOW 10 /* sanitizers: a tenth of the work */
+#define BLYT_SLOW 10 /* with sanitizers, a tenth of the work */
 #else
 #define BLYT_SLOW 1
 #endif
@@ -27,12 +28,13 @@
 
 #define assert_ok(call) assert_int_equal(call, BLY_OK)
 
-/* Whether there is time for larger samples: tests called NAME_large are NAME with this variable. */
+/* Whether there is time for larger samples: the tests NAME_large run the program NAME with this
+ * variable. */
 static inline bool blyt_large(void) {
     return getenv("BLOOMERY_LARGE") != NULL;
 }
 
-/* Whether there is time for hours of work: by hand, with this variable. */
+/* Whether there is time for hours of work: only if somebody sets this variable. */
 static inline bool blyt_long(void) {
     return getenv("BLOOMERY_LONG") != NULL;
 }
@@ -49,13 +51,13 @@ static inline uint64_t blyt_next(uint64_t *state) {
     return z ^ z >> 31;
 }
 
-/* How many counters keys share, in such a filter. */
+/* The number of counters of a filter in which keys share counters. */
 static inline double blyt_counters(const bly_filter *f) {
     const bly_geometry g = bly_filter_geometry(f);
     return (double)bly_geometry_counters(&g);
 }
 
-/* For that rate, or as exact as the case can be. */
+/* The spec of a case for that rate, or for the lowest rate that the case allows. */
 static inline bly_spec blyt_spec(const blyt_case *c, uint64_t n, double p) {
     bly_spec spec = bly_spec_for(c->kind, n, p != 0 && p < c->finest ? c->finest : p);
     spec.geometry.options = c->options;
@@ -71,14 +73,13 @@ static inline bly_spec blyt_foldable(const blyt_case *c, uint64_t n, double p) {
     return spec;
 }
 
-/* An empty filter, as a kind makes one: created, or built from nothing. */
-/* A filter of that kind, with every default. */
+/* Creates an empty filter of that kind, with every default. */
 static inline bly_status blyt_new(bly_kind kind, uint64_t keys, double fpr, bly_filter **out) {
     const bly_spec spec = bly_spec_for(kind, keys, fpr);
     return bly_filter_create(&spec, out);
 }
 
-/* A filter of exactly that size. */
+/* Creates a filter of exactly that size. */
 static inline bly_status blyt_new_exact(bly_kind kind, uint64_t size, uint32_t hashes,
                                         bly_filter **out) {
     bly_spec spec = bly_spec_for(kind, 0, 0);
@@ -87,7 +88,7 @@ static inline bly_status blyt_new_exact(bly_kind kind, uint64_t size, uint32_t h
     return bly_filter_create(&spec, out);
 }
 
-/* The filter of n keys, of a kind that is built. */
+/* Builds a filter of n keys, for a kind with BLY_CAN_BUILD. */
 static inline bly_status blyt_build(bly_kind kind, const bly_bytes *keys, size_t n, double fpr,
                                     bly_filter **out) {
     const bly_spec spec = bly_spec_for(kind, 0, fpr);
@@ -168,12 +169,12 @@ static inline size_t blyt_key(blyt_keys set, uint64_t i, char out[BLYT_KEY_MAX])
     default:
         break;
     }
-    for (int b = 0; b < 8; b++) /* the same keys on every host */
+    for (int b = 0; b < 8; b++) /* the same bytes on every host */
         out[b] = (char)(word >> 8 * b);
     return 8;
 }
 
-/* The same keys in an array, as batches want them. */
+/* The same keys in an array, for batches. */
 typedef struct blyt_list {
     bly_bytes *keys;
     char *bytes;
@@ -184,7 +185,7 @@ static inline blyt_list blyt_list_of(blyt_keys set, uint64_t first, size_t n) {
     blyt_list l = {calloc(n + 1, sizeof *l.keys), malloc((n + 1) * BLYT_KEY_MAX), n};
     assert_non_null(l.keys);
     assert_non_null(l.bytes);
-    char *at = l.bytes; /* one key after the other: fewer pages than one in BLYT_KEY_MAX bytes */
+    char *at = l.bytes; /* keys are packed: fewer pages than with BLYT_KEY_MAX bytes for each */
     for (size_t i = 0; i < n; i++) {
         l.keys[i] = (bly_bytes){at, blyt_key(set, first + i, at)};
         at += l.keys[i].size;
@@ -215,7 +216,7 @@ static inline bly_filter *blyt_filled(const bly_spec *spec, const blyt_list *l) 
     return f;
 }
 
-/* The same, planned for as many keys as there are. */
+/* The same, with a filter that is planned for exactly these keys. */
 static inline bly_filter *blyt_full(const blyt_case *c, double p, uint64_t seed,
                                     const blyt_list *l) {
     bly_spec spec = blyt_spec(c, l->n ? l->n : 1, p);
@@ -223,7 +224,7 @@ static inline bly_filter *blyt_full(const blyt_case *c, double p, uint64_t seed,
     return blyt_filled(&spec, l);
 }
 
-/* No key is missing after adding the list to a filter made for as many. */
+/* Asserts that the filter contains all keys of the list. */
 static inline void blyt_assert_contains(const bly_filter *f, const blyt_list *l) {
     assert_int_equal(bly_filter_contains_many(f, l->keys, l->n, NULL), l->n);
 }
@@ -253,7 +254,7 @@ static inline bly_allocator blyt_heap_allocator(blyt_heap *h) {
     return (bly_allocator){blyt_heap_alloc, blyt_heap_free, h};
 }
 
-/* A filter's container in memory; *size receives its length. Free with free. */
+/* A filter written to memory. Free `data` with free(). */
 typedef struct blyt_buffer {
     uint8_t *data;
     size_t size;

@@ -1,5 +1,5 @@
-/* table_support.h - what the tests of cuckoo and growable-cuckoo share: hashes by number, counted
- * rates, and a look at a filter's body. */
+/* table_support.h - shared by the tests of cuckoo and growable-cuckoo: numbered hashes, measured
+ * rates, and access to a filter's body. */
 #ifndef BLYT_TABLE_SUPPORT_H
 #define BLYT_TABLE_SUPPORT_H
 
@@ -62,7 +62,7 @@ static inline void remove_hashes(bly_filter *f, uint64_t stream, uint64_t from, 
     }
 }
 
-/* Non-members looked up, those found, and how many were expected. */
+/* Non-members looked up, how many of them were found, and how many were expected. */
 typedef struct tally {
     double asked, found, expected;
 } tally;
@@ -74,7 +74,7 @@ static inline void look_up_non_members(const bly_filter *f, uint64_t stream, uin
     t->expected += rate * (double)n;
 }
 
-/* Two-sided, five sigma. */
+/* Asserts that the hits are within five sigma of the expectation, on both sides. */
 static inline void judge(const tally *t, const char *what, double n, double p) {
     bool fits = fabs(t->found - t->expected) <= 5 * sqrt(t->expected) + 4;
     if (!fits || getenv("BLYT_VERBOSE"))
@@ -111,8 +111,8 @@ static inline bly_filter *exact_table(bly_geometry g, const bly_allocator *a) {
     return f;
 }
 
-/* Random operations against an exact count of `keys` keys, none of which ever has more than two
- * copies, nor all together more than `most`; then everything is taken out again. */
+/* Random adds and removes of `keys` keys, checked against exact counts. No key ever has more than
+ * two copies, and there are never more than `most` copies in all. At the end all are removed. */
 static inline void run_program(bly_filter *f, unsigned keys, uint64_t most, uint64_t operations) {
     uint8_t *copies = calloc(keys, 1);
     uint64_t live = 0, state = operations ^ keys;
@@ -121,7 +121,8 @@ static inline void run_program(bly_filter *f, unsigned keys, uint64_t most, uint
         uint64_t dice = blyt_next(&state);
         unsigned key = (unsigned)(dice >> 32) % keys;
         bly_hash h = hash_at(77, key);
-        /* Long tides, so that the filter is nearly full at times and nearly empty at others. */
+        /* Long phases of mostly adds and mostly removes, so that the filter gets nearly full and
+         * nearly empty. */
         bool adds = dice % 8 < (i * 8 / operations % 2 ? 3 : 5);
         bool changed = false;
         if (adds && copies[key] < 2 && live < most) {
@@ -151,10 +152,11 @@ static inline void run_program(bly_filter *f, unsigned keys, uint64_t most, uint
     free(copies);
 }
 
-/* Every byte random: queries must stay within the body, and statistics within reason. */
+/* Fills the body with random bytes: lookups must stay within it, and statistics must be
+ * plausible. */
 static inline void abuse(bly_geometry g) {
     uint64_t bytes = bly_plan_bytes(&g), state = g.size ^ g.hashes;
-    /* Ends where the allocation ends, so that a sanitizer reports one byte too many. */
+    /* The body ends where the allocation ends, so that a sanitizer reports an access past it. */
     uint8_t *body = aligned_alloc(64, (size_t)bytes);
     assert_non_null(body);
     for (uint64_t i = 0; i < bytes; i++)

@@ -1,11 +1,11 @@
-/* zipf_support.h - keys by Zipf's law: number i with a weight of 1 / (i + 1)^exponent. */
+/* zipf_support.h - draws keys by Zipf's law: key i has the weight 1 / (i + 1)^exponent. */
 #ifndef BLYT_ZIPF_SUPPORT_H
 #define BLYT_ZIPF_SUPPORT_H
 
 #include "support.h"
 
 typedef struct zipf {
-    double *until; /* the weights of the keys up to each, together */
+    double *until; /* cumulative weights: entry i is the sum of those of keys 0 to i */
     unsigned n;
 } zipf;
 
