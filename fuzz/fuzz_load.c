@@ -178,8 +178,8 @@ static void add_and_remove(bly_filter *f, uint32_t can) {
         demand(added == BLY_OK || added == BLY_EKEY);
     if (added == BLY_OK && can & BLY_CAN_REMOVE) {
         uint64_t had = bly_filter_count(f);
-        bool is_set =
-            !(can & BLY_CAN_COUNT); /* its parts may be full, and the file's counts wrong */
+        /* A set that can remove is an overlay: its parts may be full, and its counts wrong. */
+        bool is_set = !(can & BLY_CAN_COUNT);
         bly_status status = bly_filter_remove(f, "some key", 8, &removed);
         demand(status == BLY_OK || (is_set && status == BLY_EFULL));
         demand(status != BLY_OK || removed);
@@ -276,8 +276,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     bool plain = size >= 4 && memcmp(data, "BLY1", 4) == 0;
     unsigned how = plain ? FIX_SUMS | WITHOUT_KEY : *data++;
     size -= !plain;
-    uint8_t *file =
-        malloc(size ? size : 1); /* a separate block, so that sanitizers see reads past its end */
+    uint8_t *file = malloc(size ? size : 1); /* sanitizers report reads past its end */
     if (!file)
         return 0;
     memcpy(file, data, size);

@@ -293,8 +293,8 @@ static void op_remove(slot *s, unsigned key) {
         return;
     }
     bly_status status = bly_filter_remove(s->filter, keys[key].data, keys[key].size, &removed);
-    bool full = status == BLY_EFULL &&
-                bly_overlay_base(s->filter); /* the overlay has no room for more removed keys */
+    /* An overlay may have no room for more removed keys. */
+    bool full = status == BLY_EFULL && bly_overlay_base(s->filter);
     demand(full || status == (caps(s) & BLY_CAN_REMOVE ? BLY_OK : BLY_EUNSUPPORTED));
     if (full || !removed) {
         demand(status != BLY_OK || s->in[key] == 0);

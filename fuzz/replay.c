@@ -31,8 +31,7 @@ static void fail(const char *path) {
 
 static void run_file(const char *path, size_t size) {
     FILE *file = fopen(path, "rb");
-    uint8_t *bytes =
-        malloc(size ? size : 1); /* of the exact size, so that sanitizers see reads past its end */
+    uint8_t *bytes = malloc(size ? size : 1); /* sanitizers report reads past its end */
     if (!file || !bytes || fread(bytes, 1, size, file) != size)
         fail(path);
     fclose(file);
