@@ -1,7 +1,7 @@
-/* Aligned arrays from any allocator, in huge pages where that pays, and limits of their growth.
+/* Aligned arrays from any allocator, large ones in huge pages, and limits on their growth.
  *
  * A random probe of a large filter misses the TLB as well as the cache when pages are 4 KiB. With
- * 2 MiB pages batched queries run about 1.5 times faster from ten million keys on. */
+ * 2 MiB pages batched lookups run about 1.5 times faster in filters of ten million keys or more. */
 #include "base/memory.h"
 
 #include <errno.h>
@@ -47,7 +47,7 @@ static uint64_t array_alignment(const bly_allocator *a, uint64_t bytes) {
     return uses_huge_pages(a, bytes) ? HUGE_PAGE : CACHE_LINE;
 }
 
-/* The bytes an array occupies. One of several huge pages ends with a whole page, too. */
+/* The bytes that an array occupies. From MIN_ROUNDED on they are rounded up to whole huge pages. */
 static uint64_t array_footprint(const bly_allocator *a, uint64_t bytes) {
     uint64_t page = HUGE_PAGE;
     return uses_huge_pages(a, bytes) && bytes >= MIN_ROUNDED ? (bytes + page - 1) / page * page

@@ -7,13 +7,14 @@
 /* `a`, or the default allocator when it is NULL. */
 bly_allocator blyi_allocator_or_default(const bly_allocator *a);
 
-/* Allocates `bytes` zeroed bytes, aligned to 64. *block is to be passed to blyi_free_array. Large
- * arrays of the default allocator are aligned to huge pages, and the system is asked to use them.
- * From 8 MiB on they also end with a whole huge page. NULL when there is no memory. */
+/* Allocates `bytes` zeroed bytes, aligned to 64. Sets *block to the pointer that blyi_free_array
+ * needs. Large arrays of the default allocator are aligned to huge pages, and the system is asked
+ * to use them. From 8 MiB on their size is also rounded up to whole huge pages. Returns NULL if
+ * memory runs out. */
 void *blyi_alloc_array(const bly_allocator *a, uint64_t bytes, void **block);
 void blyi_free_array(const bly_allocator *a, void *block); /* NULL does nothing */
 
-/* The same in ordinary pages, for arrays that are used only briefly. */
+/* As blyi_alloc_array, but in ordinary pages, for short-lived arrays. */
 void *blyi_alloc_small_pages(const bly_allocator *a, uint64_t bytes, void **block);
 
 /* The size of the block of an array from blyi_alloc_array. */
@@ -24,15 +25,16 @@ size_t blyi_array_block_bytes(const bly_allocator *a, uint64_t bytes);
 void *blyi_array_realign(const bly_allocator *a, uint64_t bytes, void *block, size_t offset);
 
 /* ---- limits of growth ----
- * The most that a filter from an untrusted source may allocate in one step: 0, no limit; 1, in
- * proportion to its size; otherwise a number of bytes. */
+ * How much a filter from an untrusted source may allocate in one step: 0 means no limit; 1, an
+ * amount in proportion to its size; any other value is a number of bytes. */
 enum { BLYI_GROWTH_BY_SIZE = 1 };
 
-/* The limit for what a caller requests: 0, the default, in proportion; UINT64_MAX, no limit. */
+/* Converts the limit that a caller passes, in bytes. 0 is the default, in proportion to the
+ * filter's size; UINT64_MAX means no limit. */
 uint64_t blyi_growth_limit(uint64_t requested);
 
-/* Whether a filter of `size` bytes may allocate `bytes` more. In proportion: up to 64 times as
- * many, or up to 64 MiB. */
+/* Whether a filter of `size` bytes may allocate `bytes` more. The limit in proportion is 64 times
+ * `size`, and at least 64 MiB. */
 bool blyi_growth_fits(uint64_t limit, uint64_t size, uint64_t bytes);
 
 #endif

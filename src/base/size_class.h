@@ -11,7 +11,7 @@
 
 #include <stdint.h>
 
-enum { BLYI_MAX_SIZE_CLASS = 180 }; /* over 2^46: no body is that large */
+enum { BLYI_MAX_SIZE_CLASS = 180 }; /* more than 2^46: no body is that large */
 
 /* `size_class` is at most BLYI_MAX_SIZE_CLASS. */
 static inline uint64_t blyi_size_of_class(unsigned size_class) {

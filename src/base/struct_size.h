@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Larger sizes are taken for garbage, and no byte past this is read. */
+/* A larger size is treated as garbage, and no byte past this is read. */
 enum { BLYI_MAX_STRUCT_SIZE = 4096 };
 
 static inline size_t blyi_struct_size(const void *object) {
@@ -16,9 +16,10 @@ static inline size_t blyi_struct_size(const void *object) {
     return size;
 }
 
-/* Copies a parameter of the caller's into *to, a struct of `size` bytes here. `least` is the size
- * that it had when this SONAME was first released. Members that the caller does not have become 0.
- * false: the size is not possible, or a member that this version does not have is not 0. */
+/* Copies the caller's struct `from` into *to, which has `size` bytes in this version and had
+ * `least` bytes when this SONAME was first released. Members that the caller's struct lacks become
+ * 0. Returns false if the caller's size is impossible, or if a member that this version lacks is
+ * not 0. */
 static inline bool blyi_read_struct(void *to, size_t size, size_t least, const void *from) {
     const size_t given = blyi_struct_size(from);
     if (given < least || given > BLYI_MAX_STRUCT_SIZE)
@@ -32,15 +33,15 @@ static inline bool blyi_read_struct(void *to, size_t size, size_t least, const v
     return true;
 }
 
-/* Whether a result can be stored in the caller's struct. */
+/* Whether the size in the caller's struct is possible, so that a result can be stored there. */
 static inline bool blyi_can_write_struct(const void *to, size_t least) {
     const size_t given = blyi_struct_size(to);
     return given >= least && given <= BLYI_MAX_STRUCT_SIZE;
 }
 
-/* Copies a result, a struct of `size` bytes here, into the caller's, whose size has been checked
- * and stays. Members that only the caller has are not written: a caller that forgot to set the size
- * must not lose more memory than its struct has. */
+/* Copies a result, which has `size` bytes in this version, into the caller's struct, whose size has
+ * been checked and stays. Members that only the caller's struct has are not written: if the caller
+ * forgot to set the size, no memory behind its struct may be overwritten. */
 static inline void blyi_write_struct(void *to, const void *from, size_t size) {
     const size_t given = blyi_struct_size(to);
     const size_t common = given < size ? given : size;

@@ -1,4 +1,4 @@
-/* Unnamed temporary files: a builder keeps the keys there that do not fit in memory. */
+/* Unnamed temporary files, in which a builder keeps the hashes that do not fit in memory. */
 #define _GNU_SOURCE /* O_TMPFILE */
 #include "base/temp_file.h"
 
@@ -16,7 +16,8 @@ void blyi_temp_file_close(int file) {
     errno = saved;
 }
 
-/* Opens one in the directory of `path`. -1 where the system has no such files. */
+/* Opens an unnamed file in the directory of `path`. Returns -1 if the system does not support
+ * this. */
 static int temp_file_open_unnamed(char *path) {
     int fd = -1;
 #ifdef O_TMPFILE

@@ -5,11 +5,12 @@
 #include <bloomery/base.h>
 
 /* Opens a new file without a name, so that the system removes it when its last descriptor is
- * closed, also after a crash. Where the system has no such files it has a name for a moment:
- * `path`, which ends in "XXXXXX" and is overwritten in that case. BLY_EIO. */
+ * closed, also after a crash. If the system does not support unnamed files, the file has a name for
+ * a moment: `path`, which must end in "XXXXXX" and is overwritten in that case. Returns BLY_OK or
+ * BLY_EIO. */
 bly_status blyi_temp_file_open(char *path, int *file);
 
-/* Write or read exactly `bytes` bytes at offset `at`. BLY_EIO. */
+/* Write or read exactly `bytes` bytes at offset `at`. Return BLY_OK or BLY_EIO. */
 bly_status blyi_temp_file_write(int file, uint64_t at, const void *from, uint64_t bytes);
 bly_status blyi_temp_file_read(int file, uint64_t at, void *to, uint64_t bytes);
 
