@@ -39,7 +39,7 @@ static const hash_row hash_table[] = {
 
 enum { HASH_ROWS = sizeof hash_table / sizeof hash_table[0] };
 
-/* NULL for NONE, the custom ids and anything a newer version may have added. */
+/* Returns NULL for BLY_HASH_NONE, for the custom ids, and for ids that only newer versions have. */
 static const hash_row *hash_find(bly_hash_id id) {
     size_t i = (size_t)id;
     return i < HASH_ROWS && hash_table[i].name ? &hash_table[i] : NULL;
@@ -127,7 +127,7 @@ bly_status bly_random_key(uint8_t key[16]) {
 bly_status bly_hasher_default(bly_hasher *out, uint64_t keys, double fpr, uint64_t seed) {
     if (keys == 0)
         return BLY_ECOUNT;
-    /* In this form a NaN fails. */
+    /* Written so that NaN fails. */
     if (!(fpr >= 0x1p-40 && fpr < 1))
         return BLY_ERATE;
     /* Collisions of the hash itself, keys / 2^64, may be at most a tenth of the rate. */

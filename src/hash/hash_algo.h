@@ -22,7 +22,7 @@ typedef struct blyi_hash_algo {
     void (*many)(const bly_hasher *self, const bly_bytes *keys, size_t n, bly_hash *out);
     /* Returns the length written, at most 20. */
     size_t (*digest)(const bly_hasher *self, const void *key, size_t len, uint8_t *out);
-    /* One key, for functions where a separate one pays. NULL: through `many`. */
+    /* Hashes one key, where a separate function is faster. NULL: `many` is used. */
     bly_hash (*one)(const bly_hasher *self, const void *key, size_t len);
 } blyi_hash_algo;
 
@@ -35,10 +35,11 @@ extern const blyi_hash_algo blyi_algo_farm64;
 extern const blyi_hash_algo blyi_algo_md5, blyi_algo_sha1;
 extern const blyi_hash_algo blyi_algo_siphash;
 
-/* A function of 64 bits or fewer. One without a seed of its own ignores `seed`. */
+/* A hash function with a result of at most 64 bits. It ignores `seed` if it is defined without
+ * one. */
 typedef uint64_t blyi_hash64_fn(const void *key, size_t len, uint64_t seed);
 
-/* A function that computes both words, with the seed. */
+/* A hash function that computes both words of a bly_hash from the key and the seed. */
 typedef bly_hash blyi_hash128_fn(const void *key, size_t len, uint64_t seed);
 
 static inline void blyi_many64(const bly_hasher *self, const bly_bytes *keys, size_t n,
@@ -56,7 +57,7 @@ static inline void blyi_many128(const bly_hasher *self, const bly_bytes *keys, s
         out[i] = hash(keys[i].data, keys[i].size, seed);
 }
 
-/* The low `width` bytes of value, most significant first; returns width. */
+/* Writes the low `width` bytes of value, most significant first. Returns width. */
 static inline size_t blyi_digest_be(uint8_t *out, uint64_t value, size_t width) {
     for (size_t i = width; i-- > 0; value >>= 8)
         out[i] = (uint8_t)value;

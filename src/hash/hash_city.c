@@ -14,7 +14,7 @@ static uint64_t city64_swap_bytes(uint64_t x) {
            (uint64_t)b[6] << 8 | b[7];
 }
 
-/* 33 to 64 bytes. */
+/* Hashes a key of 33 to 64 bytes. */
 static uint64_t city64_upto64(const uint8_t *p, size_t len) {
     const uint64_t mul = BLYI_CITY_K2 + 2 * (uint64_t)len;
     uint64_t first = blyi_load64le(p) * BLYI_CITY_K2;

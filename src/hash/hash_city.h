@@ -24,7 +24,7 @@ static inline uint64_t blyi_city_shift_mix(uint64_t x) {
     return x ^ x >> 47;
 }
 
-/* Two words into one. */
+/* Hashes two words into one. */
 static inline uint64_t blyi_city_pair(uint64_t u, uint64_t v, uint64_t mul) {
     uint64_t a = blyi_city_shift_mix((u ^ v) * mul);
     return blyi_city_shift_mix((v ^ a) * mul) * mul;
@@ -54,7 +54,7 @@ static inline uint64_t blyi_city_upto16(const uint8_t *p, size_t len) {
     return BLYI_CITY_K2;
 }
 
-/* 17 to 32 bytes. */
+/* Hashes a key of 17 to 32 bytes. */
 static inline uint64_t blyi_city_upto32(const uint8_t *p, size_t len) {
     const uint64_t mul = BLYI_CITY_K2 + 2 * (uint64_t)len;
     uint64_t a = blyi_load64le(p) * BLYI_CITY_K1;
@@ -71,7 +71,8 @@ typedef struct blyi_city_state {
     uint64_t v[2], w[2];
 } blyi_city_state;
 
-/* 32 bytes and two words into two words, cheaply: the steps around it do the mixing. */
+/* Combines 32 bytes and two words into two words. It is cheap and mixes little; its callers mix the
+ * result. */
 static inline void blyi_city_weak32(uint64_t out[2], const uint8_t *p, uint64_t a, uint64_t b) {
     uint64_t last = blyi_load64le(p + 24);
     a += blyi_load64le(p);
@@ -81,7 +82,8 @@ static inline void blyi_city_weak32(uint64_t out[2], const uint8_t *p, uint64_t 
     out[1] = a + b + blyi_city_rotr(sum, 44);
 }
 
-/* 64 bytes. In every step but FarmHash's last, mul is K1 and scale is 1. */
+/* Mixes 64 bytes of a key into the state. In every step but FarmHash's last, mul is K1 and scale is
+ * 1. */
 static inline void blyi_city_step(blyi_city_state *st, const uint8_t *p, uint64_t mul,
                                   uint64_t scale) {
     uint64_t x = blyi_city_rotr(st->x + st->y + st->v[0] + blyi_load64le(p + 8), 37) * mul;

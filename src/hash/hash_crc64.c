@@ -1,8 +1,9 @@
 /* CRC-64/XZ: ECMA-182's polynomial, bits reflected, start and end complemented.
  * Go calls it crc64.ECMA.
  *
- * Eight bytes a step by "slicing" (Kounavis and Berry, 2005): table[k][b] is the register after
- * byte b and k zero bytes, so that eight look-ups, one per byte, need not wait for one another.
+ * It takes eight bytes per step by "slicing" (Kounavis and Berry, 2005): table[k][b] is the
+ * register after byte b and k zero bytes, so that eight table accesses, one per byte, need not wait
+ * for one another.
  *
  * A CRC is linear over xor, so each table of 256 follows from the entries of its eight one-bit
  * bytes, and those are 64 consecutive states of the register: the polynomial, shifted once more
@@ -12,7 +13,8 @@
 #include "base/little_endian.h"
 #include "hash/hash_algo.h"
 
-/* 2, 4, ... 256 entries starting from x; b0 .. b7 are the entries of bytes 1, 2, 4, ... 128. */
+/* CRC64_Tn lists 2^n entries starting from x; b0 .. b7 are the entries of bytes 1, 2, 4, ...
+ * 128. */
 #define CRC64_T1(x, b0)             (x), (x) ^ (b0)
 #define CRC64_T2(x, b0, b1)         CRC64_T1(x, b0), CRC64_T1((x) ^ (b1), b0)
 #define CRC64_T3(x, b0, b1, b2)     CRC64_T2(x, b0, b1), CRC64_T2((x) ^ (b2), b0, b1)
@@ -53,8 +55,8 @@ static const uint64_t crc64_table[8][256] = {
               0x117786ac9a7cb276)},
 };
 
-/* No seed of its own: another start value would only xor a constant, for each length, into the
- * result, and the hasher's seed does that already. */
+/* The seed is not used here: another start value would only xor a constant for each length into the
+ * result, and the hasher's seed is xored into it anyway. */
 static uint64_t crc64(const void *key, size_t len, uint64_t seed) {
     (void)seed;
     const uint8_t *p = key;

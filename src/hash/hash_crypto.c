@@ -1,8 +1,8 @@
 /* MD5 (RFC 1321) and SHA-1 (RFC 3174), from libcrypto.
  *
- * Offered because existing filters and blocklists use them, not for safety: see hash.h. The
+ * They are here because existing filters and blocklists use them, not for security: see hash.h. The
  * low-level calls are OpenSSL's deprecated ones, on purpose: the EVP calls allocate and can fail,
- * and hashing here may do neither. OPENSSL_API_COMPAT asks for the API they belonged to.
+ * and hashing here may do neither. OPENSSL_API_COMPAT requests the API that had them.
  */
 #include "base/little_endian.h"
 #include "hash/hash_algo.h"
@@ -33,8 +33,8 @@ static size_t sha1_digest(const bly_hasher *self, const void *key, size_t len, u
     return SHA_DIGEST_LENGTH;
 }
 
-/* Neither has a seed, and words used as they are leave no place for one: a seed other than 0 is
- * mixed into each word instead. */
+/* Neither function has a seed. With seed 0 the words of the digest are used unchanged; any other
+ * seed is mixed into each word. */
 static void crypto_digest_many(const bly_hasher *self, const bly_bytes *keys, size_t n,
                                bly_hash *out, crypto_digest_fn *digest) {
     const uint64_t s = blyi_fmix64(self->seed);

@@ -1,8 +1,8 @@
 /* hash_custom.h - the two forms of a custom hash function, mixed and raw. Internal.
  *
- * A file records the form by its hash id, and the function by its tag. A caller who has the
- * function can use either form, so the form that the caller happened to ask for never decides how a
- * file is read: keys added under one form are not found under the other.
+ * A file records the form by its hash id, and the function by its tag. Keys added in one form are
+ * not found in the other. A caller who has the function can use either form, so a file is always
+ * read in the form that it records, whichever form the caller chose.
  */
 #ifndef BLYI_HASH_HASH_CUSTOM_H
 #define BLYI_HASH_HASH_CUSTOM_H

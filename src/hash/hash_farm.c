@@ -1,12 +1,12 @@
 /* FarmHash's 64-bit hash, the variant "na" (Geoff Pike, Google, 2014).
  *
- * FarmHash is a family: its Hash64 answers differently with the CPU it runs on. The variant na is
- * the one that is fixed for ever, under the name Fingerprint64; Guava's farmHashFingerprint64 and
- * BigQuery's FARM_FINGERPRINT are the same function. With a seed it is na's Hash64WithSeed.
+ * FarmHash is a family: the result of its Hash64 depends on the processor. The variant na never
+ * changes; FarmHash calls it Fingerprint64. Guava's farmHashFingerprint64 and BigQuery's
+ * FARM_FINGERPRINT are the same function. With a seed it is na's Hash64WithSeed.
  */
 #include "hash/hash_city.h"
 
-/* 33 to 64 bytes. */
+/* Hashes a key of 33 to 64 bytes. */
 static uint64_t farm64_upto64(const uint8_t *p, size_t len) {
     const uint64_t mul = BLYI_CITY_K2 + 2 * (uint64_t)len;
     uint64_t first = blyi_load64le(p) * BLYI_CITY_K2;
@@ -36,8 +36,8 @@ static uint64_t farm64_over64(const uint8_t *p, size_t len) {
     for (size_t blocks = (len - 1) / 64; blocks > 0; blocks--, p += 64)
         blyi_city_step(&st, p, BLYI_CITY_K1, 1);
 
-    /* The last 64 bytes, which may overlap the block before, under a multiplier that depends on
-     * the bytes before, and with the length of the overlap added to the state. */
+    /* The last step takes the last 64 bytes, which may overlap the block before. Its multiplier
+     * depends on the bytes before, and (len - 1) % 64 is added to the state. */
     const uint64_t mul = BLYI_CITY_K1 + ((st.z & 255) << 1);
     st.w[0] += (len - 1) & 63;
     st.v[0] += st.w[0];

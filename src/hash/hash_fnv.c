@@ -2,7 +2,7 @@
  * (draft-eastlake-fnv).
  *
  * One multiplication and one xor per byte; FNV-1 multiplies first, FNV-1a last. They are here
- * because other people's filters are built on them (DCSO's uses FNV-1). They have no seed: the
+ * because filters of other programs use them (DCSO's bloom uses FNV-1). They have no seed: the
  * hasher's seed acts only on the result.
  */
 #include "hash/hash_algo.h"

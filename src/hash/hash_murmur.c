@@ -2,9 +2,9 @@
  *
  * MurmurHash3 mixes 16 bytes a step into two words that feed each other, and finishes both with
  * fmix64. Its published seed is 32 bits, the start value of both words; here it is 64 bits, which
- * agrees for every seed below 2^32. Guava, Cassandra and bits-and-blooms use it.
- * MurmurHash64A, the older 64-bit one, mixes 8 bytes a step; RedisBloom uses it, and before it used
- * MurmurHash2, the same with 32-bit words.
+ * agrees for every seed below 2^32. Guava, Cassandra and bits-and-blooms use it. MurmurHash64A, the
+ * older 64-bit one, mixes 8 bytes a step; RedisBloom uses it, and earlier versions of RedisBloom
+ * used MurmurHash2, the same with 32-bit words.
  *
  * The reference code loads words in the host's order; ours are little-endian everywhere, as the
  * published values are.
@@ -14,8 +14,9 @@
 #include "base/little_endian.h"
 #include "hash/hash_algo.h"
 
-/* The first n < 8 bytes as a little-endian number. From 4 up by two loads that overlap, and below
- * by three bytes that may coincide: or-ing a byte into its place twice changes nothing. */
+/* The first n < 8 bytes as a little-endian number. For n >= 4 it is made from two loads that
+ * overlap, for n < 4 from three bytes, some of which may be the same: or-ing a byte into its
+ * position twice changes nothing. */
 static uint64_t murmur_load_tail(const uint8_t *p, size_t n) {
     if (n >= 4)
         return blyi_load32le(p) | (uint64_t)blyi_load32le(p + n - 4) << (8 * (n - 4));
@@ -34,7 +35,7 @@ static uint64_t murmur3_second(uint64_t k) {
     return blyi_rotl64(k * MURMUR3_C2, 33) * MURMUR3_C1;
 }
 
-/* One step: 16 bytes. */
+/* One step: mixes 16 bytes into h. */
 static inline void murmur3_step(bly_hash *h, const uint8_t *p) {
     h->lo ^= murmur3_first(blyi_load64le(p));
     h->lo = (blyi_rotl64(h->lo, 27) + h->hi) * 5 + 0x52dce729;
@@ -42,7 +43,7 @@ static inline void murmur3_step(bly_hash *h, const uint8_t *p) {
     h->hi = (blyi_rotl64(h->hi, 31) + h->lo) * 5 + 0x38495ab5;
 }
 
-/* The last `left` < 16 bytes, and the length of all. */
+/* Mixes in the last `left` < 16 bytes and the length of the key, and finishes both words. */
 static inline bly_hash murmur3_end(bly_hash h, const uint8_t *p, size_t left, uint64_t len) {
     uint64_t a = h.lo, b = h.hi;
     if (left >= 8) {

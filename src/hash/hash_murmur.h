@@ -5,8 +5,8 @@
 
 #include <bloomery/base.h>
 
-/* MurmurHash3 x64-128, seed 0, of the key followed by one more byte: n hashes, for the bytes 0, 1
- * and so on. n <= 256. */
+/* Computes n <= 256 hashes by MurmurHash3 x64-128 with seed 0: out[i] is the hash of the key
+ * followed by the byte i. */
 void blyi_murmur3_numbered(const void *key, size_t len, unsigned n, bly_hash *out);
 
 /* MurmurHash64A. */

@@ -1,10 +1,11 @@
 /* XXH3 in 64 and 128 bits, and XXH64: Yann Collet's xxHash, from its own header.
  *
- * Specification: xxHash's doc/xxhash_spec.md. Compiled in rather than linked: for keys of URL size
- * the call is a fair part of the cost, and the loop over many keys is where a dedup run spends its
- * hashing time. `flatten` keeps the hash inside these loops, where its having two callers would
- * otherwise put it out of line. XXH3 with seed 0 is a loop of its own, because the seed then folds
- * into XXH3's constants, and long keys skip deriving a secret from it; XXH64 gains nothing by that.
+ * Specification: xxHash's doc/xxhash_spec.md. It is compiled in rather than linked: for keys as
+ * long as URLs a call would be a fair part of the cost, and a dedup run hashes in the loop over
+ * many keys. `flatten` inlines the hash into these loops; without it the compiler would not,
+ * because the hash has two callers. XXH3 has a separate loop for seed 0: there the seed folds into
+ * XXH3's constants, and no secret is derived from it for long keys. XXH64 would gain nothing from
+ * such a loop.
  */
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -27,7 +28,7 @@ const blyi_xxh3_secret blyi_xxh3_seed0 = {
     .scramble = UINT64_C(0x165667919E3779F9),
     .gold = BLYI_GOLD,
     .brief = XXH3_WORD_1 ^ XXH3_WORD_2,
-    /* The first 128 bytes, as little-endian words. */
+    /* The first 128 bytes of the secret, as little-endian words. */
     .words = {UINT64_C(0xbe4ba423396cfeb8), XXH3_WORD_1, XXH3_WORD_2, XXH3_WORD_3, XXH3_WORD_4,
               XXH3_WORD_5, XXH3_WORD_6, UINT64_C(0x4c263a81e69035e0), UINT64_C(0xcb00c391bb52283c),
               UINT64_C(0xa32e531b8b65d088), UINT64_C(0x4ef90da297486471),
@@ -72,7 +73,7 @@ XXH_INLINE_CALLS static void xxh3_many(const bly_hasher *self, const bly_bytes *
     }
 }
 
-/* The low word is the hash itself. */
+/* The low word is XXH3's own 64-bit result. */
 static size_t xxh3_digest(const bly_hasher *self, const void *key, size_t len, uint8_t *out) {
     return blyi_digest_be(out, xxh3_one(self, key, len).lo, 8);
 }
@@ -101,7 +102,7 @@ XXH_INLINE_CALLS static void xxh3_128_many(const bly_hasher *self, const bly_byt
     }
 }
 
-/* Printed as one 128-bit number: the high word comes first. */
+/* The digest is one 128-bit number, most significant byte first. */
 static size_t xxh3_128_digest(const bly_hasher *self, const void *key, size_t len, uint8_t *out) {
     bly_hash h = xxh3_128_one(self, key, len);
     return blyi_digest_be(out, h.hi, 8) + blyi_digest_be(out + 8, h.lo, 8);

@@ -1,16 +1,17 @@
 /* mix.h - turns the output of a hash function into the words that a filter uses. Internal.
  *
  * fmix64 is MurmurHash3's 64-bit finaliser: a bijection in which each input bit flips each output
- * bit with probability close to 1/2. The filters take their bits from all over both words, so a
- * function with weak low or high bits (FNV, CRC) must pass through it before a filter sees it:
- * without it the false-positive rate depends on what the keys look like.
+ * bit with probability close to 1/2. Filters use bits from all over both words, so a function with
+ * weak low or high bits (FNV, CRC) must pass through it before a filter sees it: without it the
+ * false-positive rate depends on what the keys look like.
  */
 #ifndef BLYI_HASH_MIX_H
 #define BLYI_HASH_MIX_H
 
 #include <bloomery/base.h>
 
-/* 2^64 over the golden ratio, odd: the distance between the two inputs of blyi_hash_from64. */
+/* 2^64 divided by the golden ratio, an odd number: the distance between the two inputs of fmix64 in
+ * blyi_hash_from64. */
 #define BLYI_GOLD UINT64_C(0x9E3779B97F4A7C15)
 
 /* The multiplier of the probe sequence x = x * BLYI_LCG + inc. */
@@ -21,7 +22,7 @@ static inline uint64_t blyi_rotl64(uint64_t x, unsigned bits) {
     return x << bits | x >> (64 - bits);
 }
 
-/* Maps 0 to 0, which is why seed 0 needs no case of its own anywhere. */
+/* MurmurHash3's finaliser. It maps 0 to 0, so seed 0 needs no special case. */
 static inline uint64_t blyi_fmix64(uint64_t x) {
     x ^= x >> 33;
     x *= UINT64_C(0xff51afd7ed558ccd);
@@ -30,25 +31,25 @@ static inline uint64_t blyi_fmix64(uint64_t x) {
     return x ^ x >> 33;
 }
 
-/* Two words from a single one whose bits are all good already (XXH3): the word itself, and a
- * multiple of it with its bytes reversed. The product alone would not be
- * enough: its low bits are a linear function of the word's own, and a probe sequence modulo an even
- * number would then miss positions. Reversal moves the bits that depend on all others to the low
- * end. Both steps together take two cycles. */
+/* Makes two words from a single one whose bits are all good already (XXH3): the word itself, and a
+ * multiple of it with its bytes reversed. The product alone would not be enough: its low bits
+ * depend only on the low bits of the word, and a probe sequence modulo an even number would then
+ * miss positions. Reversal moves the bits that depend on all others to the low end. Both steps
+ * together take two cycles. */
 static inline bly_hash blyi_hash_from_strong64(uint64_t h) {
     return (bly_hash){.lo = h, .hi = __builtin_bswap64(h * BLYI_GOLD)};
 }
 
-/* Two words from a function's single output h; s is fmix64(seed). */
+/* Makes two words from the single result h of a hash function; s is fmix64(seed). */
 static inline bly_hash blyi_hash_from64(uint64_t h, uint64_t s) {
     uint64_t x = h ^ s;
     return (bly_hash){.lo = blyi_fmix64(x), .hi = blyi_fmix64(x + BLYI_GOLD)};
 }
 
-/* Both words of a custom function, whatever their quality: three rounds of a Feistel network, so a
- * bijection of the 128 bits. Two rounds would not do: flipping a bit of h.hi would always flip the
- * same single bit of hi. The constants make the rounds differ, and move a result of 0 away from 0,
- * which fmix64 alone would keep. */
+/* Mixes the two words of a custom function, whatever their quality, by three rounds of a Feistel
+ * network, which is a bijection of the 128 bits. Two rounds would not be enough: flipping a bit of
+ * h.hi would always flip the same single bit of hi. The constants make the rounds differ, and move
+ * a result of 0 away from 0, which fmix64 alone would keep. */
 static inline bly_hash blyi_hash_mix128(bly_hash h) {
     uint64_t lo = h.lo, hi = h.hi;
     hi ^= blyi_fmix64(lo + BLYI_GOLD);

@@ -4,9 +4,9 @@
  * same results as his own header (tests/unit/test_hash_probe.c compares them). It exists because a
  * batch spends half of its instructions on hashing, and there the header is slower than it could
  * be: each 64-bit word of the secret is a constant in the code, which a processor has to read again
- * for every key, and compilers put the products of two words together in memory. Here the words
- * that a key is mixed with are in a secret that is computed once per filter. With a seed they cost
- * the same as without.
+ * for every key, and compilers assemble 128-bit products in memory. Here the words that are mixed
+ * with a key are in a secret that is computed once per filter. Hashing with a seed costs the same
+ * as without.
  */
 #ifndef BLYI_HASH_XXH3_H
 #define BLYI_HASH_XXH3_H
@@ -31,7 +31,7 @@ typedef struct blyi_xxh3_secret {
 /* The secret of seed 0, which needs no preparation. */
 extern const blyi_xxh3_secret blyi_xxh3_seed0;
 
-/* In hash_xxh.c. blyi_xxh3_any is xxHash's own function, for any length. */
+/* Both are defined in hash_xxh.c. blyi_xxh3_any calls xxHash's own function, for any length. */
 void blyi_xxh3_secret_init(blyi_xxh3_secret *secret, uint64_t seed);
 uint64_t blyi_xxh3_any(const blyi_xxh3_secret *secret, const void *key, size_t len);
 
@@ -47,7 +47,7 @@ BLYI_XXH3_INLINE bool blyi_xxh3_is_short(size_t len) {
     return len - 9 < 8;
 }
 
-/* Whether both are short. */
+/* Whether both lengths are short (9 to 16 bytes). */
 BLYI_XXH3_INLINE bool blyi_xxh3_are_short(size_t a, size_t b) {
     return ((a - 9) | (b - 9)) < 8;
 }
@@ -56,7 +56,7 @@ BLYI_XXH3_INLINE bool blyi_xxh3_is_brief(size_t len) {
     return len - 4 < 5;
 }
 
-/* 9 to 16 bytes. */
+/* Hashes a key of 9 to 16 bytes. */
 BLYI_XXH3_INLINE uint64_t blyi_xxh3_short(const blyi_xxh3_secret *secret, const uint8_t *key,
                                           size_t len) {
     uint64_t last = blyi_load64le(key + len - 8) ^ secret->ends[1];
@@ -75,8 +75,8 @@ BLYI_XXH3_INLINE uint64_t blyi_xxh3_mix(const uint8_t *key, const uint64_t words
 
 typedef uint64_t blyi_mix_fn(const uint8_t *key, const uint64_t words[2]);
 
-/* 17 to 128 bytes: 16 from either end, then the next 16 from either end, while there are any. `mix`
- * has the results of blyi_xxh3_mix. */
+/* Hashes a key of 17 to 128 bytes: 16 from either end, then the next 16 from either end, and so on.
+ * `mix` must give the results of blyi_xxh3_mix. */
 BLYI_XXH3_INLINE uint64_t blyi_xxh3_middle_by(const blyi_xxh3_secret *secret, const uint8_t *key,
                                               size_t len, blyi_mix_fn *mix) {
     const uint64_t *w = secret->words;
@@ -99,7 +99,7 @@ BLYI_XXH3_INLINE uint64_t blyi_xxh3_middle(const blyi_xxh3_secret *secret, const
     return blyi_xxh3_middle_by(secret, key, len, blyi_xxh3_mix);
 }
 
-/* 4 to 8 bytes. */
+/* Hashes a key of 4 to 8 bytes. */
 BLYI_XXH3_INLINE uint64_t blyi_xxh3_brief(const blyi_xxh3_secret *secret, const uint8_t *key,
                                           size_t len) {
     const uint64_t times = UINT64_C(0x9FB21C651E98DF25);
@@ -112,7 +112,7 @@ BLYI_XXH3_INLINE uint64_t blyi_xxh3_brief(const blyi_xxh3_secret *secret, const 
     return h ^ h >> 28;
 }
 
-/* A key of any length. */
+/* Hashes a key of any length. */
 BLYI_XXH3_INLINE uint64_t blyi_xxh3(const blyi_xxh3_secret *secret, const uint8_t *key,
                                     size_t len) {
     if (blyi_xxh3_is_short(len))
