@@ -18,7 +18,7 @@
 
 #define BLYI_KERNEL_RACY __attribute__((no_sanitize("thread")))
 
-/* The mask from the hash bits, repeated in each 32-bit lane. `one` is 1 in each lane. */
+/* The mask of a key, whose hash bits are in each 32-bit lane of `bits`. Each lane of `one` is 1. */
 BLYI_KERNEL_INLINE __m256i avx2_sbbf_mask_from(__m256i bits, __m256i one) {
     static const uint32_t salts[8] = {BLYI_SBBF_SALTS};
     __m256i salt = _mm256_loadu_si256((const __m256i *)(const void *)salts);
@@ -43,8 +43,8 @@ BLYI_KERNEL_INLINE bool avx2_sbbf_add_block(void *block, uint64_t bits, unsigned
     return !_mm256_testc_si256(old, mask);
 }
 
-/* The words of a front are stored one by one, because other threads may be reading them. Nobody
- * else reads the planes. */
+/* Stores the four words of a front (counter_kernel.h) one by one, because other threads may be
+ * reading them. No other thread reads the planes. */
 BLYI_KERNEL_INLINE void avx2_store_front(uint64_t *front, __m256i v) {
     __m128i low = _mm256_castsi256_si128(v), high = _mm256_extracti128_si256(v, 1);
     __atomic_store_n(front, (uint64_t)_mm_cvtsi128_si64(low), __ATOMIC_RELAXED);
@@ -53,8 +53,9 @@ BLYI_KERNEL_INLINE void avx2_store_front(uint64_t *front, __m256i v) {
     __atomic_store_n(front + 3, (uint64_t)_mm_extract_epi64(high, 1), __ATOMIC_RELAXED);
 }
 
-/* counter_kernel.h adds and subtracts any two counts. Here one of them is 1 in the key's counters
- * and 0 in the others, and the planes of unused counters are 0. */
+/* counter_kernel.h adds and subtracts any two counts. This function and the next are shorter,
+ * because one of the two counts is 1 in the key's counters and 0 in the others, and because the
+ * planes of unused counters are 0. */
 static bool avx2_counters_add(uint64_t *front, uint64_t *planes, uint64_t bits) {
     __m256i *p = (__m256i *)(void *)planes, *f = (__m256i *)(void *)front;
     __m256i mask = avx2_sbbf_mask(bits), used = _mm256_load_si256(f);
@@ -89,14 +90,14 @@ static bool avx2_counters_remove(uint64_t *front, uint64_t *planes, uint64_t bit
     return true;
 }
 
-/* The eight 6-bit slices of the word in each lane of x, one slice a lane: a shift to the top cuts
- * off what is above it, a shift down the rest. */
+/* Puts the eight 6-bit slices of a word, which each lane of x holds, into one lane each. A shift to
+ * the left removes the bits above a slice, a shift to the right those below it. */
 BLYI_KERNEL_INLINE void avx2_split_slices(__m256i x, __m256i *low, __m256i *high) {
     *low = _mm256_srli_epi64(_mm256_sllv_epi64(x, _mm256_setr_epi64x(58, 52, 46, 40)), 58);
     *high = _mm256_srli_epi64(_mm256_sllv_epi64(x, _mm256_setr_epi64x(34, 28, 22, 16)), 58);
 }
 
-/* One bit in each lane, at its slice. */
+/* Sets one bit in each lane: the one that the lane's slice of x selects. */
 BLYI_KERNEL_INLINE void avx2_split_bits(__m256i x, __m256i *low, __m256i *high) {
     const __m256i one = _mm256_set1_epi64x(1);
     avx2_split_slices(x, low, high);
@@ -126,8 +127,8 @@ BLYI_KERNEL_INLINE __m256i avx2_select_half(__m256i a, __m256i b, __m256i x) {
         _mm256_blendv_pd(_mm256_castsi256_pd(a), _mm256_castsi256_pd(b), _mm256_castsi256_pd(x)));
 }
 
-/* Shifts the tested bits of the block down to the lowest of each lane instead of making a mask,
- * which takes fewer steps. */
+/* Shifts the tested bit of each lane down to the lowest position. This takes fewer steps than
+ * making a mask. */
 BLYI_KERNEL_INLINE BLYI_KERNEL_RACY bool avx2_split_contains_k(const __m256i *at, uint64_t bits,
                                                                unsigned k) {
     const __m256i one = _mm256_set1_epi64x(1), x = _mm256_set1_epi64x((long long)bits);
@@ -172,7 +173,7 @@ BLYI_KERNEL_INLINE bool avx2_split_add_block(void *block, uint64_t bits, unsigne
 
 /* ---- for single keys: fewer writes to general registers (hash_probe.h) ----------------------- */
 
-/* A number in each lane, loaded from memory: compilers would go through a general register. */
+/* Loads a number from memory into each lane. Compilers would go through a general register. */
 BLYI_KERNEL_INLINE __m256i avx2_broadcast32(const uint32_t *number) {
     __m256i v;
     __asm__("vpbroadcastd %1, %0" : "=x"(v) : "m"(*number));
@@ -190,8 +191,8 @@ BLYI_KERNEL_INLINE BLYI_KERNEL_RACY bool avx2_sbbf_contains_swapped(const void *
                               avx2_sbbf_mask_from(bits, avx2_broadcast32(&one)));
 }
 
-/* blyi_xxh3_mix, for both words of the key at once, through memory: from there the second factor
- * goes straight into the product. */
+/* As blyi_xxh3_mix, but xors both words of the key at once and stores the result, so that the
+ * multiplication reads its second factor from memory. */
 BLYI_KERNEL_INLINE uint64_t avx2_mix_16_bytes(const uint8_t *key, const uint64_t words[2]) {
     _Alignas(16) uint64_t pair[2];
     __m128i both =
@@ -200,7 +201,8 @@ BLYI_KERNEL_INLINE uint64_t avx2_mix_16_bytes(const uint8_t *key, const uint64_t
     return blyi_mul_fold_at(pair[0], &pair[1]);
 }
 
-/* The bits set in each byte, by looking up its two halves (Mula), summed into four 64-bit lanes. */
+/* Counts the set bits of each byte by a table lookup for each of its two halves (Mula's method),
+ * and sums the counts into four 64-bit lanes. */
 BLYI_KERNEL_INLINE __m256i avx2_count_bytes(__m256i v) {
     const __m256i table = _mm256_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4, 0, 1, 1,
                                            2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4);
@@ -258,7 +260,8 @@ BLYI_KERNEL_INLINE bool avx2_any_odd(__m256i x, __m256i y) {
 }
 
 BLYI_KERNEL_INLINE bool avx2_ribbon_contains(const blyi_ribbon_lookup *l) {
-    /* From registers: a wide load of words that were just stored would have to wait. */
+    /* The masks come from registers: a wide load of words that were just stored would have to
+     * wait. */
     __m128i a = _mm_set_epi64x((long long)l->mask[1], (long long)l->mask[0]);
     __m128i b = _mm_set_epi64x((long long)l->mask[3], (long long)l->mask[2]);
     __m256i aa = _mm256_broadcastsi128_si256(a), bb = _mm256_broadcastsi128_si256(b);

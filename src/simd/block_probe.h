@@ -12,7 +12,7 @@ typedef struct blyi_block_probe {
     uint64_t bits;
 } blyi_block_probe;
 
-/* In `blocks` blocks of 2^shift bytes. */
+/* The block probe of hash h in an array of `blocks` blocks of 2^shift bytes. */
 static inline blyi_block_probe blyi_block_probe_of(bly_hash h, uint64_t blocks, unsigned shift) {
     return (blyi_block_probe){blyi_mulhi(h.lo, blocks) << shift, h.hi};
 }

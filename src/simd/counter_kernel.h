@@ -1,15 +1,15 @@
-/* counter_kernel.h - counters in bit planes, 64 at a time: what the kernels of a layered filter
- * must do. kinds/layered/layered.c explains the filter. Internal.
+/* counter_kernel.h - counters in bit planes, 64 at a time: defines what the kernels of a layered
+ * filter must do. kinds/layered/layered.c explains the filter. Internal.
  *
  * A counter is spread over four words. Its bit in `used` says whether it is above 0, and its bits
  * in plane[0..2] are count - 1 as a number of three bits. So one logical operation on words does
  * the same to 64 counters, and an addition is a ripple of carries through three planes, whatever
- * the counts are: no branch, no shift, no overflow into the next counter. The order of a word's
- * bytes does not matter to any of this. Words are as they lie in memory.
+ * the counts are: no branch, no shift, no overflow into the next counter. The byte order of the
+ * words does not matter for this, so they are used as they are in memory.
  *
  * A block has 256 counters: four words of `used`, which are its front, and elsewhere four words of
- * each plane, one plane after the other. They are laid out as an sbbf block is (masks.h), and a key
- * has the counters at the positions where it would have its bits there.
+ * each plane, one plane after the other. They are laid out like the bits of an sbbf block
+ * (masks.h): a key's counters are at the positions that its bits would have there.
  *
  * Counting ends at 8, which means 8 or more. Such a counter is stuck: nothing raises or lowers it.
  */
@@ -20,17 +20,18 @@
 #include "simd/masks.h"
 
 enum {
-    BLYI_COUNTER_WORDS = 4, /* of a block in the front, and in each plane */
+    BLYI_COUNTER_WORDS = 4, /* per block, in the front and in each plane */
     BLYI_COUNTER_PLANES = 3,
 };
 
-/* 64 counters. */
+/* 64 counters: one word of the front and of each plane. */
 typedef struct blyi_counters64 {
     uint64_t used;
     uint64_t plane[BLYI_COUNTER_PLANES];
 } blyi_counters64;
 
-/* 1 in the counters of `mask`, which is a word of a mask of masks.h, and 0 in the others. */
+/* Counters that are 1 at the bits of `mask`, which is one word of a mask (masks.h), and 0
+ * elsewhere. */
 static inline blyi_counters64 blyi_counters64_once(uint64_t mask) {
     return (blyi_counters64){blyi_le64(mask), {0, 0, 0}};
 }
@@ -39,8 +40,8 @@ static inline uint64_t blyi_counters64_stuck(const blyi_counters64 *c) {
     return c->plane[0] & c->plane[1] & c->plane[2];
 }
 
-/* a + b in every counter. count - 1 is (a - 1) + (b - 1) + 1 where both are used, and otherwise
- * that of the one that is used. What would exceed the limit is the limit. */
+/* a + b in every counter. Where both counters are used, count - 1 is (a - 1) + (b - 1) + 1; where
+ * one is used, it is that counter's. A sum above the limit becomes the limit. */
 static inline blyi_counters64 blyi_counters64_sum(blyi_counters64 a, blyi_counters64 b) {
     blyi_counters64 sum = {a.used | b.used, {0, 0, 0}};
     uint64_t carry = a.used & b.used;
@@ -64,7 +65,8 @@ static inline uint64_t blyi_counters64_less(blyi_counters64 a, blyi_counters64 b
     return b.used & (borrow | ~a.used);
 }
 
-/* a - b in every counter. None may be lower in a. Stuck counters stay as they are. */
+/* a - b in every counter. No counter may be lower in a than in b. Stuck counters stay as they
+ * are. */
 static inline blyi_counters64 blyi_counters64_difference(blyi_counters64 a, blyi_counters64 b) {
     const uint64_t moves = ~blyi_counters64_stuck(&a);
     blyi_counters64 rest = {a.used, {0, 0, 0}};
@@ -90,8 +92,8 @@ static inline blyi_counters64 blyi_counters64_min(blyi_counters64 a, blyi_counte
     return min;
 }
 
-/* Word i of a block. The planes of counters that are not used, which a damaged file may have set,
- * are ignored. */
+/* Reads word i of a block. The planes of counters that are not used, which a damaged file may have
+ * set, are ignored. */
 static inline blyi_counters64 blyi_counters64_get(const uint64_t *front, const uint64_t *planes,
                                                   unsigned i) {
     blyi_counters64 c = {front[i], {0, 0, 0}};
@@ -100,7 +102,8 @@ static inline blyi_counters64 blyi_counters64_get(const uint64_t *front, const u
     return c;
 }
 
-/* Other threads may be reading the front: each of its words changes in one step. */
+/* Writes word i of a block. Other threads may be reading the front, so its word changes in one
+ * step. */
 static inline void blyi_counters64_set(uint64_t *front, uint64_t *planes, unsigned i,
                                        blyi_counters64 c) {
     __atomic_store_n(front + i, c.used, __ATOMIC_RELAXED);

@@ -17,10 +17,10 @@
  * registers. It ends at the first key of another length. The rest of the batch is done by a loop
  * for keys of any length.
  *
- * Longer keys are fetched from memory as well as their blocks. The processor recognises keys that
- * lie in a row and prefetches them, but less well when the random addresses of the blocks come in
- * between. So keys are prefetched some way ahead. That saves 1.2 ns of 8.4 for keys of 60 bytes.
- * Short keys gain nothing.
+ * Longer keys take time to load as well as their blocks. The processor recognises keys that follow
+ * each other in memory and prefetches them, but less well when the random addresses of the blocks
+ * come in between. So keys are prefetched some way ahead. That saves 1.2 ns of 8.4 for keys of 60
+ * bytes. Short keys gain nothing.
  */
 #ifndef BLYI_SIMD_HASH_PROBE_H
 #define BLYI_SIMD_HASH_PROBE_H
@@ -43,8 +43,8 @@ typedef struct blyi_view_copy {
 /* The block probe of a hash. Prefetches its block. */
 BLYI_KERNEL_INLINE blyi_block_probe blyi_next_block_probe(const blyi_view_copy *view, uint64_t h,
                                                           uint64_t block_bytes) {
-    /* First a distance in bytes, then the bytes inside the block are dropped: the same block as in
-     * blyi_block_probe_of, and one step less before the prefetch. */
+    /* `at` is first a distance in bytes; its position inside the block is dropped later. The block
+     * is the same as in blyi_block_probe_of, with one step less before the prefetch. */
     uint64_t at = blyi_mulhi(h, view->bytes);
     if (view->is_cached)
         __builtin_prefetch(view->blocks + at);
@@ -53,7 +53,7 @@ BLYI_KERNEL_INLINE blyi_block_probe blyi_next_block_probe(const blyi_view_copy *
     return (blyi_block_probe){at & -block_bytes, __builtin_bswap64(h * view->secret->gold)};
 }
 
-/* Calls `contains` or `add`. The other is NULL. */
+/* Calls `contains` or `add`, whichever is not NULL. */
 BLYI_KERNEL_INLINE bool blyi_probe_block(const blyi_view_copy *view, const blyi_block_probe *probe,
                                          unsigned k, blyi_contains_block_fn contains,
                                          blyi_add_block_fn add) {
@@ -114,15 +114,15 @@ BLYI_KERNEL_INLINE void blyi_hash_probe_keys(const blyi_kernel_view *in, const b
  * Calls for single keys overlap only as far as a processor looks ahead of the oldest load it waits
  * for: until its reorder buffer is full, or until no register is free for another result. So each
  * instruction counts, and one that writes a general register counts twice. (Zen 4, twenty million
- * keys of 16 bytes in sbbf, 47 instructions a key: six more are 6 to 10% more time, six that write
- * a register 16%.)
+ * keys of 16 bytes in sbbf, 47 instructions per key: six more take 6 to 10% more time, six that
+ * write a register 16%.)
  *
- * Hence there is one function for short keys, in which nothing is copied. Keys of up to 128 bytes
- * have another, which hashes by the instruction set's mix_16_bytes and jumps to the test: a
- * function that uses both wide vectors and the stack would have to align the stack first. */
+ * So there is one function for short keys, in which nothing is copied, and another for keys of up
+ * to 128 bytes, which hashes by the instruction set's mix_16_bytes and jumps to the test. A single
+ * function, which uses both wide vectors and the stack, would have to align the stack first. */
 
-/* `contains` is given the hash bits with their bytes reversed, `add` is not. One of them is NULL.
- */
+/* Tests or sets the bits of the key whose hash is h. `contains` gets the hash bits with their bytes
+ * reversed, `add` gets them as they are. One of them is NULL. */
 BLYI_KERNEL_INLINE bool blyi_probe_hash(const blyi_kernel_view *in, uint64_t h, unsigned shift,
                                         unsigned k, blyi_contains_block_fn contains,
                                         blyi_add_block_fn add) {

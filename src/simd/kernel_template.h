@@ -21,9 +21,9 @@
  *   counters_add  counters_remove
  *                        as in kernels.h
  *   ribbon_contains      bool (const blyi_ribbon_lookup *)
- *   count_bits           uint64_t (const uint64_t *a, const uint64_t *b, size_t n), the bits set in
- *                        n words of a or, when b is not NULL, of a | b. Always inlined with b
- * known.
+ *   count_bits           uint64_t (const uint64_t *a, const uint64_t *b, size_t n, bool or_b): the
+ *                        number of bits set in n words of a or, if or_b is true, of a | b. Always
+ *                        inlined, with or_b as a constant
  */
 
 /* ---- block probes -----------------------------------------------------------------------------

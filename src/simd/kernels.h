@@ -16,52 +16,55 @@
 
 #define BLYI_KERNEL_INLINE static inline __attribute__((always_inline))
 
-/* For each of n block probes: whether all its bits are set / sets them. `k` is the number of bits
- * that a key has in the layout. out[i] (when out is not NULL) = 1 if all bits were set / if at
- * least one was clear. Returns the sum of these. */
+/* Look up, or add, n keys by their block probes. `k` is the number of bits that a key has in the
+ * layout. If `out` is not NULL, out[i] becomes 1 if all bits of key i are set (contains) or if at
+ * least one was clear (add), else 0. Return the number of keys for which it is 1. */
 typedef size_t (*blyi_contains_blocks_fn)(const void *blocks, const blyi_block_probe *probes,
                                           size_t n, unsigned k, uint8_t *out);
 typedef size_t (*blyi_add_blocks_fn)(void *blocks, const blyi_block_probe *probes, size_t n,
                                      unsigned k, uint8_t *out);
 
-/* The same for one key and its block, with everything in registers: true if every bit was set / if
- * one was clear. */
+/* The same for one key in its block, with everything in registers. Return true if all bits are set
+ * (contains), or if at least one was clear (add). */
 typedef bool (*blyi_contains_block_fn)(const void *block, uint64_t bits, unsigned k);
 typedef bool (*blyi_add_block_fn)(void *block, uint64_t bits, unsigned k);
 
-/* What a kernel needs of a filter whose keys are hashed by xxh3. A filter begins with it. */
+/* The part of a filter that kernels for xxh3 read. struct bly_filter begins with these members. */
 typedef struct blyi_kernel_view {
     uint8_t *blocks;
     uint64_t bytes; /* of all blocks */
     blyi_xxh3_secret secret;
 } blyi_kernel_view;
 
-/* For each of n block probes: the same, and then replaces the probe by that of keys[i] and
- * prefetches its block. Always writes out[i]. Also prefetches the bytes of ahead[i], which will be
- * needed soon. */
+/* For each of n block probes: looks the probe up or adds it, as above, then replaces it by the
+ * probe of keys[i] and prefetches that block. `out` may not be NULL. Also prefetches the bytes of
+ * ahead[i], which will be needed soon. */
 typedef void (*blyi_hash_probe_fn)(const blyi_kernel_view *in, const bly_bytes *keys,
                                    const bly_bytes *ahead, size_t n, blyi_block_probe *probes,
                                    uint8_t *out);
 
-/* The same for one key, hash and all: true if every bit was set / if one was clear. */
+/* Hash one key and look it up, or add it. Return true if all bits are set (contains), or if at
+ * least one was clear (add). */
 typedef bool blyi_contains_key_fn(const blyi_kernel_view *in, const void *key, size_t len);
 typedef bool blyi_add_key_fn(const blyi_kernel_view *in, const void *key, size_t len);
 
-/* Column j of a block is its words 2j and 2j + 1. A column of the lookup is even when mask[0] and
- * mask[1], applied to the column of the first block, and mask[2] and mask[3], applied to that of
- * the second, select an even number of set bits together. The key may be a member when all columns
- * are even. */
+/* A lookup in a ribbon filter. Column j of a block is its words 2j and 2j + 1. mask[0] and mask[1]
+ * select bits from the column in the first block, mask[2] and mask[3] from the column in the
+ * second. A column is even if an even number of the selected bits is set. The key may be a member
+ * if all columns are even. */
 typedef struct blyi_ribbon_lookup {
     const uint64_t *first, *second; /* aligned to 16 bytes; may be equal */
     uint64_t mask[4];
     unsigned columns; /* at least 1 */
 } blyi_ribbon_lookup;
 
-/* For each of n lookups: whether all its columns are even. Results as above. */
+/* Does n lookups. If `out` is not NULL, out[i] becomes 1 if all columns of lookup i are even, else
+ * 0. Returns the number of lookups for which it is 1. */
 typedef size_t (*blyi_ribbon_fn)(const blyi_ribbon_lookup *lookups, size_t n, uint8_t *out);
 
-/* Adds or removes one copy of a key in a block of counters (counter_kernel.h). True if one of the
- * key's counters was 0 / if none was. If one was, nothing is removed. */
+/* Adds or removes one copy of a key in a block of counters (counter_kernel.h). An add returns true
+ * if one of the key's counters was 0. A remove returns true if none was 0; otherwise it changes
+ * nothing. */
 typedef bool (*blyi_counters_fn)(uint64_t *front, uint64_t *planes, uint64_t bits);
 
 typedef struct blyi_kernels {

@@ -1,12 +1,14 @@
 /* masks.h - the bits that a key has in a block: the definition that every kernel must match.
  * Internal.
  *
- * sbbf      lane j of eight 32-bit lanes: bit ((uint32_t)bits * SALT[j]) >> 27
- * split512  lane j of eight 64-bit lanes: bit (bits >> 6j) & 63. For k = 12 and 16 a second
- *           word supplies more bits: g = bits * LCG; g ^= g >> 32; k = 16 adds bit (g >> 6j) & 63
- * to every lane, k = 12 adds bit (g >> 6j) & 63, j = 0..3, to lanes 0-3 when bits >> 63 is 0 and to
- * lanes 4-7 when it is 1. pair512   (half of bb2x512) k bits of 512: slices of 9 bits from the top
- * of a word, seven to a word; the next word is w = w * LCG; w ^= w >> 32.
+ * sbbf      Eight lanes of 32 bits. Lane j has bit ((uint32_t)bits * SALT[j]) >> 27.
+ * split512  Eight lanes of 64 bits. Lane j has bit (bits >> 6j) & 63. For k = 12 and 16 a second
+ *           word supplies more bits: g = bits * LCG; g ^= g >> 32.
+ *           k = 16: lane j also has bit (g >> 6j) & 63.
+ *           k = 12: the bits (g >> 6j) & 63 for j = 0..3 go to lanes 0 to 3 if bits >> 63 is 0, and
+ *           to lanes 4 to 7 if it is 1.
+ * pair512   (half of bb2x512) k of 512 bits: slices of 9 bits from the top of a word, seven per
+ *           word. The next word is w = w * LCG; w ^= w >> 32.
  *
  * Masks are 64-bit words in host order, to be compared with blyi_le64 of the words in memory.
  */

@@ -1,7 +1,7 @@
 /* Kernels in plain C, for every processor: the reference that the other tables must match.
  *
- * It applies the masks of masks.h word by word, takes words as little-endian on any host, and reads
- * them atomically, so that it is well defined beside writers. */
+ * It applies the masks of masks.h word by word. Words are little-endian on any host, and are read
+ * atomically, so that reading is well defined while other threads write. */
 #include "base/bits.h"
 #include "simd/counter_kernel.h"
 #include "simd/hash_probe.h"

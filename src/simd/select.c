@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Scalar and the faster table, where the machine has one. Otherwise NULL. */
+/* The list of the scalar table and the faster one that this machine can run; NULL if it has
+ * none. */
 #if defined(__x86_64__) && defined(BLYI_HAVE_AVX2)
 static const blyi_kernels *const *fast_kernels(void) {
     static const blyi_kernels *const list[] = {&blyi_kernels_scalar, &blyi_kernels_avx2, NULL};
