@@ -1,15 +1,15 @@
 /* Which kind to choose: the ranked table of advice.
  *
- * What each kind can do and what it is good for is in its descriptor (kind.h). `rows` is the
- * advice: the first row counts whose needs are among those stated, whose kind can do all of them
- * and fits, and whose rate is not above the requested one. A new kind takes its place there if it
- * is ever the best choice.
+ * A kind's descriptor (kind.h) says what it can do and what it is good for. `rows` is the advice.
+ * The first row wins whose `wants` are among the stated needs, whose kind meets all needs and fits
+ * into the memory, and whose `min_fpr` is at most the rate. A new kind gets a row if it is ever the
+ * best choice.
  *
- * Why the rates are where they are: a kind that reads one cache line pays for it with space, since
- * small blocks fill unevenly, and the more so the lower the rate. Bits per key at 1%, 0.1%, 0.01%,
+ * Where the limits `min_fpr` come from: a kind that reads one cache line needs more space, because
+ * small blocks fill unevenly, and the lower the rate, the more. Bits per key at 1%, 0.1%, 0.01%,
  * 1e-6 and 1e-8: sbbf 10.5, 16.9, 26.3, 64.7, 179; split512 10.1, 15.7, 22.1, 39.0, 65.7; bb2x512
- * 9.7, 14.6, 19.8, 31.3, 47.0; classic 9.6, 14.4, 19.2, 28.8, 38.3. The first rates are those of
- * bly_plan_kind; the last is where two blocks begin to need a quarter more than no blocks.
+ * 9.7, 14.6, 19.8, 31.3, 47.0; classic 9.6, 14.4, 19.2, 28.8, 38.3. The first two limits are those
+ * of bly_plan_kind. At the last one bb2x512 begins to need a quarter more space than classic.
  */
 #include "base/struct_size.h"
 #include "filter/cost.h"
@@ -17,9 +17,10 @@
 
 typedef struct row {
     bly_kind kind;
-    uint32_t wants; /* needs without which the row does not count */
-    double min_fpr; /* rates below this are for the rows that follow */
-    bly_kind beats; /* counts only where it is smaller than this kind, if that one can be had */
+    uint32_t wants; /* the row applies only if all of these are needed */
+    double min_fpr; /* the lowest rate for which the row applies */
+    bly_kind
+        beats; /* the row applies only if it is smaller than this kind, or that is unsuitable */
     const char *reason;
     bly_kind beats_too; /* a second such kind */
 } row;
@@ -64,8 +65,9 @@ static const row rows[] = {
      "quarter more space, and ever more below"},
 };
 
-/* Needs that not every kind can meet, in the order in which they are complained about; and what is
- * said of a kind that requires one that is not asked. */
+/* Needs that not every kind can meet, in the order in which they are reported, with the reasons why
+ * a kind is not advised: it lacks what is needed, all kinds lack it, or it requires a need that is
+ * not stated. */
 typedef struct need {
     uint32_t flag;
     uint32_t capability; /* BLY_CAN_*, or 0 */
@@ -88,8 +90,8 @@ static const need demands[] = {
 
 enum { ROWS = sizeof rows / sizeof *rows, DEMANDS = sizeof demands / sizeof *demands };
 
-/* Why the kind does not suit the needs in `flags`: the first that it cannot meet, or that it
- * requires. */
+/* Why the kind does not suit the needs in `flags`: the first need that it cannot meet, or that it
+ * requires and `flags` lacks. NULL if it suits. */
 static const char *unmet_need(const blyi_kind *k, uint32_t flags) {
     uint32_t can = k->ops->capabilities;
     if (k->never_advised)
@@ -139,8 +141,8 @@ static bly_status advise_kind(bly_kind kind, const bly_needs *needs, bly_advice 
     return status;
 }
 
-/* Whether what is advised is better than the other kind: fewer bytes, or for the same bytes more
- * keys or a lower rate. */
+/* Whether advice `a` is better than what the other kind gives for these needs: fewer bytes or, if
+ * the memory is given, more keys or a lower rate. True if the other kind is unsuitable. */
 static bool is_better_than(const bly_advice *a, bly_kind other, const bly_needs *needs) {
     bly_advice b;
     if (other == BLY_KIND_NONE || advise_kind(other, needs, &b) != BLY_OK)
@@ -155,7 +157,7 @@ static bly_status advise(const bly_needs *needs, bly_advice *out) {
     for (size_t i = 0; i < ROWS && status == BLY_OK; i++) {
         const row *r = &rows[i];
         bly_advice a;
-        /* A rate that is given need not be computed to pass a row over. */
+        /* If the rate is given, a row can be skipped without computing anything. */
         if ((needs->flags & r->wants) != r->wants || (needs->fpr != 0 && needs->fpr < r->min_fpr))
             continue;
         bly_status fits = advise_kind(r->kind, needs, &a);
@@ -167,7 +169,8 @@ static bly_status advise(const bly_needs *needs, bly_advice *out) {
             out->reason = r->reason;
             return BLY_OK;
         }
-        /* That the memory is too small, say, tells more than that another kind cannot grow. */
+        /* A status such as "the memory is too small" says more than that some kind lacks a
+         * feature. */
         if (fits != BLY_OK && fits != BLY_EUNSUPPORTED)
             failed = fits;
     }

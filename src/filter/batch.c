@@ -3,7 +3,7 @@
 #include "filter/batch.h"
 #include "hash/xxh3.h"
 
-/* Writes the second word of the hash only where the caller reads it. */
+/* Stores a hash, its second word only if the caller needs `both`. */
 static inline void store_hash(bly_hash *out, uint64_t first, bool both) {
     if (both)
         *out = blyi_hash_from_strong64(first);
@@ -42,7 +42,7 @@ static bly_status process_group(const bly_filter *f, bly_filter *writer, const b
     return BLY_OK;
 }
 
-/* Starts the loads that process_group will need. */
+/* Prefetches the lines that process_group will read or write. */
 static void prefetch_group(const bly_filter *f, const bly_filter *writer, const bly_hash *h,
                            size_t n) {
     if (writer && f->sharing != BLY_EXCLUSIVE) {

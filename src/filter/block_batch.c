@@ -6,11 +6,11 @@
  * for that of the next key, whose block is requested. The window never drains, unlike "hash 32,
  * then test 32", and loads are evenly spaced: bursts overflow the queue of outstanding misses.
  *
- * In a filter that fits the cache the same loop is a hash benchmark: more than half of its
- * instructions hash. So the kinds that have a kernel for it (simd/hash_probe.h) process the whole
- * window at once, with the default hash and the test compiled into one loop. Kinds without, and
- * other hashes, process the window in groups of keys: one call tests a group, another locates the
- * blocks of the next one.
+ * In a filter that fits the cache most of the work is hashing: it takes more than half of the
+ * loop's instructions. So the kinds that have a kernel for it (simd/hash_probe.h) process the whole
+ * window at once, with the default hash and the test compiled into one loop. Kinds without such a
+ * kernel, and filters with other hashes, process the window in groups of keys: one call tests a
+ * group, another locates the blocks of the next one.
  */
 #include "filter/batch.h"
 #include "hash/mix.h"
@@ -18,7 +18,7 @@
 
 #define INLINE static inline __attribute__((always_inline))
 
-/* Where hashes come from. */
+/* How hashes are computed: by the inlined xxh3, or by any hasher. */
 typedef enum source { XXH3, ANY } source;
 
 /* Locates the blocks of n keys, n <= BLYI_BATCH_WINDOW, and starts loading them. */
@@ -41,7 +41,7 @@ INLINE void locate_blocks(const bly_filter *f, const bly_filter *writer, const b
     }
 }
 
-/* Adds or tests block probes. */
+/* Adds n block probes to `writer`, or looks them up in `f` if writer is NULL. */
 INLINE size_t probe_blocks(const bly_filter *f, bly_filter *writer, const blyi_block_probe *s,
                            size_t n, uint8_t *out) {
     unsigned k = f->geometry.hashes;
@@ -49,7 +49,7 @@ INLINE size_t probe_blocks(const bly_filter *f, bly_filter *writer, const blyi_b
                   : f->contains_blocks(f->body, s, n, k, out);
 }
 
-/* How many of n bytes that are 0 or 1 are 1, n <= BLYI_BATCH_WINDOW. */
+/* The number of ones among n <= BLYI_BATCH_WINDOW bytes, each of which is 0 or 1. */
 static size_t count_ones(const uint8_t *bytes, size_t n) {
     uint64_t sums = 0, word;
     size_t i = 0, rest = 0;

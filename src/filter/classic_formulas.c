@@ -1,6 +1,6 @@
-/* The formulas as the literature prints them. They ignore the variance of how full the array is,
- * so they promise slightly too little; bly_plan corrects that. They are here because people know
- * them, and to read and check other libraries' filters. */
+/* The formulas as the literature prints them. They ignore the variance of how full the array is, so
+ * their rates are slightly too low; bly_plan corrects that. They are here because they are well
+ * known, and to read and check other libraries' filters. */
 #include "filter/rate.h"
 
 #include <bloomery/formulas.h>
@@ -53,7 +53,8 @@ static bly_status solve_bits(bly_textbook *t) {
     if (!(m < (double)BLYI_MAX_BITS))
         return BLY_ETOOBIG;
     t->bits = (uint64_t)fmax(1, ceil(m));
-    /* The formula's rounding may be one off; the promise is about bly_textbook_fpr. */
+    /* Rounding may make m one too small or too large. The contract is in terms of
+     * bly_textbook_fpr. */
     while (t->bits > 1 && bly_textbook_fpr(t->bits - 1, t->hashes, t->keys) <= t->fpr)
         t->bits--;
     while (bly_textbook_fpr(t->bits, t->hashes, t->keys) > t->fpr)
@@ -66,7 +67,7 @@ static bly_status solve_keys(bly_textbook *t) {
     if (!(n >= 1))
         return BLY_EIMPOSSIBLE;
     t->keys = n < 0x1p63 ? (uint64_t)n : (uint64_t)1 << 63;
-    if (t->keys < (uint64_t)1 << 52) { /* as above; beyond, one key more or less is no rate */
+    if (t->keys < (uint64_t)1 << 52) { /* as in solve_bits; above, one key does not matter */
         while (t->keys > 1 && bly_textbook_fpr(t->bits, t->hashes, t->keys) > t->fpr)
             t->keys--;
         while (bly_textbook_fpr(t->bits, t->hashes, t->keys + 1) <= t->fpr)
@@ -75,8 +76,8 @@ static bly_status solve_keys(bly_textbook *t) {
     return BLY_OK;
 }
 
-/* The rate falls with k up to (m/n) ln 2 and rises after: the first k that reaches it is the one
- * wanted, and beyond the best k there is none. */
+/* The rate falls as k grows to (m/n) ln 2, and rises after that. So the result is the first k that
+ * reaches the requested rate, and no k above the best one can be the first. */
 static bly_status solve_hashes(bly_textbook *t) {
     uint32_t best = bly_textbook_best_hashes(t->bits, t->keys);
     for (uint32_t k = 1; k <= best && k <= 4096; k++) {

@@ -4,12 +4,11 @@
  * that grows is simulated, level by level or doubling by doubling, with the same rule as the real
  * one (level_growth.h, blyi_planner.plan_grown).
  *
- * Given the memory instead, the largest number of keys or the lowest rate that fits is searched
- * for. Both are one search: with x the number of keys, or one over the rate, a larger x takes more
- * bytes. So no kind has to be solved by formulas of its own. (There is one exception: a level of a
- * scalable filter that is just past the rate where bb2x512 takes over from split512 is 13% smaller
- * than one just before it. What is found fits all the same, but may be on the near side of that
- * step.)
+ * If the memory is given, the largest number of keys or the lowest rate that fits is searched for.
+ * Both are the same search: x is the number of keys, or 1 / rate, and a larger x takes more bytes.
+ * So no kind needs formulas to solve for keys or rate. (There is one exception: at the rate below
+ * which a level of a scalable filter becomes bb2x512 instead of split512, its size drops by 13%.
+ * The result of the search fits nevertheless, but a lower rate beyond that step might fit too.)
  */
 #include "filter/cost.h"
 #include "filter/kind.h"
@@ -20,7 +19,7 @@
 #include <math.h>
 
 #define MIN_RATE   0x1p-40
-#define WORST_RATE 0.5 /* that a search for the rate may end at */
+#define WORST_RATE 0.5 /* the highest rate that a search for the rate tries */
 #define MAX_KEYS   ((uint64_t)1 << 56)
 
 static uint64_t min_u64(uint64_t a, uint64_t b) {
@@ -56,12 +55,12 @@ static bool by_levels(bly_kind kind) {
     return rules && rules->plan_level;
 }
 
-/* Whether it grows by doubling. */
+/* Whether a kind grows by doubling. */
 static bool by_doubling(bly_kind kind) {
     return blyi_planner_of(kind)->plan_grown != NULL;
 }
 
-/* Fills in the defaults. Keys and rate are known. */
+/* Returns the needs with defaults filled in. Keys and rate must be given. */
 static bly_needs resolve_needs(bly_kind kind, const bly_needs *needs) {
     bly_needs n = *needs;
     bool grows = n.flags & BLY_NEED_GROW;
@@ -90,11 +89,11 @@ static bly_needs resolve_needs(bly_kind kind, const bly_needs *needs) {
 typedef struct level {
     bly_geometry geometry;
     uint64_t keys;
-    double left;   /* of the rate, for the levels after this one */
+    double left;   /* the part of the rate that is left for later levels */
     unsigned rank; /* 0 is the first */
 } level;
 
-/* Plans a level that follows `last`, if there is one, at that rate. */
+/* Plans a level after `last` (NULL for the first level) that has the rate `fpr`. */
 static bly_status simulate_level(const bly_advice *a, const bly_geometry *last, double fpr,
                                  unsigned hash_bits, level *l) {
     const blyi_level_request wish = {
@@ -125,14 +124,14 @@ static bly_status simulate_next_level(const bly_advice *a, level *l) {
         return BLY_EFULL;
     l->keys = blyi_next_keys(0, l->rank, l->keys);
     bly_status status = simulate_level(a, &last, fpr, a->needs.hash_bits, l);
-    /* As in a filter: it is too late for a better hash. */
+    /* As in blyi_levels_grow: the hash can no longer be replaced by a better one. */
     if (status == BLY_EWEAKHASH)
         status = simulate_level(a, &last, fpr, 128, l);
     return status;
 }
 
-/* The levels there are after the most of keys[0..n) are planned once, since that is what takes
- * time; then each number of keys is spread over them, oldest level first. */
+/* Plans the levels once, for the largest of keys[0..n), because planning takes time. Then
+ * distributes each number of keys over them, oldest level first. */
 static void rates_by_levels(const bly_advice *a, const uint64_t *keys, size_t n, double *rates) {
     level levels[BLYI_MAX_LEVELS], l;
     uint64_t most = 0, room = 0;
@@ -169,7 +168,7 @@ static void rates_by_doubling(const bly_advice *a, const uint64_t *keys, size_t 
 
 /* ---- one kind, keys and rate given ----------------------------------------------------------- */
 
-/* Cache lines that a lookup reads, at most as many as there are. */
+/* The number of cache lines that a lookup reads, at most as many as the body has. */
 static unsigned lookup_lines_of(const bly_geometry *g) {
     const blyi_planner *p = blyi_planner_of(g->kind);
     unsigned lines = p->lookup_lines         ? p->lookup_lines
@@ -206,12 +205,12 @@ static bly_status size_levels(bly_advice *out) {
             return bly_plan_check(&out->geometry);
         rest -= l.keys;
     }
-    /* A filter that has used up its levels or its rate says that it is full; the number of keys it
-     * would have needed is then too big for any. */
+    /* A filter that has used up its levels or its rate reports that it is full. In a plan this
+     * means that the number of keys is too large. */
     return status == BLY_EFULL || status == BLY_ERATE ? BLY_ETOOBIG : status;
 }
 
-/* Does not check whether it fits into needs.bytes. */
+/* Sizes a filter of one kind. Does not check whether it fits into needs.bytes. */
 static bly_status size_kind(bly_kind kind, const bly_needs *needs, bly_advice *out) {
     *out = (bly_advice){.kind = kind, .needs = resolve_needs(kind, needs)};
     bly_status status = by_levels(kind) ? size_levels(out) : size_fixed(out);
@@ -243,12 +242,12 @@ void bly_advice_expected_fpr(const bly_advice *advice, const uint64_t *keys, siz
 typedef struct search {
     bly_kind kind;
     const bly_needs *needs;
-    bool keys;       /* x is the number of keys; else one over the rate */
-    bly_advice best; /* of the largest x so far that fits */
+    bool keys;       /* true: x is the number of keys; false: 1 / rate */
+    bly_advice best; /* the advice for the largest x so far that fits */
 } search;
 
 typedef struct trial {
-    double x, excess; /* ln(bytes / room), less than 0 when it fits */
+    double x, excess; /* ln(bytes needed / bytes allowed), negative if it fits */
     bly_status status;
 } trial;
 
@@ -262,15 +261,16 @@ static trial try_cost(search *s, double x) {
     trial t = {x, 1, size_kind(s->kind, &needs, &a)};
     if (t.status)
         return t;
-    /* Sizes are multiples of 64 bytes, so that none is ever equal to this. */
+    /* Sizes are multiples of 64 bytes, so the limit lies between two of them and the excess is
+     * never 0. */
     t.excess = log((double)a.bytes / ((double)(needs.bytes / 64 * 64) + 32));
     if (t.excess < 0)
         s->best = a;
     return t;
 }
 
-/* A value strictly between the two: where a straight line through them crosses, or halfway, in
- * logarithms. */
+/* A value of x strictly between those of the two trials, on a logarithmic scale: halfway, or where
+ * a straight line through them reaches excess 0. */
 static double cost_between(const search *s, trial low, trial high, bool halfway) {
     double share = halfway ? 0.5 : low.excess / (low.excess - high.excess);
     double x = low.x * exp(log(high.x / low.x) * share);

@@ -4,13 +4,15 @@
 
 #include <bloomery/filter.h>
 
-/* BLY_EINVAL, BLY_ECOUNT and BLY_ERATE as bly_advise, for what no kind could help with. */
+/* Checks for needs that no kind could meet: BLY_OK, or BLY_EINVAL, BLY_ECOUNT or BLY_ERATE as
+ * bly_advise. */
 bly_status blyi_needs_check(const bly_needs *needs);
 
-/* Whether the flags want keys that are all known beforehand, and others later. */
+/* Whether the flags say both that all keys are known in advance and that they change later. */
 bool blyi_needs_contradict(uint32_t flags);
 
-/* Everything in *out but the reason, for needs that passed the check and that the kind can meet. */
+/* Fills in *out except for the reason. The needs must have passed blyi_needs_check, and the kind
+ * must be able to meet them. */
 bly_status blyi_cost(bly_kind kind, const bly_needs *needs, bly_advice *out);
 
 #endif

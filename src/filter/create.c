@@ -7,14 +7,14 @@
 
 #include <math.h>
 
-/* The bits of the hash that a plan counts on: a hash that the caller declares good enough is
- * treated as if it had no collisions, and the default one is widened to 128 bits where it must be.
+/* The bits of the hash that a plan assumes. A hash that the caller declares good enough is treated
+ * as if it had no collisions; the default hash is widened to 128 bits where needed.
  */
 static unsigned planning_bits(const bly_spec *spec) {
     return spec->allow_weak_hash || spec->hasher.id == BLY_HASH_NONE ? 128 : spec->hasher.bits;
 }
 
-/* The most keys that leave half of the cells free, at least 1. */
+/* The largest number of keys that leaves half of the cells free, at least 1. */
 static uint64_t keys_at_half_fill(const bly_geometry *g) {
     uint64_t low = 1, high = BLYI_UNLIMITED_KEYS;
     while (high - low > 1) {
@@ -85,14 +85,14 @@ static bly_status check_filter_spec(const bly_spec *spec) {
         return BLY_EINVAL;
     if (blyi_spec_fields(spec) & ~blyi_kind_of(spec->geometry.kind)->spec_fields)
         return BLY_EINVAL;
-    /* The width may be given in either field, but not two different ones. */
+    /* The width of counters may be given in either field, but not differently in both. */
     if (spec->counting.counter_bits != 0 && spec->geometry.size != 0 &&
         spec->counting.counter_bits != spec->geometry.detail)
         return BLY_EINVAL;
     return blyi_hasher_is_empty(&spec->hasher) ? BLY_EHASHER : BLY_OK;
 }
 
-/* Plans the geometry that the spec asks for. */
+/* Plans the geometry that the spec requests. */
 static bly_status plan_geometry(const bly_spec *spec, unsigned hash_bits, blyi_shape *shape) {
     const bly_geometry *g = &spec->geometry;
     if (spec->counting.counter_bits == 0)
@@ -120,7 +120,8 @@ static bly_status create_filter(const bly_spec *spec, bly_filter **out) {
         return BLY_EUNSUPPORTED; /* bly_builder makes these */
     if (ops->create)
         return ops->create(spec, out);
-    /* The textbook's bits follow from the words of the function itself. */
+    /* The textbook's probes use the words of the function itself, so a custom one is used
+     * unmixed. */
     if (spec->geometry.options & BLY_TEXTBOOK)
         (void)blyi_hasher_match(&spec->hasher, BLY_HASH_CUSTOM_RAW, spec->hasher.seed,
                                 &shape.hasher);

@@ -1,10 +1,10 @@
 /* Defragmentation: moves a filter's allocations one by one.
  *
  * They are numbered in the order of one traversal: the list of levels, each level's handle and then
- * its own allocations, the body, the counters. There are a few hundred at most, so that finding the
- * next one by traversing from the start costs nothing compared to moving it. A body begins at the
- * first aligned address of its allocation, and so may have to be shifted inside one that begins
- * elsewhere.
+ * its own allocations, the body, the counters. There are a few hundred at most, so finding the next
+ * one by a traversal from the start costs little compared with moving it. A body begins at the
+ * first aligned address of its allocation, so it may have to be shifted within an allocation that
+ * has moved.
  */
 #include "base/memory.h"
 #include "filter/levels.h"
@@ -15,17 +15,18 @@ typedef struct traversal {
     bly_defrag_move move;
     void *ctx;
     size_t at;         /* the number of the next allocation */
-    size_t from, upto; /* those to be offered */
+    size_t from, upto; /* the numbers of those to offer */
 } traversal;
 
-/* Where the next allocation has been moved to, or NULL. */
+/* Offers the next allocation to `move`, if its number is in the range. Returns its new address, or
+ * NULL if it was not moved. */
 static void *offer_allocation(traversal *w, void *block, size_t size) {
     size_t here = w->at++;
     return here < w->from || here >= w->upto ? NULL : w->move(w->ctx, block, size);
 }
 
-/* The same for an array of blyi_alloc_array. Returns its address, and *block that of its
- * allocation. */
+/* The same for an array of blyi_alloc_array. Returns the array's address, and sets *block to that
+ * of its allocation. */
 static void *offer_array(traversal *w, const bly_allocator *a, void *array, uint64_t bytes,
                          void **block) {
     if (!*block)

@@ -1,4 +1,5 @@
-/* The filter handle: its life, and the calls in which keys become hashes. */
+/* The filter object: how it is created and destroyed, and the public calls, in which keys are
+ * hashed. */
 #include "filter/filter.h"
 #include "base/bits.h"
 #include "base/memory.h"
@@ -39,7 +40,7 @@ static bool allocate_body(bly_filter *f, const uint8_t *borrowed) {
     return f->body != NULL;
 }
 
-/* bly_filter_contains where the hasher is xxh3 and no kernel hashes and probes. */
+/* bly_filter_contains for xxh3 and a kind without a kernel that hashes and probes. */
 static bool contains_xxh3(const blyi_kernel_view *view, const void *key, size_t len) {
     const bly_filter *f = (const void *)view;
     bly_hash h = blyi_hash_from_strong64(blyi_xxh3(&f->secret, key, len));
@@ -154,12 +155,12 @@ blyi_shape blyi_filter_shape(const bly_filter *f) {
 
 bly_status blyi_filter_may_grow(const bly_filter *f, uint64_t bytes) {
     uint64_t block = blyi_array_block_bytes(&f->alloc, bytes);
-    if (block < bytes) /* where a size_t is too narrow for it */
+    if (block < bytes) /* if the sum exceeds a size_t */
         block = bytes;
     return blyi_growth_fits(f->growth_limit, f->body_bytes, block) ? BLY_OK : BLY_EGROWTH;
 }
 
-/* A borrowed level does not grow here. */
+/* Borrowed levels never grow in f, so they get no limit. */
 void bly_filter_limit_growth(bly_filter *f, uint64_t max_bytes) {
     f->growth_limit = blyi_growth_limit(max_bytes);
     for (unsigned i = f->levels ? f->levels->borrowed : 0; f->levels && i < f->levels->n; i++)
@@ -169,7 +170,8 @@ void bly_filter_limit_growth(bly_filter *f, uint64_t max_bytes) {
 bly_status bly_filter_clone(const bly_filter *f, const bly_allocator *a, bly_filter **out) {
     blyi_shape shape = blyi_filter_shape(f);
     *out = NULL;
-    /* Lookups in a map are safe whatever its body holds. To be changed it must be valid. */
+    /* Lookups in a map are safe for any body. A clone can be changed, and for that its body must be
+     * valid. */
     if (!f->body_allocation && f->ops->body_is_valid && !f->ops->body_is_valid(&shape, f->body))
         return BLY_ECORRUPT;
     bly_status status = blyi_filter_make(&shape, a, NULL, out);
@@ -356,7 +358,7 @@ bly_status bly_filter_remove(bly_filter *f, const void *key, size_t len, bool *r
     return bly_filter_remove_hash(f, f->hasher.one(&f->hasher, key, len), removed);
 }
 
-/* Removing depends on what was removed before, so only hashing and prefetching run ahead. */
+/* Each remove depends on those before it, so only hashing and prefetching run ahead. */
 static bly_status remove_many(bly_filter *f, const bly_bytes *keys, size_t n, uint8_t *removed,
                               bly_batch_result *sum) {
     bly_hash h[BLYI_BATCH_GROUP];
@@ -396,7 +398,7 @@ uint64_t bly_filter_copies_hash(const bly_filter *f, bly_hash h) {
 
 uint64_t bly_filter_copies(const bly_filter *f, const void *key, size_t len) {
     if (f->keyless)
-        return 1; /* as bly_filter_contains: it cannot know */
+        return 1; /* "maybe", as bly_filter_contains */
     return bly_filter_copies_hash(f, f->hasher.one(&f->hasher, key, len));
 }
 

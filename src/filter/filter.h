@@ -1,10 +1,9 @@
-/* filter.h - the filter object, and what is the same for every kind. Internal.
+/* filter.h - the filter object, and functions that every kind shares. Internal.
  *
  * A filter is a handle over one array, its body: little-endian words, 64-byte aligned, a multiple
- * of 64 bytes long, and at every moment byte for byte what a file holds. So saving copies nothing,
- * a mapped file is a filter as it is, and a big-endian host swaps words as it touches them. Or a
- * filter is a handle over a list of such filters, its levels (levels.h), and has no body of its
- * own.
+ * of 64 bytes long, and at every moment byte for byte what a file holds. So saving converts
+ * nothing, a mapped file can be used as it is, and a big-endian host swaps words when it uses them.
+ * Other filters are handles over a list of such filters, their levels (levels.h), and have no body.
  *
  * Function pointers of a filter. A NULL pointer means that the caller takes the next path.
  *
@@ -44,7 +43,8 @@ typedef size_t blyi_block_batch_fn(const bly_filter *f, bly_filter *writer, cons
                                    size_t n, uint8_t *out);
 
 struct bly_filter {
-    /* What kernels for xxh3 read of it, and the same by the names used elsewhere. */
+    /* The members that kernels for xxh3 read, and the same members under the names that are used
+     * elsewhere. */
     union {
         blyi_kernel_view kernel_view;
         struct {
@@ -56,7 +56,7 @@ struct bly_filter {
     const blyi_ops *ops;
     const blyi_kernels *kernels;
     blyi_contains_key_fn *contains_key;
-    blyi_add_key_fn *add_key; /* does not count */
+    blyi_add_key_fn *add_key; /* does not update `items` */
     blyi_contains_key_fn *contains_key_xxh3;
     blyi_add_key_fn *add_key_xxh3;
     blyi_block_batch_fn *batch_keys;
@@ -76,7 +76,7 @@ struct bly_filter {
     bly_sharing sharing;
     bool approximate;
     bool keyless;          /* opened without its hasher */
-    bly_key_rule key_rule; /* what its keys are made from, as far as it is recorded */
+    bly_key_rule key_rule; /* what its keys are made from, if recorded */
     bly_allocator alloc;
     uint64_t growth_limit; /* blyi_growth_limit; 0: none */
     void *body_allocation; /* what to free for the body; NULL when borrowed */
@@ -101,15 +101,16 @@ struct blyi_shape {
     bly_key_rule key_rule;
 };
 
-/* A hasher that was never filled in, or that a filter opened without its key had. */
+/* Whether a hasher was never filled in, or comes from a filter that was opened without its key. */
 static inline bool blyi_hasher_is_empty(const bly_hasher *h) {
     return h->id != BLY_HASH_NONE && (!h->one || !h->many || h->bits == 0);
 }
 
-/* A filter of that shape over `borrowed` (64-byte aligned, bly_plan_bytes long, outliving the
- * filter), or, when that is NULL, over a zeroed body of its own. The geometry is checked first. A
- * kind made of levels gets an empty list of them, whatever its size, capacity and items say.
- * BLY_EKIND, BLY_EGEOMETRY, BLY_ETOOBIG, BLY_EUNSUPPORTED (sharing), BLY_ENOMEM. */
+/* Makes a filter of that shape over the body `borrowed` (64-byte aligned, bly_plan_bytes long,
+ * outliving the filter) or, if that is NULL, over a zeroed body that it owns. Checks the geometry
+ * first. A kind made of levels gets an empty list of levels, whatever its size, capacity and items
+ * say. Returns BLY_OK, BLY_EKIND, BLY_EGEOMETRY, BLY_ETOOBIG, BLY_EINVAL or BLY_EUNSUPPORTED
+ * (sharing), or BLY_ENOMEM. */
 bly_status blyi_filter_make(const blyi_shape *shape, const bly_allocator *a,
                             const uint8_t *borrowed, bly_filter **out);
 
@@ -117,16 +118,16 @@ bly_status blyi_filter_make(const blyi_shape *shape, const bly_allocator *a,
  * does not set become NULL. */
 void blyi_filter_switch_ops(bly_filter *f, const blyi_ops *ops);
 
-/* Replaces f's body by one of geometry `g`, from blyi_alloc_array with its allocation. The old one
- * is freed. */
+/* Replaces f's body by `body`, of geometry `g`, which blyi_alloc_array returned together with
+ * `allocation`. Frees the old body. */
 void blyi_filter_replace_body(bly_filter *f, const bly_geometry *g, uint8_t *body,
                               void *allocation);
 
 /* Whether `f` may grow by an array of `bytes` bytes: BLY_OK or BLY_EGROWTH. */
 bly_status blyi_filter_may_grow(const bly_filter *f, uint64_t bytes);
 
-/* Zeroes the bits past the last one used. A damaged map may have set some before it was copied or
- * united. */
+/* Zeroes the bits behind the last one that is used. Some may be set in a copy of a damaged map, or
+ * in a union with one. */
 void blyi_filter_trim(bly_filter *f);
 
 /* Sets the key rule of f and of its levels, except borrowed ones. */
@@ -138,8 +139,8 @@ void blyi_filter_set_hasher(bly_filter *f, const bly_hasher *hasher, bool keyles
 /* The shape of a filter. */
 blyi_shape blyi_filter_shape(const bly_filter *f);
 
-/* Adds hashes in the filter's sharing mode, and counts. *sum grows by the keys processed and by
- * those that were new, also on failure. */
+/* Adds hashes in the filter's sharing mode, and updates the count. *sum grows by the keys processed
+ * and by those that were new, also on failure. */
 bly_status blyi_filter_add_hashes(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added,
                                   bly_batch_result *sum);
 
@@ -165,7 +166,7 @@ static inline void blyi_filter_count_new(bly_filter *f, size_t n, uint64_t any_h
 /* blyi_ops.contains_many of every kind with a block_shift. */
 size_t blyi_blocks_contain_many(const bly_filter *f, const bly_hash *h, size_t n, uint8_t *found);
 
-/* The count of new keys, stripes included; and its replacement by another number. */
+/* Get or set the number of keys added, stripes included. */
 uint64_t blyi_filter_items(const bly_filter *f);
 void blyi_filter_set_items(bly_filter *f, uint64_t items);
 

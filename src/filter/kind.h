@@ -1,7 +1,7 @@
 /* kind.h - what a kind of filter must supply: its descriptor. Internal.
  *
  * A kind lives in a folder of src/kinds/ and reaches the rest of the library through one blyi_kind:
- * what it is in words, how it is sized (blyi_planner), what a lookup costs, and its operations
+ * its description, how it is sized (blyi_planner), what a lookup costs, and its operations
  * (blyi_ops). The table of kinds (kind_table.c) names the descriptors. Everything else asks them:
  * planning, advice, cost, files, statistics and, through public functions, the command line.
  *
@@ -19,15 +19,15 @@ typedef struct blyi_shape blyi_shape; /* filter.h */
 
 /* ---- sizing ---------------------------------------------------------------------------------- */
 
-/* A larger share of a rate than this justifies one more bit. Otherwise a kind whose rates are
- * powers of two would need 9 bits for 1/256, because of the hash's own collisions. */
+/* A rate may be exceeded by this share of it. Otherwise a kind whose rates are powers of two would
+ * need 9 bits for 1/256, because of the hash's own collisions. */
 #define BLYI_RATE_TOLERANCE 0x1p-20
 
 /* More keys than any filter is made for. */
 #define BLYI_UNLIMITED_KEYS ((uint64_t)1 << 56)
 
-/* Whether a filter of any kind may be requested for these numbers: BLY_OK, BLY_EINVAL (hash_bits),
- * BLY_ERATE, BLY_ECOUNT or BLY_EWEAKHASH. In plan.c. */
+/* Checks a request for a plan of any kind: BLY_OK, BLY_EINVAL (hash_bits), BLY_ERATE, BLY_ECOUNT or
+ * BLY_EWEAKHASH. In plan.c. */
 bly_status blyi_check_request(uint64_t keys, double fpr, unsigned hash_bits);
 
 /* How a kind of plain bits is sized: plan.c does it for all of them from these numbers. */
@@ -38,7 +38,7 @@ typedef struct blyi_bit_layout {
     uint32_t min_valid; /* the smallest size that a geometry may have */
     uint32_t size_unit; /* the size of a valid geometry is a multiple of this */
     uint32_t min_k, max_k, k_step;
-    uint32_t options;      /* that its geometries may have: BLY_FOLDABLE, BLY_TEXTBOOK */
+    uint32_t options;      /* permitted ones: BLY_FOLDABLE, BLY_TEXTBOOK */
     bool best_k_is_simple; /* the best k is near log2(1/p), so that others need not be tried */
     /* ln(1 - q), where q is the probability that one key sets one given bit: (1 - q)^n of the bits
      * are expected to be clear after n keys. */
@@ -55,24 +55,25 @@ typedef struct blyi_planner {
     bly_status (*check)(const bly_geometry *g);
     /* Bits of the body that are used. */
     uint64_t (*bits)(const bly_geometry *g);
-    /* Bits of one cell: a byte of the file's header. */
+    /* Bits per cell, which the file's header stores in a byte. */
     unsigned (*width)(const bly_geometry *g);
     /* The smallest geometry for `keys` (at least 1) at `fpr` (2^-40 .. 1), from which the hash's
-     * own collisions have been subtracted. BLY_ETOOBIG; BLY_ERATE when the kind cannot be that
-     * exact. NULL: what a filter takes follows from what is added, and cannot be planned. */
+     * own collisions have been subtracted. Returns BLY_OK, BLY_ETOOBIG, or BLY_ERATE if the kind
+     * cannot reach so low a rate. NULL for a kind whose size cannot be planned, because it follows
+     * from the keys that are added. */
     bly_status (*plan)(uint64_t keys, double fpr, bly_geometry *out);
-    /* bly_plan_counting, for a kind whose counters may have other widths; else NULL. */
+    /* bly_plan_counting, for a kind with a choice of counter widths; else NULL. */
     bly_status (*plan_counters)(uint64_t keys, double fpr, uint32_t counter_bits,
                                 unsigned hash_bits, bly_geometry *out);
-    /* The expected FPR after n > 0 keys, and the most keys that fit whatever the rate, at most
-     * BLYI_UNLIMITED_KEYS, which means that any number does. */
+    /* The expected FPR after n > 0 keys; and the largest number of keys that fit at any rate.
+     * BLYI_UNLIMITED_KEYS means that any number fits. */
     double (*rate)(const bly_geometry *g, double n);
     uint64_t (*max_keys)(const bly_geometry *g);
     /* The share of the cells in use after n keys. */
     double (*fill)(const bly_geometry *g, double n);
-    /* For a kind that doubles when it is full, else NULL: how often it can double from here; how
-     * many keys it must be able to grow to, for needs with nothing left open; and its geometry when
-     * it has grown to `keys`. */
+    /* For a kind that doubles when it is full, else NULL: how often a filter of geometry g can
+     * still double; how many keys it must be able to grow to, for needs whose defaults are filled
+     * in; and its geometry when it has grown to `keys`. */
     unsigned (*doublings_left)(const bly_geometry *g);
     uint64_t (*horizon)(const bly_needs *needs);
     bly_status (*plan_grown)(const bly_needs *needs, uint64_t keys, bly_geometry *out);
@@ -80,7 +81,7 @@ typedef struct blyi_planner {
      * where that is NULL, one line for each hash. */
     unsigned lookup_lines;
     unsigned (*count_lookup_lines)(const bly_geometry *g);
-    /* Counters that keys share; NULL: none. */
+    /* The number of counters that keys share; NULL if there are none. */
     uint64_t (*counters)(const bly_geometry *g);
 } blyi_planner;
 
@@ -90,10 +91,10 @@ typedef struct blyi_ops {
     /* BLY_CAN_* and the other flags of filter.h. They belong to the operations: a read-only view of
      * a filter's memory has an ops table of its own, with fewer of them. */
     uint32_t capabilities;
-    /* For the kinds all of whose work is one block per key (sbbf, split512): the size of a block as
-     * a power of two, else 0; and the function that sets the filter's kernel pointers (filter.h).
-     * Batches of these kinds take a faster path (block_batch.c). A kind that is so only for lookups
-     * leaves f->add_block and f->add_blocks NULL; its adds go through `try_add_many`. */
+    /* For kinds whose operations touch one block per key (such as sbbf and split512): log2 of the
+     * size of a block, else 0; and the function that sets the filter's kernel pointers (filter.h).
+     * Batches of these kinds take a faster path (block_batch.c). A kind for which this is true only
+     * of lookups leaves f->add_block and f->add_blocks NULL; its adds go through `try_add_many`. */
     unsigned block_shift;
     void (*select_kernels)(bly_filter *f);
     /* Creates a filter of a kind that bly_plan cannot size; else NULL. */
@@ -102,22 +103,22 @@ typedef struct blyi_ops {
      * then NULL, and `clear`, `fill_stats`, `is_compatible`, `is_equal` and, where the kind can,
      * `union_with` are not; `any_size` is true. */
     const struct blyi_level_rules *level_rules;
-    /* For such a kind, or NULL: the one level to which a batch of n keys to add, or of any number
-     * to look up when n is 0, can be handed as it is; NULL when other levels matter, or when that
-     * level has no room for n more keys. */
+    /* For a kind made of levels; may be NULL. Returns the one level that can process a whole batch:
+     * n keys to add or, if n is 0, any number to look up. Returns NULL if other levels matter, or
+     * if that level has no room for n more keys. */
     bly_filter *(*single_level)(const bly_filter *f, size_t n);
-    /* Start the loads that adding or looking up these hashes will need. */
+    /* Prefetches the lines that adding or looking up these hashes will touch. */
     void (*prefetch)(const bly_filter *f, const bly_hash *h, size_t n);
     /* The same for lookups alone, where they need less; else NULL. */
     void (*prefetch_contains)(const bly_filter *f, const bly_hash *h, size_t n);
-    /* The same for add_many_shared; NULL for a kind without. */
+    /* The same for add_many_shared; NULL for a kind without it. */
     void (*prefetch_add_shared)(const bly_filter *f, const bly_hash *h, size_t n);
     /* added[i] (when not NULL) = 1 if h[i] was new. Returns how many were. */
     size_t (*add_many)(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added);
     /* For a kind whose adds can fail, instead of the one above: as blyi_filter_add_hashes. */
     bly_status (*try_add_many)(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added,
                                bly_batch_result *sum);
-    /* As add_many, while other threads add too. */
+    /* As add_many, while other threads may add at the same time. */
     size_t (*add_many_shared)(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added);
     /* found[i] (when not NULL) = 1 if h[i] may be present. Returns how many may. */
     size_t (*contains_many)(const bly_filter *f, const bly_hash *h, size_t n, uint8_t *found);
@@ -131,10 +132,10 @@ typedef struct blyi_ops {
     double (*current_fpr)(const bly_filter *f);
     /* Fills `to`, which is empty and `divisor` times smaller, from `from`. */
     void (*fold)(const bly_filter *from, uint64_t divisor, bly_filter *to);
-    /* All that follow may be NULL. Then the operation is what it would be for plain bits, or the
-     * kind does not have it.
+    /* All functions below may be NULL. Then the operation is the one for plain bits, or the kind
+     * does not have it.
      *
-     * Removes one copy of a key, and counts. Sets *removed. */
+     * Removes one copy of a key, updates the count, and sets *removed. */
     bly_status (*remove_one)(bly_filter *f, bly_hash h, bool *removed);
     /* How many copies of a key there are. */
     uint64_t (*count_copies)(const bly_filter *f, bly_hash h);
@@ -146,22 +147,23 @@ typedef struct blyi_ops {
      * is 0. */
     bool (*body_is_valid)(const blyi_shape *shape, const uint8_t *body);
     /* Corrects what bly_filter_get_info computed as if every bit of the body were a Bloom filter's:
-     * set_bits, fill, expected_fill, estimated_keys, expected_fpr. current_fpr holds only the
-     * hash's collisions before. For a kind made of levels: fills in everything. */
+     * set_bits, fill, expected_fill, estimated_keys, expected_fpr. On entry current_fpr holds only
+     * the share of the hash's collisions. For a kind made of levels: fills in all members. */
     void (*fill_stats)(const bly_filter *f, bly_filter_info *out);
     /* dst becomes the result, for compatible filters. On failure dst is unchanged. */
     bly_status (*union_with)(bly_filter *dst, const bly_filter *src);
     bly_status (*intersect_with)(bly_filter *dst, const bly_filter *src);
     bly_status (*subtract_from)(bly_filter *dst, const bly_filter *src);
     bly_status (*estimate_overlap)(const bly_filter *a, const bly_filter *b, bly_overlap *out);
-    /* What two filters of equal kind, hash, seed, size, k, options and detail must have in common
-     * besides. With `any_size`, size and k may differ, with `any_detail` the detail, and this
+    /* Whether two filters of equal kind, hash, seed, size, k, options and detail are compatible. If
+     * `any_size` is true, size and k may differ, and if `any_detail` is true, the detail; then this
      * function decides. */
     bool (*is_compatible)(const bly_filter *a, const bly_filter *b);
     bool any_size, any_detail;
     /* Whether two compatible filters have the same contents; NULL: when all bytes are equal. */
     bool (*is_equal)(const bly_filter *a, const bly_filter *b);
-    /* How a kind is built from all its keys (kinds/builder/builder.h); NULL: keys are added. */
+    /* How a filter is built from all its keys (kinds/builder/builder.h); NULL for kinds to which
+     * keys are added. */
     const struct blyi_solver *solver;
     /* `prefetch` reads ops, geometry and the address of the body alone, and no byte of the body. So
      * it can run for a filter that another thread may be using (prefetch_hints.c). */
@@ -170,7 +172,7 @@ typedef struct blyi_ops {
 
 /* ---- the descriptor -------------------------------------------------------------------------- */
 
-/* The members of bly_spec with options of single kinds. */
+/* The members of bly_spec that are options of single kinds. */
 enum {
     BLYI_SPEC_LEVELS = 1u << 0,   /* scalable */
     BLYI_SPEC_HORIZON = 1u << 1,  /* cuckoo */
@@ -194,14 +196,15 @@ typedef struct blyi_kind {
      * description, beginning with its own separator. NULL: "4,096 blocks", ", 8 bits per key". */
     void (*describe_size)(const bly_geometry *g, const char *grouped, char *out, size_t room);
     void (*describe_rest)(const bly_geometry *g, char *out, size_t room);
-    /* BLY_NEED_* that it meets besides what its capabilities say, and those that must be among the
-     * needs, because the kind is for nothing else; why it is never what is needed, or NULL. */
+    /* BLY_NEED_* that it meets in addition to those that follow from its capabilities, and those
+     * without which it is not advised, because it is for nothing else; why it is never advised, or
+     * NULL. */
     uint32_t meets, requires;
     const char *never_advised;
     uint32_t spec_fields;  /* BLYI_SPEC_* */
-    bool may_miss_members; /* what was removed is marked by fingerprints, which may hide a member */
-    /* Why it lacks an operation, by bly_operation, where the reason is its own; NULL elsewhere
-     * (set_operations.c has reasons that follow from capabilities). */
+    bool may_miss_members; /* removed keys are recorded as fingerprints, which may hide members */
+    /* Why it lacks an operation, indexed by bly_operation. NULL where the reason follows from its
+     * capabilities (set_operations.c). */
     const char *refusals[BLYI_OPERATIONS];
     const blyi_planner *planner;
     const blyi_ops *ops;
@@ -210,20 +213,21 @@ typedef struct blyi_kind {
 /* The descriptor of a kind; NULL for a code that no kind of this version has. */
 const blyi_kind *blyi_kind_of(bly_kind kind);
 
-/* Those with an option that is not the default (create.c). */
+/* The BLYI_SPEC_* of the members of a spec that differ from their default. In create.c. */
 uint32_t blyi_spec_fields(const bly_spec *spec);
 
-/* The operations of a kind; NULL as above. */
+/* The operations of a kind; NULL for an unknown code. */
 static inline const blyi_ops *blyi_ops_of(bly_kind kind) {
     const blyi_kind *k = blyi_kind_of(kind);
     return k ? k->ops : NULL;
 }
 
-/* The planner of a kind. That of an unknown code fits no geometry, so that public functions are
- * memory-safe for any. */
+/* The planner of a kind. For an unknown code it is one that accepts no geometry, so that public
+ * functions are memory-safe for any code. */
 const blyi_planner *blyi_planner_of(bly_kind kind);
 
-/* blyi_kind.describe_rest of several kinds: nothing; and the counters of a block and of a key. */
+/* blyi_kind.describe_rest of several kinds. The first writes nothing, the second the number of
+ * counters in a block and per key. */
 void blyi_describe_nothing(const bly_geometry *g, char *out, size_t room);
 void blyi_describe_counters(const bly_geometry *g, char *out, size_t room);
 

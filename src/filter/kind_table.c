@@ -1,4 +1,4 @@
-/* The table of kinds, and what can be asked about a kind without a filter of it.
+/* The table of kinds, and functions about a kind that need no filter.
  *
  * This is the one file outside src/kinds/ that names the descriptors. To add a kind, declare its
  * descriptor and give it a row.

@@ -1,7 +1,7 @@
 /* Filters that grow by levels: the rule of growth, and opening the next level.
  *
- * Filters made of filters cannot be planned, since what they take depends on what is added. All
- * that can be said of such a geometry is whether a file may have it.
+ * Filters made of filters cannot be planned, because their size depends on the keys that are added.
+ * Their geometries can only be checked: whether a file may have them.
  */
 #include "filter/level_growth.h"
 #include "filter/rate.h"
@@ -9,7 +9,7 @@
 #include <math.h>
 #include <stdio.h>
 
-/* Rates are sums of rounded numbers. */
+/* Tolerance for sums of rounded rates. */
 #define SLACK 1e-9
 
 /* ---- geometries ------------------------------------------------------------------------------ */
@@ -57,7 +57,7 @@ void blyi_describe_levels(const bly_geometry *g, const char *grouped, char *out,
 
 /* ---- what each level must be ----------------------------------------------------------------- */
 
-#define WORST_RATE 0.5 /* of a level */
+#define WORST_RATE 0.5 /* the highest rate of a level */
 
 double blyi_first_rate(double fpr, double share) {
     return fmin(share * fpr, WORST_RATE);
@@ -106,7 +106,7 @@ static bly_status check_growing_spec(const bly_spec *spec, double share) {
     return spec->capacity == 0 ? BLY_ECOUNT : BLY_OK;
 }
 
-/* Opens a level for `keys` keys at that rate. With 128 bits any hash is good enough. */
+/* Opens a level for `keys` keys at rate `fpr`. hash_bits = 128 accepts any hash. */
 static bly_status open_next_level(bly_filter *f, uint64_t keys, double fpr, unsigned hash_bits) {
     const bool first = f->levels->n == 0;
     const blyi_level_request wish = {
@@ -162,7 +162,7 @@ bly_status blyi_levels_create(const bly_spec *spec, uint32_t growth, bly_filter 
 
 /* ---- growth ---------------------------------------------------------------------------------- */
 
-/* Whether two successive levels have one share of the rate between them. */
+/* Whether two successive levels share one part of the rate. */
 static bool levels_share_rate(bly_kind kind, const bly_geometry *a, const bly_geometry *b) {
     const blyi_level_rules *rules = blyi_ops_of(kind)->level_rules;
     return rules->share_rate && rules->share_rate(a, b);
@@ -185,7 +185,8 @@ bly_status blyi_levels_grow(bly_filter *f) {
     if (f->levels->n == BLYI_MAX_LEVELS)
         return BLY_EFULL;
     bly_status status = open_next_level(f, keys, rate, f->hasher.bits);
-    /* It is too late for a better hash: the level gets the size that its keys need without one. */
+    /* The hash can no longer be replaced by a better one, so the level is sized as if the hash had
+     * no collisions. */
     if (status == BLY_EWEAKHASH)
         status = open_next_level(f, keys, rate, 128);
     return status == BLY_ERATE ? BLY_EFULL : status;

@@ -2,8 +2,8 @@
  *
  * The capacities of levels grow by a factor, and their rates form a series whose sum stays within
  * the requested rate (kinds/scalable/scalable.c explains the rule). A level's capacity and rate are
- * in its header, so what the next one must be follows from those there are. The first two sections
- * are pure: planning the growth of a filter without making one (cost.c) needs them as well.
+ * in its header, so the next level follows from the existing ones. The functions of the first two
+ * sections are pure, because cost.c uses them to plan the growth of a filter that does not exist.
  */
 #ifndef BLYI_FILTER_LEVEL_GROWTH_H
 #define BLYI_FILTER_LEVEL_GROWTH_H
@@ -29,7 +29,7 @@ static inline bool blyi_growth_is_valid(uint32_t detail) {
     return detail <= BLYI_MAX_GROWTH && detail != BLYI_DEFAULT_GROWTH;
 }
 
-/* The planner of such a kind, given its check of a geometry. */
+/* The planner of a kind made of levels. `checker` is its blyi_planner.check. */
 #define BLYI_LEVELS_PLANNER(checker)                                                               \
     {                                                                                              \
         .check = checker, .bits = blyi_levels_geometry_bits, .width = blyi_levels_geometry_width,  \
@@ -55,19 +55,20 @@ bly_status blyi_levels_geometry_check(const bly_geometry *g, uint32_t min, uint3
 /* ---- what each level must be -------------------------------------------------------------------
  */
 
-#define BLYI_FIRST_SHARE 0.15 /* of the rate, for the first level */
-#define BLYI_NEXT_SHARE  0.15 /* of what is left of it, for the next: 1 - r */
+#define BLYI_FIRST_SHARE 0.15 /* the first level's share of the rate */
+#define BLYI_NEXT_SHARE  0.15 /* the next level's share of the rest: 1 - r */
 
 /* The rate of two levels together: a key is found when either finds it. */
 static inline double blyi_combined_rate(double a, double b) {
     return a + b - a * b;
 }
 
-/* The rate of the first level: its share, but so low that it never has more keys than bits. */
+/* The rate of the first level: its share, but at most 1/2, so that it never has more keys than
+ * bits. */
 double blyi_first_rate(double fpr, double share);
 
-/* What the next level must be: for `keys` keys, in a filter of that kind. With 128 bits any hash is
- * good enough. */
+/* A request for the next level: for `keys` keys, in a filter of that kind. hash_bits = 128 accepts
+ * any hash. */
 typedef struct blyi_level_request {
     bly_kind kind;
     const bly_geometry *last; /* of the level before it, or NULL */
@@ -76,22 +77,23 @@ typedef struct blyi_level_request {
     unsigned hash_bits;
 } blyi_level_request;
 
-/* Whether a first level of rate `first` has taken most of the whole's. */
+/* Whether a first level of rate `first` takes at least half of the rate of the whole filter. */
 static inline bool blyi_first_level_dominates(double first, double whole) {
     return first >= whole / 2;
 }
 
-/* The geometry of the level. *fpr is the rate that it may have, and becomes the rate that it takes.
- * bly_plan's statuses. */
+/* Plans the level that is requested. *fpr is the rate that it may have, and becomes the rate that
+ * it takes. Returns the statuses of bly_plan. */
 bly_status blyi_level_plan(const blyi_level_request *request, double *fpr, bly_geometry *out);
 
-/* How many keys the level after one for `keys` holds, in a filter of `levels` levels whose geometry
- * has that detail; UINT64_MAX when they are more than can be counted. A factor of 1 would soon use
- * up the permitted number of levels, so it means 2 once there are BLYI_MAX_EQUAL_LEVELS. */
+/* The capacity of the level after one of capacity `keys`, in a filter of `levels` levels whose
+ * geometry has that detail; UINT64_MAX if it would be larger. A factor of 1 would soon use up the
+ * permitted number of levels, so from BLYI_MAX_EQUAL_LEVELS levels on it means 2. */
 enum { BLYI_MAX_EQUAL_LEVELS = 16 };
 uint64_t blyi_next_keys(uint32_t detail, unsigned levels, uint64_t keys);
 
-/* How many bits the default hash of a filter has whose first level holds `first_keys`. */
+/* The number of bits of the default hash, for a filter whose first level has capacity
+ * `first_keys`. */
 unsigned blyi_growth_hash_bits(uint64_t first_keys, double fpr);
 
 /* ---- filters -----------------------------------------------------------------------------------
@@ -100,8 +102,8 @@ unsigned blyi_growth_hash_bits(uint64_t first_keys, double fpr);
 /* blyi_ops.create, given the factor of growth, which the kind may derive from the spec. */
 bly_status blyi_levels_create(const bly_spec *spec, uint32_t growth, bly_filter **out);
 
-/* Opens the next level. BLY_ENOMEM; BLY_ETOOBIG; BLY_EGROWTH; BLY_EFULL when there are too many, or
- * its rate would be too low. */
+/* Opens the next level. Returns BLY_OK, BLY_ENOMEM, BLY_ETOOBIG, BLY_EGROWTH, or BLY_EFULL if there
+ * are too many levels or the rate of the next one would be too low. */
 bly_status blyi_levels_grow(bly_filter *f);
 
 /* blyi_ops.clear: back to the first level. */
@@ -115,7 +117,7 @@ static inline bly_filter *blyi_newest_level(const bly_filter *f) {
     return f->levels->at[f->levels->n - 1];
 }
 
-/* How many more keys a level is made for. */
+/* How many more keys fit into a level's capacity. */
 static inline uint64_t blyi_level_room(const bly_filter *level) {
     return level->items < level->capacity ? level->capacity - level->items : 0;
 }

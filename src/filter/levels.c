@@ -33,7 +33,7 @@ bly_status blyi_levels_append(bly_filter *f, const bly_filter *from) {
     bly_status status = bly_filter_clone(from, &f->alloc, &level);
     if (status)
         return status;
-    /* `from`, or a level of it, may have been opened without it. */
+    /* `from`, or a level of it, may have been opened without its hasher. */
     blyi_filter_set_hasher(level, &f->hasher, f->keyless);
     blyi_levels_push(f, level);
     return BLY_OK;

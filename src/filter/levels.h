@@ -1,9 +1,10 @@
 /* levels.h - filters made of filters: a list of levels. Internal.
  *
  * The handle of such a filter has no body. Its geometry is {kind, levels, bytes}, where bytes is
- * what the levels take in a file, each with its header; its capacity and items follow from theirs
- * by its kind's own rule. The functions here keep that true. Levels have the handle's hasher and
- * allocator. A level may be made of levels itself, where its kind and that of the whole allow it.
+ * the size of the levels in a file, each with its header. Its capacity and items follow from those
+ * of the levels, by a rule of its kind. The functions here keep all of this up to date. Levels have
+ * the handle's hasher and allocator. A level may be made of levels itself, where its kind and that
+ * of the whole allow it.
  */
 #ifndef BLYI_FILTER_LEVELS_H
 #define BLYI_FILTER_LEVELS_H
@@ -25,7 +26,8 @@ typedef struct blyi_levels {
 struct blyi_level_request; /* level_growth.h */
 
 /* What a kind made of levels supplies. The first two functions validate what a file contains. Hash
- * and seed of the levels are known to be the whole's; items and rates may be anything. */
+ * and seed of the levels are known to equal those of the whole filter; items and rates may be
+ * anything. */
 typedef struct blyi_level_rules {
     /* Whether a filter of that shape may be level i. */
     bool (*accepts_level)(const blyi_shape *whole, unsigned i, const blyi_shape *level);
@@ -37,10 +39,9 @@ typedef struct blyi_level_rules {
     /* Plans one level, for a kind whose filter grows by levels; else NULL (level_growth.h). */
     bly_status (*plan_level)(const struct blyi_level_request *request, double *fpr,
                              bly_geometry *out);
-    /* Whether two successive levels of these geometries have one share of the rate between them;
-     * NULL: never. */
+    /* Whether two successive levels of these geometries share one part of the rate; NULL: never. */
     bool (*share_rate)(const bly_geometry *a, const bly_geometry *b);
-    /* Whether bly_filter_level returns them: they are equal parts of one set. */
+    /* Whether bly_filter_level returns the levels, because they are equal parts of one set. */
     bool levels_are_public;
 } blyi_level_rules;
 
@@ -49,10 +50,10 @@ static inline bool blyi_kind_has_levels(bly_kind kind) {
     return blyi_ops_of(kind)->level_rules != NULL;
 }
 
-/* `f` owns `level` from now on. There must be room for one. */
+/* Appends `level`, which f then owns. f must have fewer than BLYI_MAX_LEVELS levels. */
 void blyi_levels_push(bly_filter *f, bly_filter *level);
 
-/* Keeps the first `n` levels. */
+/* Removes all levels but the first `n`. */
 void blyi_levels_truncate(bly_filter *f, unsigned n);
 
 /* Recomputes the whole's geometry, capacity and items after its levels have changed. */
@@ -74,20 +75,21 @@ bly_status blyi_levels_union(bly_filter *dst, const bly_filter *src);
  * fill and expected fill, the name of the hash. All other fields are 0. */
 void blyi_levels_sum_stats(const bly_filter *f, bly_filter_info *each, bly_filter_info *out);
 
-/* blyi_ops.fill_stats, where any level may have a key. */
+/* blyi_ops.fill_stats, for kinds in which any level may have a key. */
 void blyi_levels_stats(const bly_filter *f, bly_filter_info *out);
 
 /* ---- lookups in all levels, any of which may have a key ----------------------------------------
  */
 
-/* The hashes, at most a group, that none of the levels looked up has. */
+/* The hashes of a group that none of the searched levels contains. */
 typedef struct blyi_absent {
     size_t n;
     bly_hash h[BLYI_BATCH_GROUP];
     uint8_t from[BLYI_BATCH_GROUP]; /* their positions in the batch */
 } blyi_absent;
 
-/* Looks n hashes, at most a group, up in the oldest `levels` levels. */
+/* Looks up n <= BLYI_BATCH_GROUP hashes in the oldest `levels` levels. *out receives those that
+ * none of them contains. */
 void blyi_levels_find_absent(const bly_filter *f, unsigned levels, const bly_hash *h, size_t n,
                              blyi_absent *out);
 

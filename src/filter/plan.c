@@ -1,9 +1,9 @@
 /* Sizing: the smallest geometry for a number of keys and a rate.
  *
- * The closed formula m = -n ln p / ln^2 2 overshoots p once k is a whole number, and does not fit
- * blocks. So all kinds of plain bits are sized alike: for each k worth trying, the smallest size
- * whose computed rate (rate.c) is within p, searched from the formula's guess (size_search.c); then
- * the smallest of these. Other kinds size themselves (blyi_planner).
+ * The closed formula m = -n ln p / ln^2 2 gives a rate above p once k is rounded to a whole number,
+ * and does not apply to blocks. So all kinds of plain bits are sized alike: for each k worth
+ * trying, the smallest size whose computed rate (rate.c) is within p, searched from the formula's
+ * guess (size_search.c); then the smallest of these. Other kinds size themselves (blyi_planner).
  */
 #include "filter/kind.h"
 #include "filter/rate.h"
@@ -82,7 +82,7 @@ uint64_t bly_plan_capacity(const bly_geometry *g, double fpr, unsigned hash_bits
         high = own->max_keys(g);
     if (!(fpr > 0) || high == 0)
         return 0;
-    /* A rate that does not depend on the keys is met by all of them or none. */
+    /* A rate that does not depend on the number of keys is kept for any number, or for none. */
     if (own && own->rate(g, 1) == own->rate(g, (double)high))
         fpr *= 1 + BLYI_RATE_TOLERANCE;
     if (bly_plan_fpr(g, high, hash_bits) <= fpr)
@@ -97,7 +97,7 @@ uint64_t bly_plan_capacity(const bly_geometry *g, double fpr, unsigned hash_bits
     return low;
 }
 
-/* Rounds up to an odd number under 64 times a power of two times `step`. */
+/* Rounds up to step * m * 2^i with m <= 64, so that the filter can be folded i times. */
 static uint64_t round_to_foldable(uint64_t size, uint64_t step) {
     uint64_t units = size / step;
     unsigned shift = 0;
@@ -107,7 +107,7 @@ static uint64_t round_to_foldable(uint64_t size, uint64_t step) {
     return (top << shift) * step;
 }
 
-/* A geometry whose size is searched for, in steps. */
+/* A geometry whose size is to be found, as a number of steps. */
 typedef struct sizing {
     bly_geometry g;
     uint32_t step;
@@ -120,14 +120,15 @@ static double bits_excess(void *ctx, uint64_t steps) {
     return blyi_excess(blyi_rate(&z->g, z->n), z->p);
 }
 
-/* The smallest size with k = z->g.hashes whose rate is within p; false when none is, or when it
- * would take more than `limit` bits. If the limit comes from a plan that is `known` to suffice, it
- * is tried first: most k cannot do better. */
+/* Finds the smallest size with k = z->g.hashes whose rate is within p. Returns false if there is
+ * none of at most `limit` bits. `known` means that the limit comes from a plan for another k. Then
+ * the limit is tried first, because most k need more. */
 static bool smallest_bits(const blyi_bit_layout *l, sizing *z, uint64_t limit, bool known) {
     uint32_t k = z->g.hashes;
     uint64_t per_step = bits_per_size(l, k) * l->step;
     uint64_t most = limit / per_step, least = l->min_size / l->step;
-    /* No layout beats a classic filter of the same k, so its formula is where to start. */
+    /* No layout needs fewer bits than a classic filter with the same k, so the search starts from
+     * its formula. */
     double ideal = -(double)k * z->n / log1p(-pow(z->p, 1.0 / k)) / (double)per_step;
     if (!(ideal <= (double)most) || least > most || (known && bits_excess(z, most) > 0))
         return false;
@@ -139,8 +140,8 @@ static bool smallest_bits(const blyi_bit_layout *l, sizing *z, uint64_t limit, b
     return steps != 0;
 }
 
-/* The smallest of all k from..to, and of two that are as small the one with fewer hashes. Starts
- * with the k that is likely to be best, so that little is spent on the others. */
+/* The smallest geometry of all k in from..to; of two of the same size, the one with fewer hashes.
+ * Starts with the k that is likely to be best, so that little time is spent on the others. */
 static bly_geometry smallest_of_all(const blyi_bit_layout *l, sizing *z, uint32_t from, uint32_t to,
                                     uint32_t start) {
     bly_geometry best = {0};
@@ -172,8 +173,8 @@ bly_status blyi_check_request(uint64_t keys, double fpr, unsigned hash_bits) {
 /* A plan for a kind of plain bits. */
 static bly_status plan_bits(bly_kind kind, const blyi_bit_layout *l, double n, double p,
                             uint32_t options, bly_geometry *out) {
-    /* The best k of a classic filter is near log2(1/p). Slices that are rounded up, the textbook's
-     * colliding probes and blocks may need another: there all are tried. */
+    /* The best k of a classic filter is near log2(1/p). With slices that are rounded up, with the
+     * textbook's colliding probes and with blocks it may be another, so all k are tried. */
     uint32_t from = l->min_k, to = l->max_k, wish = (uint32_t)fmax(1, floor(-log2(p)));
     if (l->best_k_is_simple && !(options & BLY_TEXTBOOK)) {
         from = wish > 2 ? wish - 1 : 1;

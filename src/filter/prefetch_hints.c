@@ -1,5 +1,5 @@
-/* Prefetch hints: addresses remembered from an earlier lookup, so that the memory of a key can be
- * requested before the filter itself is at hand. */
+/* Prefetch hints: addresses remembered from an earlier lookup, so that the lines of a key can be
+ * prefetched before the filter itself is available. */
 #include "filter/level_growth.h"
 
 #include <bloomery/host/prefetch.h>

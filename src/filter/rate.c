@@ -17,13 +17,13 @@
  * Memoised values. To find a size, such a mean is computed at many sizes, and most of the time is
  * spent in f; but f(i) is the same at all of them. So its values are kept, for the life of the
  * process, in rows: a row belongs to one f and one k, and a value is computed when it is first
- * needed. There are more rows than a process comes to use (the kinds have some 150 between them; a
- * few dozen is usual), of a page each, and unused pages cost nothing. Where rows or their length do
- * not suffice, f is called every time.
+ * needed. There are more rows than a process uses (all kinds together have some 150 combinations of
+ * f and k; a process usually needs a few dozen). A row is one page, and unused pages cost nothing.
+ * Without a free row, or beyond its length, f is called every time.
  *
  * Threads. A value is a word that is read and written atomically. Threads that miss the same one
- * compute the same number. It is stored inverted: 0 means "not known", and no value has only ones
- * for bits, since that is not a number.
+ * compute the same number. It is stored inverted: 0 means "not known". No value is stored as 0,
+ * because a number whose bits are all ones would be a NaN.
  */
 #include "filter/rate.h"
 #include "filter/kind.h"
@@ -77,7 +77,7 @@ typedef struct memo_owner {
 static memo_owner memo_owners[MEMO_ROWS];
 static uint64_t memo_values[MEMO_ROWS][MEMO_LENGTH];
 
-/* The row of f and k; NULL when no row is free. */
+/* The row of f and k; NULL if no row is free, or if another thread is taking one at this moment. */
 static uint64_t *memo_row(blyi_block_rate f, unsigned k) {
     size_t start = ((size_t)(uintptr_t)f / 16 + (size_t)k * 37) % MEMO_ROWS;
     for (size_t i = 0; i < MEMO_ROWS; i++) {
@@ -109,7 +109,7 @@ static double compute_value(blyi_block_rate f, unsigned k, double i, uint64_t *w
     return value;
 }
 
-/* Only for whole numbers of keys: an estimate may be of two and a half. */
+/* f(k, i), from the row if i is a whole number. (An estimated number of keys may be a fraction.) */
 static inline double memo_value(blyi_block_rate f, unsigned k, double i, uint64_t *row) {
     bool kept = row && i >= 0 && i < MEMO_LENGTH && (double)(size_t)i == i;
     uint64_t *where = kept ? row + (size_t)i : NULL;
@@ -147,7 +147,7 @@ static inline void sum_binomial(double n, double z, const blyi_block_rate *f, ui
         sum[j] /= total;
 }
 
-/* Past this every block is as good as full and its load no longer matters. */
+/* Whether all blocks are so full that the number of keys in each no longer matters. */
 static bool is_saturated(double n, double z) {
     return z <= 1 || n / z > 1024;
 }

@@ -10,11 +10,12 @@
 /* The expected rate after n distinct keys, without the hash's own collisions. */
 double blyi_rate(const bly_geometry *g, double n);
 
-/* Of a geometry of plain bits: ln(1 - q), where q is the probability that one key sets one given
+/* For a geometry of plain bits: ln(1 - q), where q is the probability that one key sets one given
  * bit. */
 double blyi_log_miss(const bly_geometry *g);
 
-/* The share of lookups that a hash of `bits` bits answers wrongly, whatever the filter. */
+/* The false-positive rate that the collisions of a hash of `bits` bits cause in any filter of n
+ * keys. */
 double blyi_hash_floor(double n, unsigned bits);
 
 /* x^k. */
@@ -34,7 +35,7 @@ typedef double (*blyi_block_rate)(unsigned k, double i);
  * are spread over z blocks. */
 double blyi_binomial_mean(double n, double z, blyi_block_rate f, unsigned k);
 
-/* The same of m <= 4 functions at once, which is quicker. */
+/* The means of m <= 4 functions at once, which is faster than one by one. */
 void blyi_binomial_means(double n, double z, const blyi_block_rate *f, unsigned m, unsigned k,
                          double *out);
 

@@ -1,9 +1,10 @@
 /* Set operations on compatible filters, and why two filters cannot be combined.
  *
  * OR of two filters is the filter of the union, bit for bit. AND keeps every common key, but also
- * bits that two different keys happened to set, so its result is marked approximate, and the size
- * of an intersection is at most what its bits say: |A and B| = n(A) + n(B) - n(A or B), each n
- * estimated from popcounts. Plain bits have no difference: it would lose keys.
+ * bits that two different keys happened to set, so its result is marked approximate. The size of an
+ * intersection is estimated as |A and B| = n(A) + n(B) - n(A or B), each n from popcounts, but at
+ * most as the number of keys that set the common bits. Plain bits cannot be subtracted: other keys
+ * would be lost.
  */
 #include "filter/set_operations.h"
 #include "base/bits.h"
@@ -38,8 +39,8 @@ static double estimated_keys_in(const bly_filter *f) {
 }
 
 bly_overlap blyi_overlap_of(double a, double b, double either, double shared) {
-    /* Common keys have set no more bits than are set in both; that bounds the difference below,
-     * and stands in for it when the union is full. */
+    /* The common keys set no more bits than those set in both filters. So `shared` is an upper
+     * bound of the difference, and replaces it if the union is full. */
     double both = isfinite(either) ? fmin(shared, fmax(a + b - either, 0)) : shared;
     double all = isfinite(either) ? either : a + b - both;
     bly_overlap o = {a, b, both, either, 1};
@@ -76,20 +77,21 @@ static uint64_t bounded_estimate(double estimate, uint64_t least, uint64_t most)
     return estimate < 0x1p53 ? (uint64_t)llround(estimate) : (uint64_t)estimate;
 }
 
-/* Copies of a key set no more bits than one does. */
+/* Further copies of a key set no further cells, so `keys` counts distinct keys. */
 double blyi_copies_fill(const bly_filter *f, double keys) {
     return bly_plan_fill(&f->geometry, fmin(keys, (double)f->items));
 }
 
-/* Some of the cells that are left are there by chance, so neither they nor their counts tell how
- * many copies both filters have. But the overlap tells how many keys; and the cells, how many
- * copies a key has on average. */
+/* Some cells of an intersection are set by chance, so neither the cells nor their counts give the
+ * number of common copies. But the overlap gives the number of common keys, and the cells give the
+ * mean number of copies per key. */
 uint64_t blyi_copies_in_both(double both, double copies, double keys, uint64_t most) {
     double mean = keys > 0 && isfinite(keys) ? copies / keys : 1;
     return bounded_estimate(both * fmax(mean, 1), 0, most);
 }
 
-/* The share part / (part + rest) of `all`, rounded to all or none only where it is exactly that. */
+/* The share part / (part + rest) of `all`. It is rounded to `all` or to 0 only if it is exactly
+ * that. */
 static uint64_t share_of(uint64_t all, uint64_t part, uint64_t rest) {
     if (part == 0 || all == 0)
         return 0;
@@ -101,7 +103,8 @@ uint64_t blyi_copies_left(uint64_t items, uint64_t others, const blyi_subtractio
     uint64_t taken = share_of(others, t->taken, t->passed);
     if (t->left == 0 && t->stuck == 0)
         return 0;
-    /* The more of src is missing in dst, the less its cells tell: then those of dst are a bound. */
+    /* The more of src's keys dst lacks, the less accurate is the estimate from src's cells. Then
+     * the cells of dst give an upper bound. */
     if (t->passed > 0 || taken >= items) {
         uint64_t bound = share_of(items, t->taken, t->left);
         taken = bound < taken ? bound : taken;

@@ -1,9 +1,9 @@
 /* The search for the smallest size whose rate is low enough.
  *
- * Computing a rate takes a microsecond and more, so the search needs few of them: from the
- * guess, in steps that begin with what the excess there suggests and double, until there is a size
- * that is too small and one that is not; then false position in ln(size) with Illinois weights, and
- * a bisection now and then in case of bad luck. */
+ * Computing a rate takes a microsecond or more, so the search should compute few. It goes from the
+ * guess in steps that double, the first of which the excess at the guess suggests, until it has a
+ * size that is too small and one that is not. Then it uses false position in ln(size) with Illinois
+ * weights, and a bisection every fourth time in case that converges slowly. */
 #include "filter/size_search.h"
 
 #include <float.h>
@@ -25,7 +25,7 @@ static size_trial try_size(const blyi_size_search *s, uint64_t size) {
     return (size_trial){size, s->excess(s->ctx, size)};
 }
 
-/* How far to go from a size_trial: where the goal should be, and a little further. */
+/* The length of the first step from a trial: to where the goal should be, and a little further. */
 static uint64_t search_stride(const blyi_size_search *s, size_trial t) {
     double part = fmin(fabs(t.excess) / s->steep, 1);
     return (uint64_t)((double)t.size * (part * 1.125 + 0x1p-10)) + 1;

@@ -4,8 +4,7 @@
 
 #include <stdint.h>
 
-/* How far a size is from what is wanted: blyi_excess of the rate it gives. May write to the
- * context. */
+/* Returns blyi_excess of the rate that a size gives. May write to the context. */
 typedef double (*blyi_excess_of)(void *ctx, uint64_t size);
 
 /* ln(rate / goal): above 0 when rate > goal, and only then. */
@@ -20,8 +19,8 @@ typedef struct blyi_size_search {
     double steep;   /* about how much the excess falls where ln(size) grows by 1: k or so */
 } blyi_size_search;
 
-/* The smallest size whose excess is not above 0; 0 when `max` is too small. Good guesses make it
- * quick, bad ones are made up for. */
+/* The smallest size whose excess is not above 0; 0 when `max` is too small. A good guess makes the
+ * search fast; a bad one does not change the result. */
 uint64_t blyi_smallest_size(const blyi_size_search *s);
 
 #endif

@@ -51,7 +51,7 @@ bly_status bly_filter_get_info(const bly_filter *f, bly_filter_info *out) {
     return BLY_OK;
 }
 
-/* What `hashes` counts; "k" where it is a number of cells per key. */
+/* The name of a geometry's `hashes`; "k" if it is the number of cells per key. */
 static const char *hashes_name(const blyi_kind *k) {
     return k && k->hashes_name && !strstr(k->hashes_name, " per key") ? k->hashes_name : "k";
 }
