@@ -19,10 +19,9 @@ typedef struct row {
     bly_kind kind;
     uint32_t wants; /* the row applies only if all of these are needed */
     double min_fpr; /* the lowest rate for which the row applies */
-    bly_kind
-        beats; /* the row applies only if it is smaller than this kind, or that is unsuitable */
+    bly_kind beats; /* if this kind suits, the row must be smaller than it */
     const char *reason;
-    bly_kind beats_too; /* a second such kind */
+    bly_kind beats_too; /* a second kind like `beats` */
 } row;
 
 static const row rows[] = {
@@ -70,7 +69,7 @@ static const row rows[] = {
  * not stated. */
 typedef struct need {
     uint32_t flag;
-    uint32_t capability; /* BLY_CAN_*, or 0 */
+    uint32_t capability; /* BLY_CAN_* that meets the need, or 0 */
     const char *kind_lacks, *all_lack, *kind_requires;
 } need;
 

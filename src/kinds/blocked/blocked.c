@@ -50,7 +50,7 @@ static void blocked_prefetch_add_shared(const bly_filter *f, const bly_hash *h, 
     blocked_prefetch_lines(f, h, n, true);
 }
 
-/* For exclusive and shared filters: f->add_blocks was selected accordingly. */
+/* Serves exclusive and shared filters: f->add_blocks was selected for the sharing mode. */
 static size_t blocked_add_many(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added) {
     const uint64_t blocks = f->geometry.size;
     const unsigned shift = f->ops->block_shift;

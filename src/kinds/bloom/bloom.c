@@ -31,12 +31,12 @@
 
 /* ---- planning (filter/plan.c, filter/rate.c) ------------------------------------------------- */
 
-/* The part of the expected FPR that only the textbook's double hashing causes, at most; 0 for other
- * geometries. A key whose step equals a member's, or its negative, and whose start lies s steps
- * along it, shares all but |s| of that member's bits: a false positive unless one of the |s| is
- * clear. An odd step takes only half the residues of an even m. Modulo an odd m it can be 0, and
- * then a single bit decides. This is exact when m is a power of two. Otherwise the sum's wrapping
- * at 2^64 breaks up most of these families, and this is an upper bound. */
+/* The FPR that the textbook's double hashing adds; 0 for other geometries. If a key has the same
+ * step as a member, or its negative, and starts s steps away, it shares all but |s| of that
+ * member's bits. It is a false positive if the other |s| bits are set, too. An odd step takes only
+ * half the residues of an even m. Modulo an odd m it can be 0, and then a single bit decides. This
+ * is exact when m is a power of two. Otherwise the sum's wrapping at 2^64 breaks up most of these
+ * families, and this is an upper bound. */
 static double bloom_textbook_extra(const bly_geometry *g, double n) {
     double m = (double)g->size;
     unsigned k = g->hashes;

@@ -5,13 +5,13 @@
  * (probe_sequence.h). Bits are accessed by byte, so neither alignment nor byte order matters.
  *
  * Why a byte for k: a reader cannot derive k from the size, because it does not know the number of
- * keys. LevelDB stores it the same way. The values that are not a k are left for other forms, which
- * old readers must take for "maybe".
+ * keys. LevelDB stores it the same way. Values that are no valid k are reserved for other forms,
+ * for which old readers answer "maybe".
  *
  * Why this probe sequence: buffers are small. Double hashing (h1 + i*h2 mod m), which LevelDB uses
  * with 32 bits of hash, gives keys with related steps most of their bits in common. In 200 bits
- * that is often. The sequence of classic filters is as good as independent probes down to eight
- * bits (tests/unit/test_buffer.c).
+ * this happens often. The sequence of classic filters is as good as independent probes down to
+ * eight bits (tests/unit/test_buffer.c).
  *
  * Why k follows from m and n alone, in integers: the builder then needs no FPR and no logarithm,
  * and cannot choose differently on a machine that rounds differently.
@@ -29,15 +29,15 @@
 
 enum { BUFFER_GROUP = 64 }; /* keys hashed at a time */
 
-/* What every buffer of a size has in common. No bits: not a size of a buffer. */
+/* The number of bits in a buffer of `size` bytes; 0 if no buffer has that size. */
 static inline uint64_t buffer_bits(size_t size) {
     uint64_t bytes = (uint64_t)size - 1;
     return size < BLY_BUFFER_MIN_SIZE || bytes > BLYI_MAX_BITS / 8 ? 0 : bytes * 8;
 }
 
-/* (m / (n + 1/4)) ln 2, rounded, with 61/88 for ln 2. The quarter matters for a few keys only,
- * whose best k is smaller than the textbook's m/n ln 2: there the fill varies most, and more probes
- * suffer more from that. */
+/* The number of probes for n keys in m bits: (m / (n + 1/4)) ln 2, rounded, with 61/88 for ln 2.
+ * The quarter matters for a few keys only, whose best k is smaller than the textbook's m/n ln 2:
+ * there the fill varies most, and more probes suffer more from that. */
 static unsigned buffer_probes(uint64_t m, uint64_t n) {
     if (n == 0 || n >= m)
         return 1;
@@ -49,8 +49,8 @@ static unsigned buffer_probes(uint64_t m, uint64_t n) {
 
 /* ---- sizing ---------------------------------------------------------------------------------- */
 
-/* What blyi_cells_rate approximates, computed exactly in t k steps: the probability that k probes
- * all hit cells in which t balls lie.
+/* The exact value that blyi_cells_rate approximates, computed in t k steps: the probability that k
+ * probes all hit occupied cells after t balls were thrown into m cells.
  *
  * First, all[j] is the probability that j given cells are occupied. A ball hits one of them with
  * probability j/m; then the other j - 1 are left for the other balls. Afterwards all[j] is the
@@ -67,8 +67,8 @@ static double exact_cells_rate(double m, uint64_t t, unsigned k) {
     return all[0];
 }
 
-/* The approximation is 0.1% too low at n = 2k, and less beyond. At n = 1 it would be off by a
- * factor of 2. */
+/* The expected FPR after n keys. The approximation is 0.1% too low at n = 2k, and less beyond. At n
+ * = 1 it would be off by a factor of 2. */
 static double buffer_rate(uint64_t m, uint64_t n) {
     unsigned k = buffer_probes(m, n);
     if (n < 2 * k)
@@ -142,12 +142,12 @@ bly_status bly_buffer_build_hashes(void *buf, size_t size, const bly_hash *hashe
     return status;
 }
 
-/* The default function with seed 0. */
+/* Hashes a key by the default function, xxh3, with seed 0. */
 static inline bly_hash buffer_hash(bly_bytes key) {
     return blyi_hash_from_strong64(blyi_xxh3(&blyi_xxh3_seed0, key.data, key.size));
 }
 
-/* Of up to BUFFER_GROUP keys; returns how many. */
+/* Hashes up to BUFFER_GROUP of n keys. Returns how many. */
 static inline size_t buffer_hash_group(const bly_bytes *keys, size_t n, bly_hash *out) {
     size_t some = n < BUFFER_GROUP ? n : BUFFER_GROUP;
     for (size_t i = 0; i < some; i++)
@@ -167,7 +167,8 @@ bly_status bly_buffer_build(void *buf, size_t size, const bly_bytes *keys, size_
 
 /* ---- lookups --------------------------------------------------------------------------------- */
 
-/* A buffer's bits, and how many of them a lookup tests: none if the form is not known. */
+/* A buffer's bits, their number m, and the number k that a lookup tests. k is 0, so that the answer
+ * is always "maybe", if the form is unknown. */
 typedef struct buffer_view {
     const uint8_t *bits;
     uint64_t m;
@@ -186,9 +187,9 @@ static inline bool buffer_probe_hits(buffer_view v, blyi_probe_sequence *w) {
     return v.bits[at >> 3] >> (at & 7) & 1;
 }
 
-/* Tests two bits per branch. At half full a branch for every bit is a coin toss for non-members,
- * and its misprediction costs more than the second bit: 11 ns a lookup instead of 7 (Zen 4, 1,000
- * keys at 1%). */
+/* Tests two bits per branch. When half of the bits are set, a branch per bit is unpredictable for
+ * non-members, and a misprediction costs more than the second bit: 11 ns per lookup instead of 7
+ * (Zen 4, 1,000 keys at 1%). */
 static inline bool buffer_view_contains(buffer_view v, bly_hash hash) {
     blyi_probe_sequence w = blyi_probe_sequence_begin(hash);
     for (; v.k >= 2; v.k -= 2) {

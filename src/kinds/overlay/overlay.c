@@ -8,9 +8,10 @@
  * The textbook form of this, two Bloom filters, misses keys: a key that D reports as deleted by
  * mistake, at D's FPR, is missed. (And a key that was deleted cannot be added again, since it
  * cannot be removed from D.) So D and A are fingerprint tables (cuckoo_table.h) with long
- * remainders, in which two keys have the same entry once in 10^9 times, and from which keys can be
- * removed again. A Bloom filter as D is still available, since it takes a third of the space
- * (BLY_CLASSIC as the marker). A key that is added again after it was removed then goes to A.
+ * remainders, from which keys can be removed again. Two keys have the same entry once in 10^9
+ * times; all keys with the same entry are a class. A Bloom filter as D is still available, since it
+ * takes a third of the space (BLY_CLASSIC as the marker). A key that is added again after it was
+ * removed then goes to A.
  *
  * One entry per class. Adding a key that is present changes nothing, and removing one that is
  * absent changes nothing. That makes it a set without copies, in which an entry of D or A stands
@@ -22,17 +23,18 @@
  *
  *   - x is in M, and some y of its class is removed: x is missed. f is 38 at first and 32 after six
  *     doublings: 1.4e-11 when the first table is full, 8.9e-10 when the last one is.
- *   - x is in A, and some y of its class is added and removed: x is missed. As unlikely for each y.
+ *   - x is in A, and some y of its class is added and removed: x is missed.
+ *     This is equally unlikely for each y.
  *   - y is marked in D, and some x of its class is added: y is unmarked, and looks present. That is
  *     one more false positive.
  *
  * And keys whose whole hashes are equal are one key to all parts: n / 2^64 with a 64-bit hash.
  *
  * D and A use another hash than M: fmix64 of each word, with a constant (overlay_layout.h). That
- * matters where a non-member z is removed that M mistakes for x. If M is a cuckoo filter, the first
- * 30 bits or so of z's hash are those of x's. With a class made of the same bits, only the others
- * would have to be equal by chance for the removal of z to remove x as well; with a mix of all
- * bits, all must be.
+ * matters if a non-member z that M mistakes for x is removed. If M is a cuckoo filter, the first 30
+ * bits or so of z's hash equal those of x's. If classes were made of the same bits, z and x would
+ * have the same class as soon as the other bits were equal by chance, and removing z would remove x
+ * as well. Classes made from a mix of all bits do not have this problem.
  *
  * Adds. Where the overlay owns M, and M can be added to without losing anything, new keys go to M,
  * at no further cost. Otherwise, or when M is full, they go to A. A key that M contains is never
@@ -43,13 +45,14 @@
  *
  * Space, per deleted key: slots of 39 bits, 0.96 of them in use, 40.6 bits when as many keys were
  * deleted as were planned (41.6 for a thousand, 45.6 for 200, 50.6 for 100: a table has a few slots
- * to spare). Twice as many right after a doubling. At the horizon, 64 times as many keys, 34.4.
+ * to spare). Right after a doubling it is twice as much. At the horizon, 64 times as many keys, it
+ * is 34.4 bits.
  *
  * Time, in batches, over an sbbf of ten million keys at 1% with half a million deleted, as
  * processor time on a noisy machine where the sbbf alone takes 8 ns a key: 50 to 65 ns for a
  * member, 20 to 30 for a non-member, which is looked up in D only if it is one of the few false
  * positives. With half a million added keys as well, 60 to 80 for either. As long as nothing has
- * changed, what the base takes.
+ * changed, a lookup takes as long as in the base alone.
  *
  * In a file: M, D and, once it exists, A, each with its header. A is created when first needed.
  */
@@ -75,7 +78,7 @@ static bool overlay_base_contains(const bly_filter *f, bly_hash h) {
     return !overlay_is_hidden(f) && bly_filter_contains_hash(blyi_overlay_base(f), h);
 }
 
-/* `mixed` is blyi_overlay_mix of a hash, here and below. */
+/* In this file `mixed` is blyi_overlay_mix of a key's hash. */
 static bool overlay_is_deleted(const bly_filter *f, bly_hash mixed) {
     const bly_filter *deleted = blyi_overlay_deleted(f);
     return deleted->items != 0 && deleted->ops->contains_many(deleted, &mixed, 1, NULL) != 0;
@@ -98,7 +101,8 @@ static void overlay_remove_class(bly_filter *part, bly_hash mixed) {
         ;
 }
 
-/* A Bloom filter stops where its FPR would exceed the one it was made for. */
+/* Records that a key of the base is deleted. A Bloom filter counts as full when more keys would
+ * make its FPR exceed the one it was made for. */
 static bly_status overlay_mark_deleted(bly_filter *f, bly_hash mixed) {
     bly_filter *deleted = blyi_overlay_deleted(f);
     if (deleted->geometry.kind == BLY_CLASSIC && deleted->items >= deleted->capacity)
@@ -106,7 +110,8 @@ static bly_status overlay_mark_deleted(bly_filter *f, bly_hash mixed) {
     return overlay_add_to_part(deleted, mixed);
 }
 
-/* A new table always has room for one key, so no empty one is left behind. */
+/* Adds a key to the table beside the base. A new table always has room for one key, so a failure
+ * leaves no empty table. */
 static bly_status overlay_add_beside(bly_filter *f, bly_hash mixed) {
     bly_status status = blyi_overlay_added(f) ? BLY_OK : blyi_overlay_create_added(f);
     return status ? status : overlay_add_to_part(blyi_overlay_added(f), mixed);
@@ -114,7 +119,7 @@ static bly_status overlay_add_beside(bly_filter *f, bly_hash mixed) {
 
 /* ---- add and remove -------------------------------------------------------------------------- */
 
-/* Whether new keys go to the base. A base that forgets keys would forget others for them. */
+/* Whether new keys are added to the base. A base that forgets keys would forget others instead. */
 static bool overlay_base_takes_adds(const bly_filter *f) {
     uint32_t can = blyi_overlay_base(f)->ops->capabilities;
     return !f->levels->borrowed && !overlay_is_hidden(f) && can & BLY_CAN_ADD &&
@@ -210,7 +215,7 @@ static void overlay_clear(bly_filter *f) {
 
 /* ---- lookups --------------------------------------------------------------------------------- */
 
-/* Starts the loads of all parts that will be looked up. */
+/* Prefetches from all parts that a lookup will read. */
 static void overlay_prefetch(const bly_filter *f, const bly_hash *h, size_t n) {
     const bly_filter *base = blyi_overlay_base(f), *deleted = blyi_overlay_deleted(f);
     const bly_filter *added = blyi_overlay_added(f);
@@ -230,9 +235,9 @@ static void overlay_prefetch(const bly_filter *f, const bly_hash *h, size_t n) {
     }
 }
 
-/* Looks up in `part` those of at most a group of hashes that are found so far, or not found, as
- * `found_is` says, and inverts the answer where it contains the key: a key is absent when it is
- * among the deleted ones, and present when it is among the added ones. */
+/* Of n <= BLYI_BATCH_GROUP hashes, looks up those with found[i] == found_is in `part`, and inverts
+ * found[i] of those that it contains: a key that was found is absent if it is deleted, and a key
+ * that was not found is present if it is added. */
 static void overlay_invert_found(const bly_filter *part, const bly_hash *h, size_t n,
                                  uint8_t found_is, uint8_t *found) {
     bly_hash mixed[BLYI_BATCH_GROUP];
@@ -250,7 +255,7 @@ static void overlay_invert_found(const bly_filter *part, const bly_hash *h, size
         found[from[i]] ^= contained[i];
 }
 
-/* Looks up at most a group. */
+/* Looks up n <= BLYI_BATCH_GROUP hashes. */
 static size_t overlay_contains_group(const bly_filter *f, const bly_hash *h, size_t n,
                                      uint8_t *found) {
     const bly_filter *base = blyi_overlay_base(f), *deleted = blyi_overlay_deleted(f);
@@ -317,8 +322,8 @@ static double overlay_base_misses(const bly_filter *f) {
     return alike + blyi_hash_floor(n, f->hasher.bits);
 }
 
-/* The probability that an added key has the class of one that was removed again. How many were is
- * not known, so as many as there is room for are assumed. */
+/* The probability that an added key has the class of one that was removed again. How many were
+ * removed is unknown, so the table's capacity is assumed. */
 static double overlay_added_misses(const bly_filter *f) {
     const bly_filter *added = blyi_overlay_added(f);
     if (!added)

@@ -15,8 +15,8 @@ enum {
     MIN_DEFAULT_CHANGES = 64,
 };
 
-/* Whether a filter of that kind can be a base. A filter that only counts does not know its members.
- */
+/* Whether a filter of that kind can be a base. A kind that only counts distinct keys has no
+ * lookups. */
 static bool overlay_accepts_base(bly_kind kind) {
     return kind != BLY_OVERLAY && !(blyi_ops_of(kind)->capabilities & BLY_CARDINALITY_ONLY);
 }
@@ -31,7 +31,8 @@ static uint64_t overlay_max_buckets(void) {
     return last >> doublings & ~(uint64_t)1;
 }
 
-/* The capacity in a file can be any number, but a filter is not made for more keys than bits. */
+/* The default of bly_overlay_options.changes. A file may claim any capacity, so it is limited to
+ * the number of bits. */
 static uint64_t overlay_default_changes(const bly_filter *base) {
     uint64_t bits = bly_plan_bits(&base->geometry);
     uint64_t max = blyi_buckets_capacity(overlay_max_buckets());
@@ -90,7 +91,7 @@ static bly_status overlay_add_bloom(bly_filter *f, uint64_t changes) {
 bly_status blyi_overlay_create_added(bly_filter *f) {
     const bly_filter *deleted = blyi_overlay_deleted(f);
     uint64_t buckets = blyi_buckets_for(deleted->capacity);
-    if (deleted->geometry.kind == BLY_GROWABLE_CUCKOO) /* as large as that one when new */
+    if (deleted->geometry.kind == BLY_GROWABLE_CUCKOO) /* as large as that table was when new */
         buckets =
             deleted->geometry.size >> (BLYI_CHANGES_REMAINDER_BITS - deleted->geometry.hashes);
     return overlay_add_table(f, buckets < overlay_max_buckets() ? buckets : overlay_max_buckets());
@@ -102,7 +103,8 @@ static bly_status overlay_check_options(const bly_overlay_options *o) {
     return o->changes > BLYI_MAX_BITS ? BLY_ETOOBIG : BLY_OK;
 }
 
-/* Over `base`, which f owns from now on unless it is borrowed. On failure the caller keeps it. */
+/* Creates an overlay over `base`, which it then owns unless `borrowed`. On failure the caller still
+ * owns base. */
 static bly_status overlay_create_over(bly_filter *base, bool borrowed, const bly_overlay_options *o,
                                       const bly_allocator *a, bly_filter **out) {
     blyi_shape shape = {
@@ -118,7 +120,7 @@ static bly_status overlay_create_over(bly_filter *base, bool borrowed, const bly
         status = blyi_filter_make(&shape, a, NULL, &f);
     if (status)
         return status;
-    f->levels->borrowed = true; /* until nothing can fail any more */
+    f->levels->borrowed = true; /* so that a failure below does not destroy the base */
     blyi_levels_push(f, base);
     uint64_t changes = o->changes ? o->changes : overlay_default_changes(base);
     status = o->marker == BLY_CLASSIC ? overlay_add_bloom(f, changes)
@@ -194,7 +196,8 @@ static bool overlay_is_table(const blyi_shape *part) {
            part->fpr == BLYI_CHANGES_RATE;
 }
 
-/* No more items than its capacity: no more are added to it. */
+/* Whether a part is a Bloom filter as this file creates it. It never has more items than its
+ * capacity. */
 static bool overlay_is_bloom(const blyi_shape *part) {
     return part->geometry.kind == BLY_CLASSIC && part->geometry.options == 0 &&
            part->fpr == BLYI_BLOOM_MARKER_RATE &&

@@ -41,18 +41,18 @@ static inline bly_filter *blyi_overlay_deleted(const bly_filter *f) {
     return f->levels->at[BLYI_OVERLAY_DELETED];
 }
 
-/* NULL as long as no key had to be added beside the base. */
+/* The table of added keys; NULL as long as all keys fit into the base. */
 static inline bly_filter *blyi_overlay_added(const bly_filter *f) {
     return f->levels->n > BLYI_OVERLAY_ADDED ? f->levels->at[BLYI_OVERLAY_ADDED] : NULL;
 }
 
-/* The hash under which deleted and added keys are stored. It says nothing about where the base has
- * them. It is a bijection, so different hashes stay different. */
+/* The hash under which deleted and added keys are stored. It is unrelated to a key's positions in
+ * the base. It is a bijection, so different hashes stay different. */
 static inline bly_hash blyi_overlay_mix(bly_hash h) {
     return (bly_hash){blyi_fmix64(h.lo ^ BLYI_LCG), blyi_fmix64(h.hi ^ BLYI_LCG)};
 }
 
-/* Creates f's part of added keys, empty. BLY_ENOMEM, BLY_ETOOBIG. */
+/* Creates f's empty table of added keys. Returns BLY_OK, BLY_ENOMEM, BLY_ETOOBIG or BLY_EGROWTH. */
 bly_status blyi_overlay_create_added(bly_filter *f);
 
 /* blyi_ops.create and .level_rules. */

@@ -18,11 +18,11 @@
  * then p / (1 - r), twice the requested FPR for r = 1/2 and five times for r = 0.8. Widely used
  * implementations do so, with tests that allow twice the FPR.
  *
- * The choice of r. A small one makes late levels expensive (each halving of an FPR costs 1.44 bits
- * per key), one close to 1 the first. Grown from n = 1000 at p = 1% to a million and to a billion
- * keys, as multiples of the space of a classic filter planned for the final number: 2.35 and 3.86
- * for r = 1/2, 1.74 and 2.22 for 0.8, 1.69 and 2.05 for 0.85, 1.68 and 1.91 for 0.9. (Computed for
- * classic levels; blocked ones take a little more.)
+ * The choice of r. A small r makes late levels expensive (each halving of an FPR costs 1.44 bits
+ * per key), an r close to 1 makes the first level expensive. Grown from n = 1000 at p = 1% to a
+ * million and to a billion keys, as multiples of the space of a classic filter planned for the
+ * final number: 2.35 and 3.86 for r = 1/2, 1.74 and 2.22 for 0.8, 1.69 and 2.05 for 0.85, 1.68 and
+ * 1.91 for 0.9. (Computed for classic levels; blocked ones take a little more.)
  *
  * Levels are split512, one cache line per key, unless bb2x512, two lines, needs less than 1/1.15 of
  * the space. That is so for FPRs below 3e-5. (Where the first level has taken half of the FPR or
