@@ -13,12 +13,12 @@
  *   inverse too.
  *
  * - Roles. A bit in each slot says whether the entry is in its first or its second bucket. It costs
- *   nothing: an entry now only matches lookups that reach it in the same role, half as many, so a
- *   remainder of one bit less has the same FPR. And the class of an entry, bucket and remainder as
- *   the hash gave them, can be computed from the slot. Growth, union and intersection need that.
+ *   nothing: an entry matches only lookups that reach it in the same role, half as many, so a
+ *   remainder of one bit less has the same FPR. The role also tells the class of an entry: the
+ *   bucket and remainder that the hash gave. Growth, union and intersection need the class.
  *
- * - The core. Only the low 9 bits of a remainder choose the sum, so the others may be given up
- *   (growable_cuckoo.c).
+ * - The core. Only the low 9 bits of a remainder choose the sum, so the other bits may move to the
+ *   bucket number when the table grows (growable_cuckoo.c).
  *
  * Buckets have four slots. The share of slots that can be used is 0.87 with two, 0.935 with three,
  * 0.97 with four and 0.987 with eight, but with eight a lookup compares twice as many remainders,
@@ -41,7 +41,7 @@
 bly_status blyi_cuckoo_add_many(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added,
                                 bly_batch_result *sum, blyi_cuckoo_add_fn *add) {
     for (size_t i = 0; i < n; i++) {
-        blyi_cuckoo_table t = blyi_table_of(f); /* for each key: it may have grown */
+        blyi_cuckoo_table t = blyi_table_of(f); /* again for each key: the table may have grown */
         blyi_cuckoo_class c = blyi_cuckoo_class_of(&t, h[i]);
         bool is_new = blyi_table_count(&t, c) == 0;
         bly_status status = add(f, c);
@@ -129,7 +129,7 @@ void blyi_cuckoo_fill_stats(const bly_filter *f, bly_filter_info *out) {
     blyi_table_stats(&t, &f->geometry, out->current_fpr, out);
 }
 
-/* ---- set operations: on classes, each with its number of copies ------------------------------ */
+/* ---- set operations, on classes with their numbers of copies ------------------------------ */
 
 void blyi_cuckoo_replace(bly_filter *dst, bly_filter *copy) {
     bly_filter old = *dst;
@@ -138,7 +138,8 @@ void blyi_cuckoo_replace(bly_filter *dst, bly_filter *copy) {
     bly_filter_destroy(copy);
 }
 
-/* Works on a clone of dst, which replaces dst at the end: an entry may find no room. */
+/* Works on a clone of dst, which replaces dst at the end, because an add may fail for lack of
+ * room. */
 bly_status blyi_cuckoo_union(bly_filter *dst, const bly_filter *src, blyi_cuckoo_add_fn *add) {
     const blyi_cuckoo_table from = blyi_table_of(src);
     bly_filter *copy;
@@ -147,7 +148,7 @@ bly_status blyi_cuckoo_union(bly_filter *dst, const bly_filter *src, blyi_cuckoo
     if (status)
         return status;
     for (uint64_t slot = 0; status == BLY_OK && blyi_table_next(&from, &slot, &c);) {
-        const blyi_cuckoo_table to = blyi_table_of(copy); /* for each entry: it may have grown */
+        const blyi_cuckoo_table to = blyi_table_of(copy); /* copy's table may have grown */
         status = add(copy, blyi_cuckoo_class_in(&to, &from, c));
         copy->items++;
     }
@@ -191,7 +192,7 @@ bly_status blyi_cuckoo_subtract(bly_filter *dst, const bly_filter *src) {
     return BLY_OK;
 }
 
-/* The number of entries in both: for every class the smaller number of copies. */
+/* The number of common entries: the sum over all classes of the smaller number of copies. */
 static double cuckoo_common_entries(const blyi_cuckoo_table *a, const blyi_cuckoo_table *b) {
     blyi_cuckoo_class c;
     double sum = 0;
@@ -203,10 +204,10 @@ static double cuckoo_common_entries(const blyi_cuckoo_table *a, const blyi_cucko
     return sum;
 }
 
-/* Two different keys share a class with probability q. With x common keys that happens to
- * q (a - x)(b - x) of the pairs of other keys, so the number of common entries is
- * x + q (a - x)(b - x). This is solved for x by iteration. q a and q b are false-positive rates,
- * hence small, and a few iterations suffice. */
+/* Two different keys share a class with probability q. With x common keys, q (a - x)(b - x) pairs
+ * of other keys share one, so the number of common entries is x + q (a - x)(b - x). This is solved
+ * for x by iteration. q a and q b are false-positive rates and so are small: a few iterations
+ * suffice. */
 void blyi_table_overlap(const bly_filter *a, double in_a, const bly_filter *b, double in_b,
                         bly_overlap *out) {
     const blyi_cuckoo_table ta = blyi_table_of(a), tb = blyi_table_of(b);
@@ -225,7 +226,8 @@ bly_status blyi_cuckoo_overlap(const bly_filter *a, const bly_filter *b, bly_ove
     return BLY_OK;
 }
 
-/* The same number of entries, and no class with more copies in a: then none has fewer either. */
+/* Compares the numbers of entries, and whether any class has more copies in a. If none has, none
+ * has fewer either. */
 bool blyi_cuckoo_equal(const bly_filter *a, const bly_filter *b) {
     const blyi_cuckoo_table ta = blyi_table_of(a), tb = blyi_table_of(b);
     blyi_cuckoo_class c;

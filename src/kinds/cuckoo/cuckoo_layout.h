@@ -15,13 +15,13 @@ enum {
     BLYI_BUCKET_SLOTS = 4,
     BLYI_MIN_REMAINDER_BITS = 6,
     BLYI_MAX_REMAINDER_BITS = 55, /* so that a slot at any bit lies within eight bytes */
-    BLYI_CORE_BITS = 9,           /* of a remainder that choose the other bucket, or all if fewer */
-    BLYI_TABLE_TAIL = 64, /* bits after the last slot, always 0: words may be read past it */
+    BLYI_CORE_BITS = 9,   /* bits of a remainder (or all, if fewer) that choose the other bucket */
+    BLYI_TABLE_TAIL = 64, /* bits after the last slot, always 0: word reads may extend to them */
     BLYI_MAX_DOUBLINGS = 24,
-    BLYI_DEFAULT_DOUBLINGS = 10, /* of a growable table, without a horizon */
+    BLYI_DEFAULT_DOUBLINGS = 10, /* of a growable table without a horizon */
 };
 
-/* The bits of the core. They are the same at every size that a table grows to. */
+/* The number of bits in the core. It is the same at every size that a table grows to. */
 static inline unsigned blyi_core_bits(const bly_geometry *g) {
     unsigned final = g->kind == BLY_GROWABLE_CUCKOO ? g->detail : g->hashes;
     return final < BLYI_CORE_BITS ? final : BLYI_CORE_BITS;
@@ -32,18 +32,18 @@ static inline bool blyi_table_is_wide(const bly_geometry *g) {
     return g->size >> (56 - g->hashes) != 0;
 }
 
-/* The bits of a table, its tail included. */
+/* The size of a table in bits, its tail included. */
 static inline uint64_t blyi_table_bits(const bly_geometry *g) {
     return g->size * BLYI_BUCKET_SLOTS * (g->hashes + 1) + BLYI_TABLE_TAIL;
 }
 
-/* The number of keys that a number of buckets reliably has room for, and the smallest even number
- * of buckets with room for a number of keys. */
+/* The first function returns the number of keys for which `buckets` buckets reliably have room, the
+ * second the smallest even number of buckets that have room for `keys` keys. */
 uint64_t blyi_buckets_capacity(uint64_t buckets);
 uint64_t blyi_buckets_for(uint64_t keys);
 
-/* blyi_planner.check (of everything but detail), .max_keys and .fill of a table, and .plan for any
- * kind made of one. */
+/* blyi_planner.check (except for detail), .max_keys and .fill of a table, and .plan for any kind
+ * made of one. */
 bly_status blyi_table_check(const bly_geometry *g);
 uint64_t blyi_table_max_keys(const bly_geometry *g);
 double blyi_table_fill(const bly_geometry *g, double n);
@@ -53,13 +53,15 @@ bly_status blyi_table_plan(bly_kind kind, uint64_t keys, double fpr, bly_geometr
 double blyi_table_rate(const bly_geometry *g, double n);
 
 /* The initial geometry of a table that has room for `first` keys at once, and for `horizon` keys at
- * rate `fpr` when fully grown. BLY_ETOOBIG; BLY_ERATE when its remainders would be too long. */
+ * rate `fpr` when fully grown. Returns BLY_OK, BLY_ETOOBIG, or BLY_ERATE if the remainders would be
+ * too long. */
 bly_status blyi_growable_cuckoo_plan(uint64_t first, uint64_t horizon, double fpr,
                                      bly_geometry *out);
 
 /* The level that follows `last` in a scalable cuckoo filter, for `keys` keys at rate `fpr`. It has
- * last's buckets times a power of two, and classes that are finer by at least one bit. BLY_ETOOBIG;
- * BLY_ERATE when its remainders would be too long, or it would be wide where `last` is not. */
+ * last's buckets times a power of two, and classes that are finer by at least one bit. Returns
+ * BLY_OK, BLY_ETOOBIG, or BLY_ERATE if the remainders would be too long, or if the level would be
+ * wide and `last` is not. */
 bly_status blyi_cuckoo_plan_next_level(const bly_geometry *last, uint64_t keys, double fpr,
                                        bly_geometry *out);
 

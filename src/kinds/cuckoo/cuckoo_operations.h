@@ -11,8 +11,8 @@
     (BLY_CAN_ADD | BLY_CAN_UNION | BLY_CAN_INTERSECT | BLY_CAN_OVERLAP | BLY_CAN_MAP |             \
      BLY_CAN_REMOVE | BLY_CAN_SUBTRACT | BLY_CAN_COUNT | BLY_HAS_SLOTS)
 
-/* How a kind adds one entry, of a class of f's table at its present size, without counting it.
- * BLY_EFULL, or the reason why the table could not grow: no byte has changed then. */
+/* How a kind adds one entry without counting it. The class is one of f's table at its present size.
+ * On BLY_EFULL, or the status that says why the table could not grow, nothing has changed. */
 typedef bly_status blyi_cuckoo_add_fn(bly_filter *f, blyi_cuckoo_class c);
 
 /* blyi_ops.try_add_many and .union_with, given how the kind adds an entry. */
@@ -36,12 +36,12 @@ bly_status blyi_cuckoo_subtract(bly_filter *dst, const bly_filter *src);
 bly_status blyi_cuckoo_overlap(const bly_filter *a, const bly_filter *b, bly_overlap *out);
 bool blyi_cuckoo_equal(const bly_filter *a, const bly_filter *b);
 
-/* blyi_ops.prefetch of a table, its counts included. */
+/* blyi_ops.prefetch for a table and its counts. */
 void blyi_table_prefetch(const blyi_cuckoo_table *t, const bly_hash *h, size_t n);
-/* Whether every entry is one that a key can have, and the bits after the last are 0. *used is the
- * number of entries. */
+/* Whether every entry is one that a key can have, and the bits after the last slot are 0. Sets
+ * *used to the number of entries. */
 bool blyi_table_is_valid(const blyi_cuckoo_table *t, uint64_t *used);
-/* Whether the entry in that slot, of class c, is the first of its class. */
+/* Whether the entry in that slot, of class c, is the first copy of its class. */
 bool blyi_entry_is_first(const blyi_cuckoo_table *t, uint64_t slot, blyi_cuckoo_class c);
 /* Fills in the statistics that follow from the entries: set_bits, fill, estimated_keys and, given
  * the FPR of the hash itself as `floor`, expected_fpr and current_fpr. */

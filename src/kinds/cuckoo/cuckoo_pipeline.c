@@ -6,11 +6,11 @@
  * every slot serves both: for the other bucket, where the role is 1, the top bit of every slot is
  * set as well.
  *
- * What a key costs is the computation of its two buckets. So a batch computes them once, when it
- * starts their loads, and remembers them until the key leaves the window of keys whose loads are
- * under way (block_batch.c has the same window). A large batch first computes what follows from
- * each core: where its sum (cuckoo_table.h) begins, and the pattern of a remainder that is no
- * longer than its core. There are at most 512 cores, and reading a table of them is cheaper than
+ * Most of the time goes into computing a key's two buckets. So a batch computes them once, when it
+ * prefetches them, and remembers them until the key leaves the window of keys whose lines are being
+ * loaded (block_batch.c has the same window). A large batch first computes what depends on the core
+ * alone: the position of its sum (cuckoo_table.h), and the pattern of a remainder that is no longer
+ * than its core. There are at most 512 cores, and reading from a table of them is faster than
  * computing.
  */
 #include "filter/batch.h"
@@ -20,17 +20,18 @@
 
 enum {
     MAX_CORES = 1 << BLYI_CORE_BITS,
-    MIN_LARGE_BATCH = 4096, /* a batch for which a table of all cores pays */
+    MIN_LARGE_BATCH = 4096, /* from here on a table of all cores pays */
 };
 
-/* How slots lie. */
+/* How slots are packed into words. */
 typedef struct slot_packing {
     unsigned per_word;  /* slots compared at once */
     bool byte_aligned;  /* buckets begin with a byte, and their positions are bytes, not bits */
     bool core_is_whole; /* remainders are no longer than their core */
 } slot_packing;
 
-/* What follows from a core: the position of its sum, and its pattern if it is a whole remainder. */
+/* What depends on a core alone: the position of its sum, and its pattern if it is a whole
+ * remainder. */
 typedef struct core_facts {
     uint64_t sum, pattern;
 } core_facts;
@@ -61,10 +62,10 @@ INLINE void compute_core_facts(const blyi_cuckoo_table *t, slot_packing l, core_
 
 /* Finds a key's buckets and prefetches them. `facts` is NULL, or the table of all cores.
  *
- * Some buckets lie across two cache lines. Of other buckets the bytes read do, since the last word
- * read goes on after the end of the bucket. So the last byte that may be read is prefetched, not
- * the last of the bucket. (Otherwise three buckets in 64, of 10-bit slots, are a miss without a
- * prefetch: a fifth of the time, for ten million keys at 1% on Zen 3.) */
+ * Some buckets lie across two cache lines. For others the words that are read do, because the last
+ * word extends past the end of the bucket. So the last byte that may be read is prefetched, not the
+ * last byte of the bucket. (Otherwise three of 64 buckets with 10-bit slots cause a miss without a
+ * prefetch, which takes a fifth of the time for ten million keys at 1% on Zen 3.) */
 INLINE cuckoo_probe cuckoo_locate(const blyi_cuckoo_table t, slot_packing l,
                                   const core_facts *facts, bly_hash h) {
     const uint64_t stride = bucket_stride(&t, l), end = t.buckets * stride;
@@ -93,16 +94,17 @@ INLINE cuckoo_probe cuckoo_locate(const blyi_cuckoo_table t, slot_packing l,
     return probe;
 }
 
-/* The word with the slots from the i-th on of the bucket at position `at`. */
+/* The word that begins with slot i of the bucket at position `at`. */
 INLINE uint64_t bucket_word(const blyi_cuckoo_table *t, slot_packing l, uint64_t at, unsigned i) {
     if (l.byte_aligned)
         return blyi_load64le(t->body + at);
     return blyi_bits_at(t->body, at + i * blyi_table_width(t));
 }
 
-/* Whether a slot of either bucket equals the pattern, that is, whether the XOR of both is 0 in one.
- * (x - ones) & ~x has the top bit of the lowest slot that is 0 in x set, because no slot below it
- * borrows. Slots above it may be reported by mistake, but then there is a match anyway. */
+/* Whether a slot of either bucket equals the pattern, that is, whether the XOR of the two is 0 in
+ * some slot. In (x - ones) & ~x the lowest slot that is 0 in x has its top bit set, because no slot
+ * below it borrows. Slots above it may be reported by mistake, but only if there is a match
+ * anyway. */
 INLINE uint64_t cuckoo_test(const blyi_cuckoo_table t, slot_packing l, cuckoo_probe probe) {
     const uint64_t one = blyi_slot_ones(blyi_table_width(&t), l.per_word);
     const uint64_t top = one << t.remainder_bits;
@@ -131,14 +133,14 @@ INLINE size_t cuckoo_test_many(const blyi_cuckoo_table t, slot_packing l,
 
 /* ---- pipeline ------------------------------------------------------------------------------- */
 
-/* A batch of keys, or else of their hashes. */
+/* A batch of keys (`hashes` is NULL) or of hashes (`keys` is NULL). */
 typedef struct cuckoo_batch {
     const bly_bytes *keys;
     const bly_hash *hashes;
     size_t n;
 } cuckoo_batch;
 
-/* Computes the probes of n keys from `at` on, n <= BLYI_BATCH_GROUP, and starts their loads. */
+/* Computes the probes of n <= BLYI_BATCH_GROUP keys from `at` on, and prefetches their buckets. */
 INLINE void cuckoo_pipeline_enter(const bly_filter *f, const blyi_cuckoo_table t, slot_packing l,
                                   const core_facts *facts, const cuckoo_batch *from, size_t at,
                                   size_t n, cuckoo_probe *out) {
@@ -152,7 +154,8 @@ INLINE void cuckoo_pipeline_enter(const bly_filter *f, const blyi_cuckoo_table t
         out[i] = cuckoo_locate(t, l, facts, h[i]);
 }
 
-/* All groups but the last are complete: loops of a fixed length are faster. */
+/* Looks up a batch in groups. All but the last are complete, because loops of a fixed length are
+ * faster. */
 INLINE size_t cuckoo_pipeline_run(const bly_filter *f, const blyi_cuckoo_table t, slot_packing l,
                                   const core_facts *facts, const cuckoo_batch *from,
                                   uint8_t *found) {
@@ -212,7 +215,7 @@ size_t blyi_cuckoo_contains_hashes(const bly_filter *f, const bly_hash *h, size_
 
 /* ---- a few hashes ---------------------------------------------------------------------------- */
 
-/* The counts of a bucket take two bytes. */
+/* Prefetches the buckets of n hashes, and their counts, which take two bytes per bucket. */
 INLINE void cuckoo_prefetch(const blyi_cuckoo_table t, const bly_hash *h, size_t n) {
     for (size_t i = 0; i < n; i++) {
         (void)cuckoo_locate(t, (slot_packing){1, false, false}, NULL, h[i]);

@@ -1,26 +1,25 @@
-/* Planning fingerprint tables: of cuckoo, growable-cuckoo and scalable-cuckoo filters, and the
- * table of a hybrid filter.
+/* Planning of fingerprint tables for cuckoo, growable-cuckoo, scalable-cuckoo and hybrid filters.
  *
  * FPR. The class of a key is a primary bucket, one of m, and a remainder of f bits. A key is found
  * when any member has the same class, in whichever bucket its entry is. So the FPR is the
  * probability that the class of a non-member has an entry. All classes would be equally likely,
  * q = 1 / (m 2^f), except for one detail: the low c bits of a remainder, its core, are never all
  * zero. Remainders for which they would be get their lowest bit set, so classes with core 1 are
- * twice as likely. Hence, exactly,
+ * twice as likely. So the FPR is exactly
  *     (1 - 2/2^c) (1 - (1 - q)^n) + 2/2^c (1 - (1 - 2q)^n)
- * which is 4 load / 2^f, and a little less for a load near 1 and short remainders.
+ * which is about 4 load / 2^f, a little less for a load near 1 and short remainders.
  *
- * Load. How many keys fit varies by chance, the less so the larger the table. With searches of 1024
- * buckets (cuckoo_table.c) the first key that finds no room comes at a load of 0.975 with ten
- * million slots and of 0.98 with a few hundred, on average. So a table counts as full at 0.96 of
- * its slots less 6, a small one at 0.967 of them less 13. A table of two buckets has room for any 8
- * keys. Out of 100,000 tables with that many keys, this many had no room for one of the last keys:
+ * Load. How many keys fit varies by chance, less in a larger table. With searches of 1024 buckets
+ * (cuckoo_table.c) the first key that finds no room comes at a load of 0.975 with ten million slots
+ * and of 0.98 with a few hundred, on average. So a table counts as full at 0.96 of its slots less
+ * 6, a small one at 0.967 of them less 13. A table of two buckets has room for any 8 keys. Out of
+ * 100,000 tables with that many keys, this many had no room for one of the last keys:
  *
  *     slots      64   104   160   256   400   520   720  1048  1200  1600  2000
  *     refused     3     0     2     5    14    12    22    27    10     5     2
  *
- * Longer searches would not help, since too many keys have both of their buckets among too few.
- * Each further slot makes it a third rarer.
+ * Longer searches would not help, because in these tables too many keys have both of their buckets
+ * among too few. Each further slot makes this a third rarer.
  *
  * Short remainders have few cores, which makes the loads of some sizes uneven. With 6 bits, a
  * quarter of the tables of 4000 slots, and of 400,000, do not reach 0.96. With 7 bits, all of the
@@ -37,9 +36,9 @@
 #include <stdio.h>
 
 enum {
-    SMALL_TABLE_SPARE = 13, /* slots left free in a small table */
+    SMALL_TABLE_SPARE = 13, /* slots that a small table leaves free */
     LARGE_TABLE_SPARE = 6,
-    GUARANTEED_KEYS = 8, /* that fit into two buckets, whatever they are */
+    GUARANTEED_KEYS = 8, /* any keys of this number fit into two buckets */
     MIN_PLANNED_BITS = 7,
 };
 
@@ -56,7 +55,7 @@ uint64_t blyi_buckets_capacity(uint64_t buckets) {
 uint64_t blyi_buckets_for(uint64_t keys) {
     if (keys <= GUARANTEED_KEYS)
         return GUARANTEED_KEYS / BLYI_BUCKET_SLOTS;
-    /* keys * 25 / 24 slots, to within rounding. That is too few by a few steps at most. */
+    /* About keys * 25 / 24 slots. This is at most a few steps too few. */
     uint64_t slots = keys + keys / 24;
     uint64_t buckets = slots / BLYI_BUCKET_SLOTS & ~(uint64_t)1;
     while (blyi_buckets_capacity(buckets) < keys)
@@ -169,13 +168,15 @@ bool blyi_cuckoo_refines(const bly_geometry *fine, const bly_geometry *coarse) {
            blyi_table_is_wide(fine) == blyi_table_is_wide(coarse);
 }
 
-/* A table with room for `keys` keys that cannot grow any more: the geometry of the last size. */
+/* Plans the geometry of the last size: a table with room for `keys` keys that cannot grow any
+ * more. */
 static bly_status growable_cuckoo_plan(uint64_t keys, double fpr, bly_geometry *out) {
     return blyi_table_plan(BLY_GROWABLE_CUCKOO, keys, fpr, out);
 }
 
-/* Starts with the buckets that `first` needs, and doubles them until `horizon` fits. When that is
- * much more than the horizon needs, one doubling less from a larger start ends just there. */
+/* Starts with the buckets that `first` needs, and doubles them until `horizon` fits. If that is
+ * much more than the horizon needs, a larger start with one doubling less ends just at the
+ * horizon. */
 bly_status blyi_growable_cuckoo_plan(uint64_t first, uint64_t horizon, double fpr,
                                      bly_geometry *out) {
     if (horizon > BLYI_MAX_BITS)

@@ -1,24 +1,24 @@
 /* The fingerprint table: finding, adding and removing entries.
  *
- * A new entry goes into its primary bucket, else into its other one. When both are full, some entry
- * must move to its own other bucket, which may evict a third one, and so on. The shortest such
+ * A new entry goes into its primary bucket, else into its other one. If both are full, some entry
+ * must move to its own other bucket, which may evict a third entry, and so on. The shortest such
  * path is searched breadth first: from the two buckets, over the buckets that their entries could
  * move to, until one has a free slot. Then the entries of the path move, beginning at its free end:
- * each goes into the slot that the next one has left, and changes its role. Nothing is written
- * before the path is known, so a search that fails changes nothing, and every entry is in one of
- * its buckets at any time.
+ * each goes into the slot that the entry before it has left, and changes its role. Nothing is
+ * written before the path is known, so a search that fails changes nothing, and every entry is in
+ * one of its buckets at any time.
  *
  * (The usual method, to evict at random and continue with the victim, needs hundreds of moves where
- * this needs at most five, and is left with a victim when it gives up.)
+ * this method needs at most five, and has a victim without a slot when it gives up.)
  *
- * No path found visits a bucket twice: the part between the two visits could be left out, and the
- * shorter path would have been found first.
+ * The path found never visits a bucket twice: without the part between the two visits it would be
+ * shorter, and the shorter path would have been found first.
  */
 #include "kinds/cuckoo/cuckoo_table.h"
 
 enum { MAX_EVICTION_NODES = 1024 }; /* buckets examined in one search */
 
-/* A bucket on an eviction path. The entry in slot `slot` of the bucket of node `from` leads to it.
+/* A bucket on an eviction path. The entry in slot `slot` of node `from`'s bucket can move to it.
  */
 typedef struct eviction_node {
     uint64_t bucket;
@@ -39,8 +39,8 @@ static inline uint64_t table_role(const blyi_cuckoo_table *t) {
     return (uint64_t)1 << t->remainder_bits;
 }
 
-/* The first slot of a bucket that contains `entry` (0: that is free); BLYI_BUCKET_SLOTS when none
- * does. */
+/* The first slot of a bucket that contains `entry` (0: the first free slot); BLYI_BUCKET_SLOTS if
+ * there is none. */
 static unsigned bucket_find(const blyi_cuckoo_table *t, uint64_t bucket, uint64_t entry) {
     unsigned i = 0;
     while (i < BLYI_BUCKET_SLOTS && table_get(t, bucket, i) != entry)
@@ -81,8 +81,8 @@ static void evict_entry(blyi_cuckoo_table *t, uint64_t bucket, unsigned i, uint6
     }
 }
 
-/* Moves the entries of a path, whose last one goes from slot i of nodes[at] to slot `to` of
- * `bucket`, and writes `remainder` to the slot that the first one leaves. Returns that slot. */
+/* Moves the entries of a path, of which the last goes from slot i of nodes[at] to slot `to` of
+ * `bucket`. Writes `remainder` to the slot that the first one leaves, and returns that slot. */
 static uint64_t evict_path(blyi_cuckoo_table *t, const eviction_node *nodes, unsigned at,
                            unsigned i, uint64_t bucket, unsigned to, uint64_t remainder) {
     for (;;) {

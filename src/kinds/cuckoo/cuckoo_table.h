@@ -6,31 +6,32 @@
  *     lo * m / 2^64 = primary bucket + fraction;   remainder R = the first f bits of the fraction
  *
  * (Where m 2^f is so large that 64 bits do not tell all classes apart, lo + hi / 2^64 stands for
- * lo. Such a table is wide. Doubling does not change m 2^f, so a table stays wide or narrow for
- * life.)
+ * lo. Such a table is called wide. Doubling does not change m 2^f, so a table stays wide or narrow
+ * forever.)
  *
  * The class of a key is its primary bucket and its remainder. The table cannot tell keys of one
  * class apart.
  *
- * The core is the low c bits of R. If they are all 0, R's lowest bit is set. (Hence no stored
+ * The core is the low c bits of R. If they are all 0, R's lowest bit is set. (So no stored
  * remainder is 0, and 0 marks a free slot.) The core chooses a sum, and a key's two buckets add up
  * to it, modulo m:
  *
  *     sum = mulhi(bswap64(core * GOLD), m), made odd when m is even;   other(b) = sum - b (mod m)
  *
- * That is its own inverse for any m, and for even m never the same bucket. A slot is a remainder
- * and above it one bit, its role: 0 in the primary bucket, 1 in the other. So the class of an entry
- * follows from its slot, in either bucket. When m doubles and R gives its top bit to the bucket
- * number, no key changes its class.
+ * This is its own inverse for any m, and for even m the two buckets are never the same. A slot is a
+ * remainder and one bit above it, its role: 0 in the primary bucket, 1 in the other. So the class
+ * of an entry follows from its slot, in either bucket. When m doubles and R gives its top bit to
+ * the bucket number, no key changes its class.
  *
  * Slots are packed. Slot s of a table with `width`-bit slots is the bits from s * width on, lowest
  * first, of a little-endian array. Any slot of at most 57 bits lies within the eight bytes that
- * begin with its first bit's byte. So do two slots of at most 29 bits, and all four of a bucket
- * when they have at most 16 (a bucket begins at a multiple of 4 bits, a half of one at a multiple
- * of 2). So a bucket is compared in one, two or four words, all slots of a word at once.
+ * begin with its first bit's byte. So do two slots of at most 29 bits each, and all four slots of a
+ * bucket if they have at most 16 bits each (a bucket begins at a multiple of 4 bits, half a bucket
+ * at a multiple of 2). So a bucket is compared in one, two or four words, all slots of a word at
+ * once.
  *
- * A table may also have a count for each slot, half a byte, low half first. It moves with its
- * entry. Its meaning is defined by the kind that uses it (hybrid.c).
+ * A table may also have a count of half a byte for each slot, low half first. A count moves with
+ * its entry. The kind that uses it defines its meaning (hybrid.c).
  *
  * All functions are memory-safe for any contents: bucket numbers are below m by construction.
  */
@@ -49,7 +50,7 @@ typedef struct blyi_cuckoo_table {
     unsigned remainder_bits; /* f */
     bool wide;               /* m 2^f >= 2^56: lo alone would be too coarse */
     uint64_t core;           /* mask of the core */
-    uint8_t *counts;         /* of the slots; NULL when there are none */
+    uint8_t *counts;         /* one count per slot; NULL if the table has none */
 } blyi_cuckoo_table;
 
 typedef struct blyi_cuckoo_class {
@@ -64,7 +65,7 @@ enum { BLYI_MAX_COPIES = 2 * BLYI_BUCKET_SLOTS };
 
 /* ---- packed slots ---------------------------------------------------------------------------- */
 
-/* The word that begins with bit `at`. Its bits past the 57th may belong to no slot. */
+/* The word that begins with bit `at`. Only its lowest 57 bits are valid. */
 static inline uint64_t blyi_bits_at(const uint8_t *body, uint64_t at) {
     return blyi_load64le(body + (at >> 3)) >> (at & 7);
 }
@@ -101,7 +102,7 @@ static inline blyi_cuckoo_table blyi_table_of(const bly_filter *f) {
     return blyi_table_over(&f->geometry, f->body);
 }
 
-/* The bits of a slot. */
+/* The number of bits in a slot. */
 static inline unsigned blyi_table_width(const blyi_cuckoo_table *t) {
     return t->remainder_bits + 1;
 }
@@ -145,7 +146,7 @@ static inline uint64_t blyi_other_bucket(const blyi_cuckoo_table *t, uint64_t bu
     return blyi_sum_minus(blyi_bucket_sum(t, remainder & t->core), bucket, t->buckets);
 }
 
-/* The class of the entry in a slot of `bucket`; false when the slot is free. */
+/* Sets *out to the class of the entry in slot i of `bucket`. Returns false if the slot is free. */
 static inline bool blyi_slot_class(const blyi_cuckoo_table *t, uint64_t bucket, unsigned i,
                                    blyi_cuckoo_class *out) {
     uint64_t entry = blyi_slot_get(t->body, blyi_table_width(t), bucket * BLYI_BUCKET_SLOTS + i);
@@ -165,9 +166,9 @@ static inline void blyi_slot_set_count(blyi_cuckoo_table *t, uint64_t slot, unsi
     t->counts[slot / 2] = (uint8_t)(others | count << shift);
 }
 
-/* Iterates over the slots in use. *slot is 0 at first, and one past the slot found afterwards; *c
- * is the class. False after the last. Entries that no key can have, in a damaged mapped file, are
- * skipped. */
+/* Iterates over the slots in use. Set *slot to 0 before the first call. Each call sets *slot to the
+ * slot after the one found, and *c to its class. Returns false after the last. Entries that no key
+ * can have, in a damaged mapped file, are skipped. */
 static inline bool blyi_table_next(const blyi_cuckoo_table *t, uint64_t *slot,
                                    blyi_cuckoo_class *c) {
     for (uint64_t end = blyi_table_slots(t); *slot < end;) {
@@ -179,7 +180,8 @@ static inline bool blyi_table_next(const blyi_cuckoo_table *t, uint64_t *slot,
     return false;
 }
 
-/* A class of `from` as a class of `to`, the same table after or before some doublings. */
+/* Converts a class of `from` to one of `to`, which is the same table after or before some
+ * doublings. */
 static inline blyi_cuckoo_class blyi_cuckoo_class_in(const blyi_cuckoo_table *to,
                                                      const blyi_cuckoo_table *from,
                                                      blyi_cuckoo_class c) {
@@ -194,9 +196,9 @@ static inline blyi_cuckoo_class blyi_cuckoo_class_in(const blyi_cuckoo_table *to
     return (blyi_cuckoo_class){c.bucket >> more, top << from->remainder_bits | c.remainder};
 }
 
-/* A class of `from` as a class of `to`. Either both have the same shape, or `to` has fewer buckets
- * by a power of two and its classes are coarser by at least one bit. Then the bits left out include
- * the one that `from` sets when a core is 0, and `to` sets its own if necessary. */
+/* Converts a class of `from` to one of `to`. Both have the same shape, or `to` has fewer buckets by
+ * a power of two and its classes are coarser by at least one bit. In that case the bits left out
+ * include the one that `from` sets if a core is 0, and `to` sets its own bit if necessary. */
 static inline blyi_cuckoo_class blyi_cuckoo_class_in_coarser(const blyi_cuckoo_table *to,
                                                              const blyi_cuckoo_table *from,
                                                              blyi_cuckoo_class c) {
@@ -214,22 +216,22 @@ static inline blyi_cuckoo_class blyi_cuckoo_class_in_coarser(const blyi_cuckoo_t
 /* The number of copies of a class. */
 unsigned blyi_table_count(const blyi_cuckoo_table *t, blyi_cuckoo_class c);
 
-/* The slot of a copy; BLYI_NO_SLOT when there is none. */
+/* The slot of one copy of a class; BLYI_NO_SLOT if there is none. */
 uint64_t blyi_table_find(const blyi_cuckoo_table *t, blyi_cuckoo_class c);
 
-/* Adds a copy and returns its slot. The slot's count stays what it was while the slot was free.
- * BLYI_NO_SLOT when the table has no room for it: no byte has changed then. */
+/* Adds a copy of a class and returns its slot. Does not set the slot's count. Returns BLYI_NO_SLOT,
+ * and changes nothing, if the table has no room. */
 uint64_t blyi_table_add(blyi_cuckoo_table *t, blyi_cuckoo_class c);
 
 static inline bool blyi_table_try_add(blyi_cuckoo_table *t, blyi_cuckoo_class c) {
     return blyi_table_add(t, c) != BLYI_NO_SLOT;
 }
 
-/* Removes a copy. False when there is none: no byte has changed then. */
+/* Removes a copy of a class. Returns false, and changes nothing, if there is none. */
 bool blyi_table_remove(blyi_cuckoo_table *t, blyi_cuckoo_class c);
 
-/* Adds all entries of `from`, the same table at another size. False when there was no room for one;
- * some are added then. */
+/* Adds all entries of `from`, which is the same table at another size. Returns false if one finds
+ * no room; the entries before it stay added. */
 bool blyi_table_add_all(blyi_cuckoo_table *t, const blyi_cuckoo_table *from);
 
 #endif

@@ -32,8 +32,8 @@
 #include <math.h>
 #include <stdio.h>
 
-/* The keys that the present size has room for at the requested FPR. Only the last size can come
- * near that rate. */
+/* The number of keys that the present size can hold within the requested FPR. Only the last size
+ * comes near that rate. */
 static uint64_t growable_cuckoo_capacity(const bly_geometry *g, double fpr) {
     uint64_t keys = bly_plan_capacity(g, fpr, 128);
     return keys ? keys : 1;
@@ -64,8 +64,8 @@ static bly_status growable_cuckoo_move_to(bly_filter *f, const bly_geometry *g,
     return BLY_OK;
 }
 
-/* One doubling is nearly always enough. More are only tried as long as the table is not nearly
- * empty, because otherwise copies fill the buckets, not keys. */
+/* One doubling is nearly always enough. Further doublings are tried only while the table is not
+ * nearly empty: otherwise the buckets are full of copies, and doubling does not help. */
 static bly_status growable_cuckoo_add(bly_filter *f, blyi_cuckoo_class c) {
     blyi_cuckoo_table t = blyi_table_of(f);
     bly_geometry g = f->geometry;
@@ -151,7 +151,8 @@ static bly_status growable_cuckoo_plan_horizon(const bly_spec *spec, uint64_t ho
     return blyi_growable_cuckoo_plan(spec->capacity, horizon, spec->fpr - floor, &shape->geometry);
 }
 
-/* Without a horizon: the largest of the default and its halves that is possible. */
+/* Plans without a requested horizon: takes the default, or the first of its halves that is
+ * possible. */
 static bly_status growable_cuckoo_plan_default(const bly_spec *spec, blyi_shape *shape) {
     bly_status status = BLY_ETOOBIG;
     for (unsigned doublings = BLYI_DEFAULT_DOUBLINGS + 1; status != BLY_OK && doublings-- > 0;)

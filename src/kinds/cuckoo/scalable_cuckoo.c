@@ -13,14 +13,13 @@
  *      each of them.
  *   2. A remove removes the entry from the newest level that has one.
  *
- * Proof. Let every copy of a key own an entry, in some level, of its class there. Adding a copy
- * gives it one. Claim: after a remove of x, of which there is a copy, each remaining copy can still
- * own an entry. Let x own an entry e in level a, and let the remove remove an entry e' in level b.
- * By rule 2, b is a or newer, because e was there to be found. If e' is not e, it is owned by a
- * copy of some y, and in b x and y are of one class, that of e'. By rule 1 they are of one class in
- * a. So y can own e instead: it owns e from now on, x owns nothing, and all others own what they
- * did. Hence no key is ever lost. By the same argument an entry may be moved to an older level: the
- * copy that owned it owns it there.
+ * Proof. Every copy of a key owns an entry in some level, of its class there. Adding a copy gives
+ * it one. Claim: after one copy of x is removed, each remaining copy can still own an entry. Let x
+ * own an entry e in level a, and let the remove delete an entry e' in level b. By rule 2, b is a or
+ * newer, because the remove would have found e. If e' is not e, it is owned by a copy of some y,
+ * and in b x and y are of one class, that of e'. By rule 1 they are of one class in a. So y can own
+ * e instead; x owns nothing, and all other copies own what they did. So no key is ever lost. By the
+ * same argument an entry may be moved to an older level: the copy that owned it owns it there.
  *
  * How refinement is achieved. The class of a key x, taken as a number in [0, 1), in a table of m
  * buckets and remainders of f bits is floor(x m 2^f). Let m 2^f grow by powers of two, by a factor
@@ -32,11 +31,12 @@
  * truncating them may round differently. So all levels are wide or none is, and the filter is full
  * when it cannot add such a level.
  *
- * Sizes: m_0 is what a cuckoo filter for n keys has, and the level for n g^i keys gets the smallest
- * of m_0, 2 m_0, 4 m_0, ... with room for that many, usually m_0 g^i. This is why g is a power of
- * two. Rates: the series of scalable.c. But remainders have a whole number of bits, so the FPR of a
- * level is up to half below its share. What counts as used is the real FPR, so later levels have
- * more to share. Remainders are the shortest that keep the rate and are a refinement.
+ * Sizes: m_0 is the number of buckets of a cuckoo filter for n keys, and the level for n g^i keys
+ * gets the smallest of m_0, 2 m_0, 4 m_0, ... with room for that many, usually m_0 g^i. This is why
+ * g is a power of two. Rates: the series of scalable.c. But remainders have a whole number of bits,
+ * so the FPR of a level is up to half below its share. The real FPR is subtracted from the
+ * filter's, so later levels have more to share. Remainders are the shortest that keep the rate and
+ * make a refinement.
  *
  * In a file the levels follow one another, oldest first, each a cuckoo filter with a header of its
  * own.
@@ -49,13 +49,13 @@
 #include <bloomery/filter.h>
 
 enum {
-    ALL_TENTHS = 10,   /* of a level's capacity: all of it may be used, */
-    OLDER_TENTHS = 9,  /* and an older level is worth trying when less is in use */
+    ALL_TENTHS = 10,   /* the newest level may use all of its capacity */
+    OLDER_TENTHS = 9,  /* an add tries an older level that uses less than 9/10 of its capacity */
     MIN_LOAD_PART = 8, /* below 1/8 of the slots in use, copies fill the buckets, not keys */
 };
 
-/* Whether two tables have the same shape. Such levels, which a union may leave, have one share of
- * the rate between them. */
+/* Whether two tables have the same shape. Such levels, which a union may leave, share one part of
+ * the rate. */
 static bool scalable_cuckoo_share_rate(const bly_geometry *a, const bly_geometry *b) {
     return a->kind == BLY_CUCKOO && b->kind == BLY_CUCKOO && a->size == b->size &&
            a->hashes == b->hashes;
@@ -79,15 +79,15 @@ static bly_status scalable_cuckoo_create(const bly_spec *spec, bly_filter **out)
 
 /* ---- add ------------------------------------------------------------------------------------- */
 
-/* Whether less than that many tenths of a level's capacity are in use, or nothing. */
+/* Whether a level uses less than that many tenths of its capacity, or is empty. */
 static bool scalable_cuckoo_has_room(const bly_filter *level, unsigned tenths) {
     uint64_t max = level->capacity / 10 * tenths + level->capacity % 10 * tenths / 10;
     return level->items < max || level->items == 0;
 }
 
 /* Adds an entry, of class c in table `of`, to the newest of the first `end` levels that has room
- * for it and less than that many tenths of its capacity in use. False when none has: no byte has
- * changed then. The caller updates the filter's items. */
+ * for it and uses less than that many tenths of its capacity. Returns false, and changes nothing,
+ * if there is none. The caller updates the filter's items. */
 static bool scalable_cuckoo_add_to_levels(bly_filter *f, unsigned end, unsigned tenths,
                                           const blyi_cuckoo_table *of, blyi_cuckoo_class c) {
     for (unsigned i = end; i-- > 0;) {
@@ -156,7 +156,7 @@ static uint64_t scalable_cuckoo_count_copies(const bly_filter *f, bly_hash h) {
     return sum;
 }
 
-/* Frees the newest levels when they are empty, unless the next add would open one again. */
+/* Frees the newest levels if they are empty, unless the next add would open one again. */
 static void scalable_cuckoo_shrink(bly_filter *f) {
     unsigned n = f->levels->n;
     while (n > 1 && f->levels->at[n - 1]->items == 0 &&
@@ -180,8 +180,8 @@ static bly_status scalable_cuckoo_remove_one(bly_filter *f, bly_hash h, bool *re
 
 /* ---- compact --------------------------------------------------------------------------------- */
 
-/* Moves entries of level i, from slot *slot up to slot `end`, to older levels, as far as they have
- * room. Returns how many. *slot is where it stopped. An entry without room stays. */
+/* Moves the entries of level i in the slots from *slot to `end` - 1 to older levels. An entry that
+ * finds no room stays. Returns the number of entries moved, and sets *slot to where it stopped. */
 static uint64_t scalable_cuckoo_move_to_older(bly_filter *f, unsigned i, uint64_t *slot,
                                               uint64_t end) {
     bly_filter *level = f->levels->at[i];
@@ -246,8 +246,8 @@ bly_status bly_scalable_cuckoo_compact(bly_filter *f, uint64_t slots, uint64_t *
  * The union of two filters is one list of all their levels. Filters that were created alike have
  * levels of the same shapes. Sorted by the number of their classes, each level refines those before
  * it or has their shape. A level that fits into one of the same shape is emptied into it. One that
- * does not stays a level of its own: its entries cannot be moved to a newer level, whose classes
- * are finer than what they say.
+ * does not fit stays a separate level: its entries cannot be moved to a newer level, because they
+ * do not determine the finer classes there.
  */
 
 /* Whether two levels can be in one list. */
@@ -361,7 +361,8 @@ static bool scalable_cuckoo_levels_are_consistent(const blyi_shape *all,
     return blyi_levels_consistent(all, levels, n);
 }
 
-/* Remainders have whole bits, so a table's FPR is below its share. *fpr becomes the real one. */
+/* Remainders have a whole number of bits, so a table's FPR is below its share. *fpr becomes the
+ * real FPR. */
 static bly_status scalable_cuckoo_plan_level(const blyi_level_request *w, double *fpr,
                                              bly_geometry *out) {
     double floor = blyi_hash_floor((double)w->keys, w->hash_bits);
