@@ -3,8 +3,8 @@
  * The builder collects hashes (builder_collect.c), splits them into shards (builder_shards.c),
  * sorted and without repeats if the solver requires that, and the kind's solver (blyi_solver)
  * computes a filter from them. Shards are small enough to be solved within a processor's caches.
- * They are independent, so that several threads can solve them at the same time, and all of one
- * size, which is that of the fullest.
+ * They are independent, so several threads can solve them at the same time. All shards have the
+ * size that the fullest needs.
  *
  * The filter depends only on the set of hashes and the rate: not on the order in which they were
  * added, nor on repeats, memory or threads.
@@ -58,7 +58,7 @@ static bly_allocator locked_allocator_init(locked_allocator *l, const bly_alloca
     return (bly_allocator){locked_alloc, locked_free, l};
 }
 
-/* One per processor, at most 8. */
+/* The default number of threads: one per processor, at most 8. */
 static unsigned builder_default_workers(void) {
     long online = sysconf(_SC_NPROCESSORS_ONLN);
     return online < 1 ? 1 : online > 8 ? 8 : (unsigned)online;
@@ -70,7 +70,7 @@ struct bly_builder {
     const blyi_solver *solver;
     bly_spec spec; /* its allocator is NULL or &own_alloc */
     bly_allocator own_alloc;
-    bly_allocator alloc; /* of everything but the filter; thread-safe */
+    bly_allocator alloc; /* for everything but the filter; thread-safe */
     locked_allocator locked;
     unsigned workers;
     uint64_t memory; /* 0: no limit */
@@ -254,7 +254,7 @@ static bly_status builder_solve_shards(solve_job *j, const bly_geometry *g) {
     return status;
 }
 
-/* Creates filters until one can be solved, each planned as a further attempt. */
+/* Plans and creates filters, each as a further attempt, until one can be solved. */
 static bly_status builder_solve_sizes(solve_job *j, double fpr, bly_filter **out) {
     const bly_builder *b = j->b;
     bly_status status = BLY_EFULL;
@@ -280,22 +280,23 @@ static bly_status builder_solve_sizes(solve_job *j, double fpr, bly_filter **out
     }
     if (status == BLY_OK)
         *out = j->f;
-    return status == BLY_EFULL ? BLY_EWEAKHASH : status; /* good hashes do not get here */
+    return status == BLY_EFULL ? BLY_EWEAKHASH : status; /* never with a good hash */
 }
 
 /* Whether the fullest part exceeds the mean by so much that most of its hashes must be repeats.
- * Planning for all of them would need memory for nothing. */
+ * Planning for all of them would waste memory. */
 static bool builder_is_lopsided(const blyi_shards *hashes, uint64_t fullest) {
     enum { FEW = 4096 };
     return fullest > FEW + 4 * (hashes->total / hashes->parts);
 }
 
-/* BLY_EEXISTS: there are repeats, or may be, among hashes that are not sorted yet. */
+/* Builds the filter. Returns BLY_EEXISTS if hashes that are not sorted yet contain repeats, or may
+ * contain some. */
 static bly_status builder_solve(const bly_builder *b, const blyi_shards *hashes, bly_filter **out) {
     solve_job j = {.b = b, .hashes = hashes};
     unsigned bits = b->spec.allow_weak_hash ? 128 : b->spec.hasher.bits;
     void *block;
-    if (builder_hash_is_too_weak(&b->spec, hashes->total)) /* unless there are repeats */
+    if (builder_hash_is_too_weak(&b->spec, hashes->total)) /* if all are distinct */
         return hashes->sorted ? BLY_EWEAKHASH : BLY_EEXISTS;
     j.shards = builder_choose_shards(b->solver, hashes);
     for (unsigned i = 0; i < j.shards; i++) {
@@ -318,7 +319,7 @@ static bly_status builder_solve(const bly_builder *b, const blyi_shards *hashes,
     int saved = errno;
     blyi_free_array(&b->alloc, block);
     errno = saved;
-    /* Without repeats it may fit. */
+    /* Without repeats the hashes may fit. */
     return status == BLY_ETOOBIG && !hashes->sorted ? BLY_EEXISTS : status;
 }
 

@@ -22,15 +22,15 @@
 enum {
     BLYI_PART_BITS = 10,
     BLYI_PARTS = 1 << BLYI_PART_BITS,
-    BLYI_RUN_HASHES = 1 << 17, /* the maximum of a run that was not merged into the file */
+    BLYI_RUN_HASHES = 1 << 17, /* the most hashes of a run, until it is merged */
 };
 
 /* Hashes grouped by part. A hash's part is given by the leading bits of lo. */
 typedef struct blyi_run {
     struct blyi_run *next;
-    uint64_t *words;                     /* of the hashes; NULL when the run is in the file */
+    uint64_t *words;                     /* the hashes; NULL if the run is in the file */
     void *block;                         /* of the words */
-    uint64_t file_offset;                /* of its first byte */
+    uint64_t file_offset;                /* of the run's first byte */
     uint64_t part_start[BLYI_PARTS + 1]; /* part p: hashes part_start[p] .. part_start[p+1]-1 */
 } blyi_run;
 
@@ -39,7 +39,7 @@ typedef struct blyi_collector {
     uint64_t memory_limit;    /* for runs, in bytes; 0: no limit */
     uint64_t memory_used;     /* bytes of the runs in memory */
     uint64_t file_bytes;      /* written so far */
-    uint64_t count;           /* of all hashes */
+    uint64_t count;           /* number of all hashes */
     unsigned part_bits;       /* leading bits of lo that give the part */
     unsigned stride;          /* words per hash, in buffer and runs: 1 or 2 */
     uint32_t buffered;        /* hashes in the buffer */
@@ -52,25 +52,25 @@ typedef struct blyi_collector {
     int file;       /* -1: none yet */
 } blyi_collector;
 
-/* The file, if one is needed, is created in `folder`. BLY_ENOMEM. blyi_collector_destroy must
- * follow in any case. */
+/* Initialises a collector. If it needs a file, it creates it in `folder`. Returns BLY_OK or
+ * BLY_ENOMEM. The caller must call blyi_collector_destroy in either case. */
 bly_status blyi_collector_init(blyi_collector *c, const bly_allocator *a, uint64_t memory_limit,
                                const char *folder);
 void blyi_collector_destroy(blyi_collector *c);
 
-/* Adds n hashes: those of `keys`, or if that is NULL those at `h`. BLY_ENOMEM and BLY_EIO leave the
- * collector unchanged. */
+/* Adds n hashes: those of `keys` or, if that is NULL, those at `h`. Returns BLY_OK, or BLY_ENOMEM
+ * or BLY_EIO, which leave the collector unchanged. */
 bly_status blyi_collector_add(blyi_collector *c, const bly_hasher *hasher, const bly_bytes *keys,
                               const bly_hash *h, size_t n);
 
-/* Ends adding: makes a run of the buffer. A small number of hashes is split into fewer parts. */
+/* Ends adding: makes a run of the buffer. If there are few hashes, it uses fewer parts. */
 bly_status blyi_collector_finish(blyi_collector *c);
 
 /* Adds the number of hashes of each part p in all runs to count[p]. */
 void blyi_collector_count_parts(const blyi_collector *c, uint64_t *count);
 
 /* Copies the first n hashes of a part to h, or from h. Different threads may do this for different
- * parts. BLY_EIO. */
+ * parts. Return BLY_OK or BLY_EIO. */
 bly_status blyi_collector_read_part(const blyi_collector *c, uint64_t part, bly_hash *h,
                                     uint64_t n);
 bly_status blyi_collector_write_part(const blyi_collector *c, uint64_t part, const bly_hash *h,
@@ -87,19 +87,20 @@ typedef struct blyi_shards {
     void *count_block;
 } blyi_shards;
 
-/* Ends collecting. *s needs blyi_shards_destroy in any case. BLY_ENOMEM, BLY_EIO. */
+/* Ends collecting and initialises *s. Returns BLY_OK, BLY_ENOMEM or BLY_EIO. The caller must call
+ * blyi_shards_destroy in any case. */
 bly_status blyi_shards_init(blyi_shards *s, blyi_collector *source);
 void blyi_shards_destroy(blyi_shards *s);
 
 /* Sorts every part by (lo, hi) and drops repeats, on at most `workers` threads and in about
- * `memory` bytes (0: no limit). BLY_ENOMEM, BLY_EIO. */
+ * `memory` bytes (0: no limit). Returns BLY_OK, BLY_ENOMEM or BLY_EIO. */
 bly_status blyi_shards_sort(blyi_shards *s, unsigned workers, uint64_t memory);
 
 /* The number of hashes in a shard. `shards` is a power of two up to s->parts. */
 uint64_t blyi_shards_count(const blyi_shards *s, unsigned shards, unsigned shard);
 
-/* Copies the hashes of a shard to `to`. Different threads may do this for different shards.
- * BLY_EIO. */
+/* Copies the hashes of a shard to `to`. Different threads may do this for different shards. Returns
+ * BLY_OK or BLY_EIO. */
 bly_status blyi_shards_read(const blyi_shards *s, unsigned shards, unsigned shard, bly_hash *to);
 
 /* Reads one shard part by part. */
@@ -113,7 +114,8 @@ typedef struct blyi_shard_reader {
 blyi_shard_reader blyi_shard_reader_for(const blyi_shards *s, unsigned shards, unsigned shard,
                                         bly_hash *buffer);
 
-/* Copies the *n hashes of part i < parts to the buffer. BLY_EIO. */
+/* Copies the hashes of part i < parts to the buffer, and sets *n to their number. Returns BLY_OK or
+ * BLY_EIO. */
 bly_status blyi_shard_reader_part(const blyi_shard_reader *reader, uint64_t i, size_t *n);
 
 /* Sorts by (lo, hi), drops repeats, and returns the number of hashes left. All hashes have the same
@@ -143,15 +145,16 @@ bly_status blyi_run_tasks(unsigned workers, uint64_t tasks, blyi_task_fn *fn, vo
  * `solve_parts` reads the hashes part by part, unsorted, and must notice repeats itself. Its result
  * must not depend on the order within a part. */
 typedef struct blyi_solver {
-    uint64_t shard_keys; /* the number of keys that a shard should have, about */
+    uint64_t shard_keys; /* about the number of keys that a shard should have */
     unsigned max_shards;
-    /* The geometry of `shards` shards, each of at most `max_keys` keys (1 or more) at `fpr`.
-     * `attempt` is the number of earlier plans in which a shard could not be solved: 0 at first. */
+    /* Plans the geometry of `shards` shards, each for at most `max_keys` keys (1 or more), at
+     * `fpr`. `attempt` counts the earlier plans in which a shard could not be solved. */
     bly_status (*plan)(uint64_t max_keys, unsigned shards, double fpr, unsigned attempt,
                        bly_geometry *out);
     /* Solves one shard of the filter, whose body is zero there, from n distinct hashes sorted by lo
      * (then hi), which may be overwritten. Scratch memory is from `a`. Other threads solve other
-     * shards at the same time. BLY_EFULL: not solvable in this size; BLY_ENOMEM. */
+     * shards at the same time. Returns BLY_OK, BLY_EFULL if it cannot be solved in this size, or
+     * BLY_ENOMEM. */
     bly_status (*solve)(bly_filter *f, unsigned shard, bly_hash *h, size_t n,
                         const bly_allocator *a);
     /* Solves one shard from the hashes of `reader`. `work` points to work_bytes(geometry) bytes of
@@ -160,7 +163,7 @@ typedef struct blyi_solver {
     bly_status (*solve_parts)(bly_filter *f, unsigned shard, const blyi_shard_reader *reader,
                               void *work, const bly_allocator *a);
     uint64_t (*work_bytes)(const bly_geometry *g);
-    /* Bytes of scratch memory needed to solve a shard of n keys, about. */
+    /* About how many bytes of scratch memory a shard of n keys needs. */
     uint64_t (*scratch_bytes)(uint64_t n);
 } blyi_solver;
 

@@ -1,17 +1,17 @@
 /* Collects any number of hashes within a memory limit.
  *
- * Hashes are added to a buffer. When it is full, they are copied out of it grouped by part, which
- * is given by the leading bits of lo: that is a run. Runs stay in memory. When they exceed the
- * limit, all of them are merged into one run in an unnamed temporary file (base/temp_file.c). The
- * parts of all runs are then read by builder_shards.c.
+ * Hashes are added to a buffer. When it is full, they are copied to a new array, grouped by part,
+ * which is called a run. The leading bits of lo are the number of the part. Runs stay in memory.
+ * When they exceed the limit, all of them are merged into one run in an unnamed temporary file
+ * (base/temp_file.c). At the end builder_shards.c reads the parts of all runs.
  *
  * The buffer is small enough for the second cache, and so are the lines that its run is written to.
- * Runs are in ordinary pages: their memory is used once, and huge pages that have been idle can be
- * slow to get (thirty times as slow, in a virtual machine that gives idle ones back).
+ * Runs are in ordinary pages: their memory is used once, and huge pages can be slow to get (thirty
+ * times as slow in a virtual machine that returns idle ones to its host).
  *
  * The default hash has 64 bits, from which both words follow (blyi_hash_from_strong64). While all
- * hashes are of this sort only lo is stored, in half the memory. The first other hash makes the
- * collector store both words of all.
+ * hashes are of this kind only lo is stored, in half the memory. At the first other hash the
+ * collector switches to storing both words of all hashes.
  */
 #include "base/memory.h"
 #include "hash/mix.h"
@@ -119,8 +119,8 @@ static bly_status collector_open_file(blyi_collector *c) {
     return blyi_temp_file_open(c->path, &c->file);
 }
 
-/* Writes the runs from *first to before `end` to the file, part by part, through the buffer
- * `stage`. */
+/* Writes the runs from `first` up to, but not including, `end` to the file, part by part, through
+ * the buffer `stage`. */
 static bly_status collector_write_runs(blyi_collector *c, const blyi_run *first,
                                        const blyi_run *end, uint64_t *stage) {
     uint64_t at = c->file_bytes;
@@ -146,7 +146,8 @@ static bly_status collector_write_runs(blyi_collector *c, const blyi_run *first,
     return status ? status : blyi_temp_file_write(c->file, at, stage, staged * sizeof *stage);
 }
 
-/* Replaces the runs from *first to before `end`, which are in memory, by one run in the file. */
+/* Replaces the runs from *first up to, but not including, `end`, which are in memory, by one run in
+ * the file. */
 static bly_status collector_merge_runs(blyi_collector *c, blyi_run **first, const blyi_run *end,
                                        uint64_t *stage) {
     if (*first == end)
@@ -261,7 +262,8 @@ static bly_status collector_grow_buffer(blyi_collector *c, size_t want) {
     return BLY_OK;
 }
 
-/* Makes space in the buffer for up to n more hashes; *some becomes for how many. */
+/* Makes space in the buffer for up to n more hashes. Sets *some to the number for which there is
+ * space. */
 static bly_status collector_reserve(blyi_collector *c, size_t n, size_t *some) {
     bly_status status = BLY_OK;
     if (c->buffered == BLYI_RUN_HASHES)
@@ -298,7 +300,7 @@ static bly_status collector_add(blyi_collector *c, const bly_hasher *hasher, con
                                 const bly_hash *h, size_t n) {
     bly_status status = BLY_OK;
     c->mark = c->runs;
-    /* A run contains only hashes of this call or none, so that a failure can be undone. */
+    /* A run must contain only hashes of this call, or none, so that a failure can be undone. */
     if (c->buffered && n > BLYI_RUN_HASHES - c->buffered)
         status = collector_make_run(c);
     if (status)

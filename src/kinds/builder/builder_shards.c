@@ -1,18 +1,17 @@
-/* Collected hashes, processed shard by shard: counting, sorting and reading them, on several
- * threads.
+/* Counts, sorts and reads the collected hashes of each shard, on several threads.
  *
- * A number of shards that is a power of two, at most that of the collector's parts, makes every
- * shard consist of whole parts, in order. Within a part hashes are unsorted at first, and may
- * repeat. A solver that needs them sorted and distinct has the parts sorted one by one
- * (blyi_shards_sort); each is written back to where it was read from.
+ * The number of shards is a power of two and at most the number of the collector's parts, so every
+ * shard consists of whole parts, in order. Within a part hashes are unsorted at first, and may
+ * repeat. For a solver that needs them sorted and distinct, blyi_shards_sort sorts the parts one by
+ * one and writes each back to where it was read from.
  *
  * Sorting. Hashes are spread evenly, so one distribution into about as many buckets as there are
- * hashes leaves each within a step or two of its final position, and straight insertion finishes:
+ * hashes leaves each within a step or two of its final position, and insertion sort does the rest:
  * two passes over the data, no function calls, hardly any comparisons. Equal hashes become
  * neighbours and are dropped. Hashes that are not spread evenly (the same key a million times, a
  * poor hash function of the caller) leave large buckets. These are distributed again by the bits
  * that follow, and after the third time sorted by heapsort, which takes n log n steps at worst, and
- * n when all are equal.
+ * n if all are equal.
  */
 #include "base/memory.h"
 #include "kinds/builder/builder.h"
@@ -34,7 +33,7 @@ typedef struct task_pool {
     int error; /* errno of the thread that failed */
 } task_pool;
 
-/* Gets the next task. False: there is none. */
+/* Gets the next task. Returns false if there is none. */
 static bool task_pool_next(task_pool *p, uint64_t *task) {
     (void)pthread_mutex_lock(&p->lock);
     bool some = p->status == BLY_OK && p->next < p->tasks;
@@ -83,8 +82,8 @@ bly_status blyi_run_tasks(unsigned workers, uint64_t tasks, blyi_task_fn *fn, vo
 /* ---- sorting --------------------------------------------------------------------------------- */
 
 enum {
-    SORT_SMALL = 24,    /* hashes that straight insertion sorts well */
-    SORT_MAX_BITS = 12, /* of a distribution: its counters fit the first cache */
+    SORT_SMALL = 24,    /* up to this many hashes are sorted by insertion */
+    SORT_MAX_BITS = 12, /* of a distribution: its counters fit the first-level cache */
     SORT_MAX_DEPTH = 3,
 };
 
@@ -154,7 +153,8 @@ static unsigned sort_digit_bits(size_t n, unsigned skip) {
     return bits < 64 - skip ? bits : 64 - skip;
 }
 
-/* Sorts by the bits of lo that follow the first `skip`. */
+/* Sorts hashes whose first `skip` bits of lo are equal, and drops repeats. Returns the number
+ * left. */
 static size_t sort_unique_from(bly_hash *h, size_t n, bly_hash *scratch, unsigned skip,
                                unsigned depth) {
     uint32_t end[(1 << SORT_MAX_BITS) + 1];
@@ -219,7 +219,7 @@ void blyi_shards_destroy(blyi_shards *s) {
 
 typedef struct part_sort {
     blyi_shards *s;
-    bly_hash *buffers; /* of every worker, with space for two parts each */
+    bly_hash *buffers; /* one for every worker, with space for two parts */
     uint64_t max_part; /* hashes of the largest part */
 } part_sort;
 

@@ -1,9 +1,9 @@
 /* Binary fuse filters with three slots per key (Graf and Lemire, "Binary Fuse Filters: Fast and
  * Smaller Than Xor Filters", 2022).
  *
- * The idea. A key has a fingerprint of r bits and three slots. It is contained when the exclusive
- * or of its slots equals the fingerprint. For a non-member that happens with probability 2^-r,
- * exactly. The values of the slots are found by peeling: a slot that only one key has can be
+ * The idea. A key has a fingerprint of r bits and three slots. The filter contains it if the
+ * exclusive or of its slots equals the fingerprint. For a non-member this happens with probability
+ * 2^-r exactly. The values of the slots are found by peeling: a slot that only one key has can be
  * reserved for that key, which is then removed from its other slots. These may then have only one
  * key. When no key is left, the slots are set in the opposite order: the last key peeled sets its
  * slot first, so that every slot is set before a key that was peeled earlier relies on it. The
@@ -20,19 +20,19 @@
  *     h2    = (h0 + 2L) ^ (x >> 28 mod L)                 fingerprint = x mod 2^r
  *
  * With a good hash, hi could be used instead of x. The product is there so that seeds make a
- * difference, and for hashes whose hi contains little information. A seed changes only x. Hence
- * hashes sorted by lo are sorted by h0, under every seed, and filling and peeling go through a
- * shard's memory in order, with a few segments of it in the cache. From x, one of the slots, and
- * which of the three it is, the other two follow. So peeling needs to store only the exclusive or
- * of x and the number of keys of a slot.
+ * difference, and for hashes whose hi contains little information. A seed changes only x. So hashes
+ * sorted by lo are sorted by h0 under every seed, and filling and peeling go through a shard's
+ * memory in order, with a few segments of it in the cache. The other two slots of a key follow from
+ * x, one slot, and which of the three that is. So for each slot peeling stores only the number of
+ * its keys and the exclusive or of their x.
  *
- * A chain of segments must be long to work well. A filter of few keys is a small one instead: three
- * segments of any length L, with h1 = L + (14 bits of x) * L / 2^14, and h2 likewise. It cannot be
- * peeled completely, but its equations can be solved, and so can those that are left of a chain
- * when peeling stops (fuse_core.c). A set of keys that cannot be solved (two keys with the same
- * slots, or too dense a core) is tried under other seeds. If several fail, the builder plans more
- * slots. A set that is solved has no repeats: two equal keys are never peeled, and the keys left
- * over are sorted. So repeats need not be searched for in advance.
+ * A chain of segments must be long to work well. A filter for few keys has another form, called
+ * small: three segments of any length L, with h1 = L + (14 bits of x) * L / 2^14, and h2 likewise.
+ * It cannot be peeled completely, but its equations can be solved, and so can those that are left
+ * of a chain when peeling stops (fuse_core.c). A set of keys that cannot be solved (two keys with
+ * the same slots, or too dense a core) is tried under other seeds. If several fail, the builder
+ * plans more slots. A set that is solved has no repeats: two equal keys are never peeled, and the
+ * keys left over are sorted. So no search for repeats is needed in advance.
  *
  * Shards of about half a million keys are large enough for 1.135 slots per key, and small enough
  * for the caches.
@@ -59,10 +59,10 @@
 
 enum {
     FUSE_WINDOW = 48,    /* keys whose lines are being loaded, three each */
-    FUSE_COMMON_BITS = 7 /* of a fingerprint, at 1% */
+    FUSE_COMMON_BITS = 7 /* bits of a fingerprint at 1% */
 };
 
-/* A batch of keys, or of their hashes. */
+/* A batch of keys (`hashes` is NULL) or of hashes (`keys` is NULL). */
 typedef struct fuse_query {
     const bly_bytes *keys;
     const bly_hash *hashes;
@@ -77,14 +77,15 @@ static __attribute__((noinline)) blyi_fuse_layout fuse_lookup_layout(const bly_f
     return s;
 }
 
-/* The bits of the body where a key's slots begin, and x, whose lowest bits are its fingerprint. */
+/* The positions in the body, in bits, of a key's three slots; and x, whose lowest bits are the
+ * key's fingerprint. */
 typedef struct fuse_probe {
     uint64_t a, b, c, x;
 } fuse_probe;
 
-/* Computes a key's probe and prefetches its lines. Each number is written to `out` by itself: a
- * struct that is built elsewhere and copied, two numbers at a time, has to wait for its parts. A
- * lookup spent half its time on that where the compiler did not avoid it. */
+/* Computes a key's probe and prefetches its lines. Writes each number to `out` separately: a copy
+ * of a struct that is built elsewhere, two numbers at a time, would have to wait for its parts.
+ * With a compiler that made such copies, a lookup spent half its time waiting. */
 BLYI_FUSE_INLINE void fuse_find_probe(const uint8_t *body, const blyi_fuse_layout *s, bly_hash h,
                                       bool small, fuse_probe *out) {
     uint64_t shard = 0, position = small ? h.lo : blyi_mul(h.lo, s->shards, &shard);
@@ -102,8 +103,8 @@ BLYI_FUSE_INLINE void fuse_find_probe(const uint8_t *body, const blyi_fuse_layou
     out->x = x;
 }
 
-/* Loads no more bytes than a slot can occupy: a wider load that crosses into the next cache line
- * may be a needless cache miss. */
+/* Loads only the bytes that a slot can occupy: a wider load may cross into the next cache line, and
+ * cause a needless cache miss. */
 BLYI_FUSE_INLINE uint64_t fuse_load_slot(const uint8_t *body, uint64_t bit, unsigned bytes) {
     const uint8_t *from = body + (bit >> 3);
     uint64_t word = bytes == 2   ? (uint64_t)(from[0] | from[1] << 8)
@@ -181,7 +182,7 @@ BLYI_FUSE_INLINE size_t fuse_lookup_variant(const bly_filter *f, const blyi_fuse
 static size_t fuse_lookup(const bly_filter *f, const fuse_query *q) {
     const bool small = blyi_fuse_is_small(&f->geometry);
     const blyi_fuse_layout s = fuse_lookup_layout(f);
-    if (f->items == 0) { /* the body was not solved */
+    if (f->items == 0) { /* no keys: the body was never solved */
         if (q->found)
             memset(q->found, 0, q->n);
         return 0;
@@ -210,7 +211,8 @@ static size_t fuse_contains_keys(const bly_filter *f, const bly_bytes *keys, siz
     return fuse_lookup(f, &(fuse_query){.keys = keys, .n = n, .found = found});
 }
 
-/* fuse_contains_many prefetches by itself. This is for callers that query several filters at once.
+/* blyi_ops.prefetch, for callers that look up keys in several filters at once: fuse_contains_many
+ * does its own prefetching.
  */
 static void fuse_prefetch(const bly_filter *f, const bly_hash *h, size_t n) {
     const bool small = blyi_fuse_is_small(&f->geometry);
@@ -222,7 +224,7 @@ static void fuse_prefetch(const bly_filter *f, const bly_hash *h, size_t n) {
 
 /* ---- statistics and validity ----------------------------------------------------------------- */
 
-/* A filter that was built is always full. */
+/* A filter that was built from any keys counts as full. */
 static void fuse_fill_stats(const bly_filter *f, bly_filter_info *out) {
     bool any = out->count != 0;
     out->set_bits = any ? out->bits : 0;

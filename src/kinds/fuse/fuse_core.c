@@ -4,10 +4,10 @@
  * and with 1.125 in a long chain of segments. But equations of three unknowns each can be solved
  * with 1.09 (Dubois and Mandler, 2002), and a small filter is a third smaller for it. The dense
  * system of Gaussian elimination would have a row for every key. That is not necessary: when
- * peeling stops, one key is deferred, and peeling continues as if it were not there. (So do
- * Genuzio, Ottaviano and Vigna, "Fast Scalable Construction of (Minimal Perfect Hash) Functions",
- * 2016, with the roles of keys and slots exchanged.) Few keys have to be deferred: about one in
- * twenty where one slot in nine is spare, or some dozens of a hundred thousand in a chain.
+ * peeling stops, one key is deferred, and peeling continues as if it were not there. (Genuzio,
+ * Ottaviano and Vigna, "Fast Scalable Construction of (Minimal Perfect Hash) Functions", 2016, do
+ * the same with the roles of keys and slots exchanged.) Few keys have to be deferred: about one in
+ * twenty if one slot in nine is spare, and some dozens of a hundred thousand in a chain.
  *
  * When no key is left, every peeled key has a slot of its own. The other slots are free: their
  * values can be chosen, and those of the peeled keys follow. D deferred keys are D conditions on
@@ -28,7 +28,7 @@
 
 enum { CORE_MAX_DEFERRED = 1024 }; /* keys that may be deferred */
 
-/* The keys of a slot that are left: how many, and the exclusive or of their numbers. */
+/* The keys that a slot still has: their number, and the exclusive or of their indexes. */
 typedef struct core_node {
     uint32_t keys, which;
 } core_node;
@@ -37,10 +37,10 @@ typedef struct fuse_core {
     const blyi_fuse_equation *e;
     size_t n, slots;
     core_node *nodes;
-    uint32_t *queue;      /* of slots found to have one key; each is queued once */
-    uint32_t *peeled_key; /* in the order of peeling */
-    uint32_t *peeled_slot;
-    uint32_t deferred[CORE_MAX_DEFERRED]; /* numbers of keys */
+    uint32_t *queue;                      /* slots found to have one key; each is queued once */
+    uint32_t *peeled_key;                 /* keys in the order of peeling */
+    uint32_t *peeled_slot;                /* the slots from which they were peeled */
+    uint32_t deferred[CORE_MAX_DEFERRED]; /* indexes of keys */
     size_t begin, end, peeled, deferred_count;
 } fuse_core;
 
@@ -69,14 +69,14 @@ static void core_peel(fuse_core *c) {
     }
 }
 
-/* Whether a key that was not deferred has not been peeled: the slot from which a key was peeled has
- * no other. */
+/* Whether a key that is not deferred is still to be peeled. (The slot from which a key was peeled
+ * has no keys left.) */
 static bool core_is_left(const fuse_core *c, uint32_t key) {
     const uint32_t *slot = c->e[key].slot;
     return c->nodes[slot[0]].keys && c->nodes[slot[1]].keys && c->nodes[slot[2]].keys;
 }
 
-/* Peels all keys but those that it defers. False: these are too many. */
+/* Peels all keys except for those that it defers. Returns false if these are too many. */
 static bool core_peel_all(fuse_core *c) {
     for (size_t i = 0; i < c->n; i++)
         for (unsigned j = 0; j < 3; j++) {
@@ -115,11 +115,11 @@ static void core_substitute(const fuse_core *c, uint32_t *value) {
 /* The dense system. Vectors have a bit for every deferred key, in `words` words. */
 typedef struct core_dense {
     size_t size, words;
-    uint64_t *column;                      /* of every slot: which deferred keys depend on it */
-    uint64_t *kept;                        /* vector d: a reduced column whose first bit is d */
-    uint64_t *used;                        /* vector d: which of these it was reduced by */
-    uint32_t kept_slot[CORE_MAX_DEFERRED]; /* to which column d belongs */
-    bool is_kept[CORE_MAX_DEFERRED];       /* whether there is a column d */
+    uint64_t *column; /* for every slot: which deferred keys depend on it */
+    uint64_t *kept;   /* vector d: a reduced column whose first bit is d */
+    uint64_t *used;   /* vector d: by which of the others that one was reduced */
+    uint32_t kept_slot[CORE_MAX_DEFERRED]; /* the slot of kept column d */
+    bool is_kept[CORE_MAX_DEFERRED];       /* whether there is a kept column d */
     uint32_t order[CORE_MAX_DEFERRED];
     size_t rank;
 } core_dense;
@@ -169,8 +169,9 @@ static void core_reduce(core_dense *d, size_t slot) {
         }
 }
 
-/* Sets the slots of the kept columns, so that their sum is `missing`, which has a number for each
- * deferred key: first as a sum of the reduced columns, then of the columns themselves. */
+/* Sets the slots of the kept columns so that they add missing[i] to the equation of each deferred
+ * key i. `missing` is first expressed as a sum of the reduced columns, then of the columns
+ * themselves. */
 static void core_set_free(const core_dense *d, uint32_t *missing, uint32_t *value) {
     for (size_t i = 0; i < d->size; i++)
         for (size_t j = i + 1; j < d->size; j++)
@@ -185,7 +186,7 @@ static void core_set_free(const core_dense *d, uint32_t *missing, uint32_t *valu
     }
 }
 
-/* Gives the free slots values with which the equations of the deferred keys hold too. */
+/* Sets the free slots to values that satisfy the equations of the deferred keys. */
 static bly_status core_solve_deferred(const fuse_core *c, uint32_t *value, const bly_allocator *a) {
     core_dense d = {.size = c->deferred_count, .words = (c->deferred_count + 63) / 64};
     uint32_t missing[CORE_MAX_DEFERRED];

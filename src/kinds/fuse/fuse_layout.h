@@ -27,11 +27,11 @@
 /* ---- geometry -------------------------------------------------------------------------------- */
 
 enum {
-    BLYI_FUSE_MAX_BITS = 28, /* of a fingerprint */
+    BLYI_FUSE_MAX_BITS = 28, /* the most bits of a fingerprint */
     BLYI_FUSE_MIN_SEGMENT_LOG = 2,
     BLYI_FUSE_MAX_SEGMENT_LOG = 14,
     BLYI_FUSE_MAX_SHARDS = 2048,
-    BLYI_FUSE_SHARD_KEYS = 1 << 19,      /* about; see fuse.c */
+    BLYI_FUSE_SHARD_KEYS = 1 << 19,      /* approximate (fuse.c) */
     BLYI_FUSE_MAX_SMALL_SLOTS = 3 << 14, /* of a small filter */
 };
 
@@ -48,28 +48,28 @@ static inline unsigned blyi_fuse_shard_log(const bly_geometry *g) {
     return (unsigned)__builtin_ctz(blyi_fuse_shards(g));
 }
 
-/* 0: a small filter. */
+/* log2 of the slots in a segment; 0 for a small filter. */
 static inline unsigned blyi_fuse_segment_log(const bly_geometry *g) {
     return g->detail % 32;
 }
 
-/* Slots of one shard. */
+/* The number of slots in a shard. */
 static inline uint64_t blyi_fuse_shard_slots(const bly_geometry *g) {
     return g->size >> blyi_fuse_shard_log(g);
 }
 
-/* Slots of a segment. */
+/* The number of slots in a segment. */
 static inline uint64_t blyi_fuse_segment_slots(const bly_geometry *g) {
     return blyi_fuse_is_small(g) ? g->size / 3 : (uint64_t)1 << blyi_fuse_segment_log(g);
 }
 
-/* A slot of r bits lies within this number of bytes, from the one where it begins: 2, 4 or 8. */
+/* The number of bytes, 2, 4 or 8, that contain a slot of r bits, from the byte where it begins. */
 static inline unsigned blyi_fuse_load_bytes(unsigned r) {
     return r <= 9 ? 2 : r <= 25 ? 4 : 8;
 }
 
-/* Bits that must follow the slots of a small filter: for the number of the seed, and for loading
- * the last slot. */
+/* The number of bits that must follow the slots of a small filter, for the number of the seed and
+ * for loading the last slot. */
 static inline unsigned blyi_fuse_small_tail(unsigned r) {
     unsigned tail = 8 * blyi_fuse_load_bytes(r) - r;
     return tail < 8 ? 8 : tail;
@@ -87,9 +87,9 @@ static inline uint64_t blyi_fuse_shard_bytes(const bly_geometry *g) {
 /* A filter's layout, computed once for many keys. */
 typedef struct blyi_fuse_layout {
     uint64_t heading_bits, shard_bits;
-    uint64_t span;    /* S * L: slots that can be a key's first */
+    uint64_t span;    /* S * L: the slots that can be a key's first */
     uint64_t segment; /* L */
-    uint64_t mask;    /* of a fingerprint */
+    uint64_t mask;    /* the bits of a fingerprint */
     uint64_t bits;    /* r */
     uint64_t shards;
     uint64_t seed; /* of a small filter, for lookups */
@@ -122,7 +122,7 @@ BLYI_FUSE_INLINE uint64_t blyi_fuse_mix(bly_hash h, uint64_t seed) {
     return x ^ x >> 32;
 }
 
-/* The first slot in its shard: blyi_shard_position, scaled. */
+/* A key's first slot in its shard: blyi_shard_position, scaled to the span. */
 BLYI_FUSE_INLINE uint64_t blyi_fuse_first_slot(bly_hash h, const blyi_fuse_layout *s) {
     return blyi_mulhi(h.lo * s->shards, s->span);
 }
@@ -140,7 +140,7 @@ BLYI_FUSE_INLINE blyi_fuse_key_slots blyi_fuse_chain_slots(uint64_t first, uint6
     };
 }
 
-/* The same for a small filter: 14 bits of x, scaled. */
+/* The slots of a key in a small filter: two of them from 14 bits of x each, scaled. */
 BLYI_FUSE_INLINE blyi_fuse_key_slots blyi_fuse_small_slots(uint64_t first, uint64_t x,
                                                            uint64_t segment) {
     return (blyi_fuse_key_slots){
@@ -152,7 +152,7 @@ BLYI_FUSE_INLINE blyi_fuse_key_slots blyi_fuse_small_slots(uint64_t first, uint6
 
 /* ---- planning (fuse_plan.c) ------------------------------------------------------------------ */
 
-/* blyi_solver.plan: BLY_ERATE below 2^-28, BLY_ETOOBIG. */
+/* blyi_solver.plan. Returns BLY_OK, BLY_ERATE for rates below 2^-28, or BLY_ETOOBIG. */
 bly_status blyi_fuse_plan(uint64_t max_keys, unsigned shards, double fpr, unsigned attempt,
                           bly_geometry *out);
 
@@ -162,15 +162,15 @@ extern const blyi_planner blyi_fuse_planner;
 
 extern const blyi_solver blyi_fuse_solver;
 
-/* Three different slots, and what their exclusive or must be. */
+/* Three different slots, and the required exclusive or of their values. */
 typedef struct blyi_fuse_equation {
     uint32_t slot[3];
     uint32_t sum;
 } blyi_fuse_equation;
 
 /* Finds values of `slots` slots (less than 2^32), all 0 before, that satisfy n equations. The
- * result depends on the order of the equations. BLY_EFULL: there is no solution, or finding one
- * would take too long; BLY_ENOMEM. After either, the values are undefined. */
+ * result depends on the order of the equations. Returns BLY_EFULL if there is no solution or
+ * finding one would take too long, or BLY_ENOMEM. After either, the values are undefined. */
 bly_status blyi_fuse_solve_equations(const blyi_fuse_equation *e, size_t n, size_t slots,
                                      uint32_t *value, const bly_allocator *a);
 

@@ -16,8 +16,8 @@
  *   cache. Where that would be more than 1.145 n, some dozen keys may have to be deferred.
  *
  * Segments have at most 2^14 slots, so that the state of a slot fits a word while a filter is
- * built. For a set of keys that does not fit, other seeds are tried. Then each further `attempt`
- * adds a 32nd and a segment, or 64 bytes.
+ * built. If a set of keys cannot be solved, other seeds are tried. Then each further `attempt` adds
+ * a 32nd of the slots and a segment, or in a small filter 64 bytes.
  */
 #include "filter/rate.h"
 #include "kinds/fuse/fuse_layout.h"
@@ -27,10 +27,10 @@
 /* A shard's slots are numbered in 32 bits. */
 static const double fuse_max_slots = 4294967295.0;
 
-/* Keys of a small filter. */
+/* The maximum number of keys of a small filter. */
 static const double fuse_max_small_keys = 12288;
 
-/* Slots per key, unless there is a reason for more or less. */
+/* Slots per key, before rounding and limits. */
 static const double fuse_small_factor = 1.125, fuse_chain_factor = 1.145;
 
 static double fuse_chain_slots_for(double keys, double segment) {
@@ -47,7 +47,7 @@ static double fuse_segments_for(double keys, unsigned log2_segment, unsigned att
     return fmax(3, floor(ldexp(slots, -(int)log2_segment) + 0.5)) + attempt;
 }
 
-/* Slots of a small filter of `lines` times 64 bytes. */
+/* The number of slots in a small filter of `lines` times 64 bytes. */
 static double fuse_small_slots_in(double lines, unsigned r) {
     return 3 * floor((512 * lines - blyi_fuse_small_tail(r)) / (3 * r));
 }
@@ -132,7 +132,7 @@ static double fuse_rate(const bly_geometry *g, double n) {
     return ldexp(1, -(int)g->hashes);
 }
 
-/* Whether the plan for this number of keys per shard has no more slots than g. */
+/* Whether the plan for this number of keys per shard has at most as many slots as g. */
 static bool fuse_fits(const bly_geometry *g, double keys) {
     unsigned r = g->hashes, log2_segment = blyi_fuse_segment_log(g);
     if (blyi_fuse_is_small(g))

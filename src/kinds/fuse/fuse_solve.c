@@ -1,10 +1,11 @@
 /* Solves a fuse filter: computes the slots of a shard by peeling. fuse.c describes the algorithm.
  *
  * Speed. Hashes are read in parts, ordered by their first slots from part to part, but not within a
- * part. So filling touches only the slots of a part and two more segments, and peeling a few
- * segments: all of it in the second cache. A slot has one word. From x, a slot, and which of the
- * three it is, the other two follow, so no key is looked up again. The memory is reused for all
- * shards of a thread. (For a small filter all this matters little: fuse_core.c solves it.)
+ * part. So filling touches only the slots of a part and two more segments, and peeling only a few
+ * segments, all of which fit the second-level cache. A slot has one word. A key's other two slots
+ * follow from x, one slot, and which of the three that is, so no key is read again. The memory is
+ * reused for all shards of a thread. (None of this matters much for a small filter, which
+ * fuse_core.c solves.)
  */
 #include "base/little_endian.h"
 #include "base/memory.h"
@@ -68,14 +69,14 @@ BLYI_FUSE_INLINE other_slots other_slots_of(uint64_t at, uint64_t word, uint64_t
     };
 }
 
-/* Adds a key to a slot. False: the slot has more than 63 keys now. */
+/* Adds a key to a slot. Returns false if the slot now has more than 63 keys. */
 BLYI_FUSE_INLINE bool peel_add_key(uint64_t *word, uint64_t key) {
     uint64_t now = (*word ^ key) + peel_one_key;
     *word = now;
     return now >= peel_one_key;
 }
 
-/* False: a slot has more than 63 keys. */
+/* Adds n keys to their slots. Returns false if a slot now has more than 63 keys. */
 static bool peel_add_hashes(const fuse_peeling *p, const bly_hash *h, size_t n) {
     const blyi_fuse_layout own = p->layout;
     const uint64_t seed = p->seed;
@@ -92,7 +93,8 @@ static bool peel_add_hashes(const fuse_peeling *p, const bly_hash *h, size_t n) 
     return good;
 }
 
-/* *good: whether no slot has more than 63 keys. */
+/* Adds all keys of the shard to their slots. Sets *good to whether every slot has at most 63
+ * keys. */
 static bly_status peel_add_all(const fuse_peeling *p, bool *good) {
     bly_status status = BLY_OK;
     *good = true;
@@ -109,7 +111,7 @@ static bly_status peel_add_all(const fuse_peeling *p, bool *good) {
 /* ---- peel ------------------------------------------------------------------------------------ */
 
 /* Removes a key from a slot, and appends the slot to the queue if one key is left. Returns the
- * queue's new end. Whether one is left is as good as random: hence no branch. */
+ * queue's new end. Has no branch, because whether one key is left is unpredictable. */
 BLYI_FUSE_INLINE uint64_t peel_remove_key(const fuse_peeling *p, uint64_t at, uint64_t key,
                                           uint64_t end) {
     uint64_t now = (p->word[at] - peel_one_key) ^ key;
@@ -120,8 +122,9 @@ BLYI_FUSE_INLINE uint64_t peel_remove_key(const fuse_peeling *p, uint64_t at, ui
 
 /* Returns how many keys could be peeled; their slots are in p->queue. Scans the slots in blocks,
  * and after each block processes the queue until it is empty. Large blocks keep the queue long, so
- * that the processor always has several keys to work on at once. Still the work stays near the
- * segments of the block. (Small blocks, and a single one, took half as long again.) */
+ * that the processor always has several keys to work on at once. The work still stays near the
+ * segments of the block. (With small blocks, and with a single block for the shard, this took 1.5
+ * times as long.) */
 static uint64_t peel_shard(const fuse_peeling *all) {
     const fuse_peeling p = *all;
     const uint64_t segment = p.layout.segment, block = PEEL_BLOCK * segment;
@@ -148,7 +151,7 @@ static uint64_t peel_shard(const fuse_peeling *all) {
 }
 
 /* Sets the slots, from the last key peeled to the first. The value of a slot replaces its word,
- * which is no longer needed. Slots from which no key was peeled are set already. */
+ * which is no longer needed. Slots from which no key was peeled have their values already. */
 static void peel_set_slots(const fuse_peeling *all, uint64_t peeled) {
     const fuse_peeling p = *all;
     const uint64_t segment = p.layout.segment, mask = p.layout.mask;
@@ -204,8 +207,8 @@ static bly_status peel_gather(const fuse_peeling *p, bool all, bly_hash *h) {
     return status;
 }
 
-/* Copies the same hashes, `left` in number, and sorts them, so that their order does not depend on
- * that of adding. BLY_EEXISTS: some are equal. */
+/* As peel_gather, for `left` hashes, but sorts them, so that their order does not depend on the
+ * order of adding. Returns BLY_EEXISTS if some are equal. */
 static bly_status peel_gather_sorted(const fuse_peeling *p, bool all, uint64_t left, bly_hash *h) {
     const unsigned common = blyi_fuse_shard_log(&p->f->geometry);
     void *block;
@@ -221,7 +224,7 @@ static bly_status peel_gather_sorted(const fuse_peeling *p, bool all, uint64_t l
     return status;
 }
 
-/* Solves the equations of n hashes, and sets the slots that these have. */
+/* Solves the equations of n hashes, and sets their slots. */
 static bly_status fuse_solve_left(const fuse_peeling *p, const bly_hash *h, size_t n) {
     const blyi_fuse_layout *s = &p->layout;
     const bool small = blyi_fuse_is_small(&p->f->geometry);

@@ -3,11 +3,11 @@
  * The idea (Dillinger and Walzer 2021, "Ribbon filter"; Dillinger, Huebschle-Schneider, Sanders and
  * Walzer 2022, "Fast succinct retrieval and approximate membership using ribbon"). There is a long
  * row of slots of r bits each. A key has a window of 128 slots and a coefficient, 0 or 1, for each
- * of them. It is contained when the sum without carry (XOR) of the slots with coefficient 1 is zero
- * in each of the r columns. Building solves that system of equations for all keys (ribbon_solve.c).
- * Since all right sides are zero it always has a solution: building cannot fail, does not depend on
- * luck, and need not search for a seed. A non-member passes with probability 2^-r, and a key costs
- * r bits and a few percent (ribbon_plan.c says how many and why).
+ * of them. The filter contains it if the sum without carry (XOR) of the slots with coefficient 1 is
+ * zero in each of the r columns. Building solves that system of equations for all keys
+ * (ribbon_solve.c). Since all right sides are zero it always has a solution: building cannot fail,
+ * does not depend on luck, and need not search for a seed. A non-member passes with probability
+ * 2^-r, and a key costs r bits and a few percent (ribbon_plan.c says how many and why).
  *
  * Windows. The keys are spread over shards of about two million, which are solved independently.
  * With m the slots of a shard, 128 or more, the window of a key is
@@ -59,7 +59,7 @@ typedef struct ribbon_edge {
     _Alignas(16) uint64_t words[2 * (BLYI_RIBBON_MAX_COLUMNS + 1)];
 } ribbon_edge;
 
-/* A filter as one call sees it. */
+/* The facts about a filter that one call computes once and uses for all keys. */
 typedef struct ribbon_view {
     const uint8_t *body;
     blyi_ribbon_layout r;
@@ -109,7 +109,7 @@ typedef struct ribbon_span {
     bool wide;
 } ribbon_span;
 
-/* The second block of a window that lies in one block is the first again, under a mask of 0. */
+/* If a window lies in one block, its `second` block is the first one again, under a mask of 0. */
 static inline ribbon_span ribbon_span_of(const ribbon_view *v, bly_hash h) {
     uint64_t start = blyi_ribbon_start(&v->r, blyi_ribbon_position(&v->r, h));
     uint64_t block = start / BLYI_RIBBON_SLOTS, next = start % BLYI_RIBBON_SLOTS != 0;
@@ -146,7 +146,7 @@ static inline blyi_ribbon_lookup ribbon_lookup_of(ribbon_view *v, bly_hash h) {
     return s;
 }
 
-/* Prefetches the first four columns of each block: most non-members need no more. */
+/* Prefetches the first four columns of each block, which are enough for most non-members. */
 static void ribbon_prefetch(const bly_filter *f, const bly_hash *h, size_t n) {
     ribbon_view v;
     ribbon_view_of(f, &v);
@@ -163,7 +163,7 @@ static size_t ribbon_contains_many(const bly_filter *f, const bly_hash *h, size_
                                    uint8_t *found) {
     size_t hits = 0;
     ribbon_view v;
-    if (f->items == 0) { /* the body was not solved */
+    if (f->items == 0) { /* no keys: the body was never solved */
         if (found)
             memset(found, 0, n);
         return 0;

@@ -14,25 +14,25 @@
 /* ---- geometry -------------------------------------------------------------------------------- */
 
 enum {
-    BLYI_RIBBON_SLOTS = 128,          /* of a block, and of a key's window */
-    BLYI_RIBBON_GROUP = 8,            /* slots; the unit of sizes where there is one shard */
-    BLYI_RIBBON_MAX_COLUMNS = 40,     /* of a narrow slot */
-    BLYI_RIBBON_GROUPED = 64,         /* added to `hashes`: size in groups, and there is a seed */
+    BLYI_RIBBON_SLOTS = 128,          /* slots of a block, and of a key's window */
+    BLYI_RIBBON_GROUP = 8,            /* slots in a unit of size, if there is one shard */
+    BLYI_RIBBON_MAX_COLUMNS = 40,     /* the most columns of a narrow slot */
+    BLYI_RIBBON_GROUPED = 64,         /* added to `hashes` if there is a seed; size in groups */
     BLYI_RIBBON_MAX_SHARDS = 256,     /* a power of two */
-    BLYI_RIBBON_SHARD_KEYS = 1 << 21, /* about; a shard is solved at a time */
-    BLYI_RIBBON_LAST_SEED = 7,        /* whose result is always accepted; 15 would fit */
+    BLYI_RIBBON_SHARD_KEYS = 1 << 21, /* about this many keys per shard */
+    BLYI_RIBBON_LAST_SEED = 7,        /* its result is always accepted */
 };
 
 typedef struct blyi_ribbon_layout {
     unsigned shards;
     unsigned columns; /* of a narrow slot; a wide one has one more */
     unsigned seed;    /* 0: positions are those of the hash */
-    uint64_t slots;   /* of a shard; the first `wide` of them are wide, never all */
+    uint64_t slots;   /* in a shard; the first `wide` of them are wide, never all */
     uint64_t wide;
-    uint64_t starts; /* slots of a shard where a window can start */
+    uint64_t starts; /* number of slots in a shard where a window can start */
 } blyi_ribbon_layout;
 
-/* For a geometry that passes bly_plan_check. */
+/* The layout of a filter whose geometry passes bly_plan_check. */
 static inline blyi_ribbon_layout blyi_ribbon_layout_of(const bly_geometry *g) {
     const bool grouped = g->hashes >= BLYI_RIBBON_GROUPED;
     blyi_ribbon_layout r = {.columns = g->hashes % BLYI_RIBBON_GROUPED};
@@ -54,16 +54,16 @@ static inline blyi_ribbon_layout blyi_ribbon_layout_of(const bly_geometry *g) {
     return r;
 }
 
-/* Bytes of a shard: a multiple of 16 where there are several. */
+/* The size of a shard in bytes: a multiple of 16 if there are several. */
 static inline uint64_t blyi_ribbon_shard_bytes(const blyi_ribbon_layout *r) {
     return (r->slots * r->columns + r->wide) / 8;
 }
 
 /* ---- the equation of a key ------------------------------------------------------------------- */
 
-/* The coefficients of 128 consecutive slots. In the order of a key, slot i of a shard has bit
- * i % 128 wherever the window starts, so that a lookup needs no shift. In the order of a row, the
- * window's i-th slot has bit i. Bit i is bit i % 64 of word i / 64. */
+/* The coefficients of 128 consecutive slots, in one of two orders. In the order of a key, slot i of
+ * a shard has bit i % 128 wherever the window starts, so that a lookup needs no shift. In the order
+ * of a row, the window's i-th slot has bit i. Bit i is bit i % 64 of word i / 64. */
 typedef struct blyi_ribbon_band {
     uint64_t w[2];
 } blyi_ribbon_band;
@@ -79,15 +79,15 @@ static inline uint64_t blyi_ribbon_start(const blyi_ribbon_layout *r, uint64_t p
     return blyi_mulhi(position, r->starts);
 }
 
-/* A key's coefficients in the order of the key. That of the window's first slot is not among them:
- * it is always 1, so that every key has an equation. */
+/* A key's coefficients in the order of the key. The caller must set that of the window's first
+ * slot, which is always 1, so that every key has an equation. */
 static inline blyi_ribbon_band blyi_ribbon_band_of(bly_hash h) {
     return (blyi_ribbon_band){{h.hi, blyi_fmix64(h.hi + BLYI_GOLD)}};
 }
 
 /* ---- planning (ribbon_plan.c) and solving (ribbon_solve.c) ----------------------------------- */
 
-/* blyi_solver.plan: `attempt` is the seed, and adds a few slots when it is large. */
+/* blyi_solver.plan. `attempt` becomes the seed; high attempts also add slots. */
 bly_status blyi_ribbon_plan(uint64_t max_keys, unsigned shards, double fpr, unsigned attempt,
                             bly_geometry *out);
 

@@ -6,10 +6,10 @@
  *
  * The slots. A non-member also passes when its equation happens to follow from those of the keys.
  * No stored bit can reject it then, so there must be enough slots to make that rare compared with
- * 2^-r. From left to right, at each slot the keys whose windows start there arrive, and the slot
- * takes one equation. The equations that wait are a queue with a capacity of 128. Where the queue
- * gets long, the keys' equations span a good part of all windows, and where it overflows, they span
- * all windows for a few thousand slots.
+ * 2^-r. Think of a queue: from left to right, the keys whose windows start at a slot arrive there,
+ * and each slot takes one equation. At most 128 equations can wait. Where the queue gets long, the
+ * keys' equations span a good part of all windows, and where it overflows, they span all windows
+ * for a few thousand slots.
  *
  * The solver sees that in the rows. A filter in which this would add more than a 32nd to the rate
  * is discarded, and built again under another seed, and therefore with other windows. So it is
@@ -45,14 +45,14 @@
 
 #include <math.h>
 
-/* log2, linear between powers of two: the same on every platform. */
+/* log2, interpolated linearly between powers of two, so that it is the same on every platform. */
 static double ribbon_log2(double x) {
     int exponent;
     double half = frexp(x, &exponent);
     return exponent - 2 + 2 * half;
 }
 
-/* Slots of a shard for `keys` keys in each of `shards` shards. */
+/* The number of slots in a shard, for `keys` keys in each of `shards` shards. */
 static double ribbon_slots_for(uint64_t keys, unsigned shards, unsigned columns) {
     double queue = ribbon_log2((double)keys * shards) + columns / 5.0 - 4;
     double load = fmin(9 + columns, fmax(0, queue)) / 320;
@@ -94,7 +94,8 @@ static double ribbon_rate(const bly_geometry *g, double n) {
     return ldexp(1 - wide / (double)r.starts / 2, -(int)r.columns);
 }
 
-/* The maximum of keys for which no more slots would be planned: found by bisection. */
+/* The maximum number of keys for which at most as many slots as g has would be planned, by
+ * bisection. */
 static uint64_t ribbon_max_keys(const bly_geometry *g) {
     blyi_ribbon_layout r = blyi_ribbon_layout_of(g);
     unsigned columns = r.columns + (r.wide != 0);
@@ -114,8 +115,8 @@ static double ribbon_fill(const bly_geometry *g, double n) {
     return n > 0 ? 1 : 0;
 }
 
-/* The smallest number of 256ths of `units` that makes the windows of `share` of all starts wide;
- * 256 if all must be wide. */
+/* How many 256ths of `units` must be wide, at least, so that a share `share` of all windows is
+ * wide; 256 if all must be. */
 static unsigned ribbon_parts_for(uint64_t units, uint64_t unit, double share) {
     double slots = (double)(units * unit), starts = slots - (BLYI_RIBBON_SLOTS - 1);
     if (!(share > 0))
@@ -173,7 +174,7 @@ static bly_status ribbon_plan(uint64_t keys, double fpr, bly_geometry *out) {
     return blyi_ribbon_plan(mean + spread, shards, fpr, 0, out);
 }
 
-/* The columns of two neighbouring blocks, of 16 bytes each, at any alignment. */
+/* A lookup reads the columns of two neighbouring blocks, of 16 bytes each, at any alignment. */
 static unsigned ribbon_lookup_lines(const bly_geometry *g) {
     return (2 * (g->hashes % BLYI_RIBBON_GROUPED + 1) + 3) / 4 + 1;
 }

@@ -74,7 +74,7 @@ static inline uint64_t band_first_bits(uint64_t n) {
     return n < 64 ? ((uint64_t)1 << n) - 1 : ~(uint64_t)0;
 }
 
-/* From here on, the lo of a hash is its position. */
+/* Makes the rows of n hashes. In these, and below, lo is the position (ribbon_set_positions). */
 static void ribbon_eliminate(const blyi_ribbon_layout *r, const bly_hash *h, size_t n,
                              blyi_ribbon_band *rows, idle_keys *idle) {
     const blyi_ribbon_band window = {
@@ -101,11 +101,11 @@ static void ribbon_eliminate(const blyi_ribbon_layout *r, const bly_hash *h, siz
 }
 
 /* An upper bound of the number of slots at which a non-member's equation follows from those of the
- * keys. At a slot, the equations that began at it or before and have their row after it lie in the
- * next 127 slots, or in those that are left: a random equation is among their sums with probability
- * 2^(waiting - 127). Every equation that begins in a sequence of rows without a gap is carried
- * through the rest of it, so the probabilities of its slots add up, and apply to all of them. (The
- * mean is twice that of counting the equations that are spanned.) */
+ * keys. At a slot, the equations that began at it or before and have their row after it are
+ * waiting. They lie in the next 127 slots, or in those that are left, so a random equation is among
+ * their sums with probability 2^(waiting - 127). Every equation that begins in a sequence of rows
+ * without a gap is carried through the rest of it, so the probabilities of its slots add up, and
+ * apply to all of them. (On average the bound is twice the number of spanned equations.) */
 static double ribbon_spanned_slots(const blyi_ribbon_layout *r, const bly_hash *h, size_t n,
                                    const blyi_ribbon_band *rows, const idle_keys *idle) {
     double sum = 0, chance = 0;
@@ -120,7 +120,7 @@ static double ribbon_spanned_slots(const blyi_ribbon_layout *r, const bly_hash *
             waiting++;
         for (; next < idle->n && idle->start[next] <= slot; next++)
             waiting--;
-        if (waiting > behind - 64) /* it is negligible otherwise */
+        if (waiting > behind - 64) /* otherwise it is negligible */
             chance += ldexp(1, waiting - behind);
         bool is_gap = band_is_zero(rows[slot]);
         waiting -= !is_gap;
@@ -135,13 +135,14 @@ static double ribbon_spanned_slots(const blyi_ribbon_layout *r, const bly_hash *
 
 /* ---- substitution ---------------------------------------------------------------------------- */
 
-/* The values of 128 slots in every column, as far as they are known: slot i is bit i % 64. */
+/* The values of 128 slots in every column, as far as they are known. Slot i is bit i % 64 of `low`
+ * or `high`. */
 typedef struct ribbon_columns {
     uint64_t low[BLYI_RIBBON_MAX_COLUMNS + 1], high[BLYI_RIBBON_MAX_COLUMNS + 1];
 } ribbon_columns;
 
-/* Shifts the values by one slot and prepends one: the value that `row` requires, or where there is
- * no row the bits of `random`, one for each column. */
+/* Shifts the values by one slot and prepends a new one: the value that `row` requires or, for a
+ * slot without a row, the bits of `random`, one for each column. */
 static inline void ribbon_prepend(ribbon_columns *c, unsigned n, blyi_ribbon_band row,
                                   uint64_t random) {
     for (unsigned j = 0; j < n; j++) {
@@ -201,7 +202,7 @@ static size_t ribbon_set_positions(const blyi_ribbon_layout *r, bly_hash *h, siz
     return left;
 }
 
-/* BLY_EFULL: too many windows overlap; never under the last seed. */
+/* blyi_solver.solve. Returns BLY_EFULL if too many windows overlap, but never for the last seed. */
 static bly_status ribbon_solve_shard(bly_filter *f, unsigned shard, bly_hash *h, size_t n,
                                      const bly_allocator *a) {
     blyi_ribbon_layout r = blyi_ribbon_layout_of(&f->geometry);
@@ -220,7 +221,7 @@ static bly_status ribbon_solve_shard(bly_filter *f, unsigned shard, bly_hash *h,
     return again ? BLY_EFULL : BLY_OK;
 }
 
-/* The slots exceed the keys by at most a sixth and a few. */
+/* There are at most a sixth more slots than keys, and a few. */
 static uint64_t ribbon_scratch_bytes(uint64_t n) {
     return (n + n / 6 + 4 * BLYI_RIBBON_SLOTS) * sizeof(blyi_ribbon_band);
 }
