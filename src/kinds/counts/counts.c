@@ -1,6 +1,6 @@
-/* Counts: how often was each key added, roughly, in a byte or a few for each key.
+/* Counts: estimates how often each key was added, in one or a few bytes per key.
  *
- * Three ideas, none of them new, each of which makes the others more useful.
+ * It combines three known ideas, each of which makes the others more useful.
  *
  * - Count-Min (Cormode and Muthukrishnan 2005): a key has four cells among many, shared with other
  *   keys, so each counts too much, never too little. The smallest of the four is the closest.
@@ -16,10 +16,10 @@
  *   (sqrt(1 / (2 * 11)); 17% at 100, 20.4% at 500: computed from the chain of codes). With detail 1
  *   the 11 is 24: up to 244,011, exactly up to 40, 14%.
  *
- * So a key has four cells of a byte where other sketches have one of 32 bits. Zipf 1.1, 20 million
- * adds of 749 thousand keys, 1 and 4 bytes of sketch for each of a million keys: the mean relative
- * error is 1.07 and 0.043, that of four 32-bit cells with the same update in the same memory 9.9
- * and 0.96.
+ * So the four cells of a key take as much memory as one cell of 32 bits in other sketches. Zipf
+ * 1.1, 20 million adds of 749 thousand keys, 1 and 4 bytes of sketch for each of a million keys:
+ * the mean relative error is 1.07 and 0.043, that of four 32-bit cells with the same update in the
+ * same memory 9.9 and 0.96.
  *
  * One line. All four cells are in one line of 64 bytes, one cache miss for each key, which costs
  * accuracy: spread over the whole sketch they would give 0.97 and 0.031 in the same experiment. The
@@ -31,16 +31,16 @@
  * same bytes, however they are batched, and a filter that is loaded from a file goes on as if it
  * had never been saved.
  *
- * Body: the lines, a byte to a cell. Line mulhi(lo, lines). For the cells, in four steps from the
- * lowest 16 bits of hi up, x = slice * (61 + j) >> 16, j = 0 .. 3, or 60 + j if x was chosen
- * before.
+ * Body: the lines, one byte per cell. A key has line mulhi(lo, lines). Its cells are chosen in four
+ * steps j = 0 .. 3, each from the next 16 bits of hi, the lowest first: x = slice * (61 + j) >> 16,
+ * or 60 + j if x was chosen before.
  *
  * Rounding. Adding two sketches and halving one need a cell for a number v that no code may stand
  * for. It becomes one of the two codes whose values lie around it, the upper one with the
  * probability that keeps v right on average: (v - value[c]) / (value[c+1] - value[c]). One random
  * number is used for a whole line. So a larger v never gets a smaller code than a smaller one, and
  * the smallest of a key's cells afterwards comes from the smallest before: if every cell were
- * rounded by itself, the smallest of four would come out too low. The random number is a hash of
+ * rounded separately, the smallest of four would come out too low. The random number is a hash of
  * the line and of the adds that have been counted: the same sketches give the same bytes.
  */
 #include "base/bits.h"
@@ -136,7 +136,7 @@ COUNTS_INLINE uint8_t *counts_line_of(uint8_t *body, uint64_t lines, bly_hash h)
     return body + blyi_mulhi(h.lo, lines) * BLYI_COUNTS_LINE;
 }
 
-/* Step j of Floyd's rule, before it is known which cells were chosen already. */
+/* The draw of step j of Floyd's rule, which may be a cell that was chosen already. */
 COUNTS_INLINE unsigned counts_draw(uint64_t hi, unsigned j) {
     return (unsigned)((hi >> 16 * j & 0xffff) * (BLYI_COUNTS_LINE - 3 + j) >> 16);
 }
@@ -172,8 +172,8 @@ static void counts_prefetch(const bly_filter *f, const bly_hash *h, size_t n) {
         blyi_prefetch_to_read(counts_line_of(f->body, f->geometry.size, h[i]));
 }
 
-/* Adds a key for which `number` adds came before. Returns the code that the key had. There is no
- * branch, because it cannot be predicted whether an add counts. */
+/* Adds a key, as add `number`. Returns the code that the key had. There is no branch, because
+ * whether an add counts is unpredictable. */
 COUNTS_INLINE unsigned counts_add_one(const counts_cells *c, const uint64_t *value, bly_hash h,
                                       uint64_t number) {
     unsigned code = counts_min_code(c);

@@ -35,7 +35,7 @@ static unsigned counts_width(const bly_geometry *g) {
     return COUNTS_CELL_BITS;
 }
 
-/* f(i) */
+/* f(i) of the comment above, with k cells per key. */
 static double counts_line_rate(unsigned k, double i) {
     double rate = 1, term = 1, log_left = 0;
     for (unsigned j = 0; j < k; j++) {

@@ -3,7 +3,7 @@
  * A sketch of counts returns the count of a key, but cannot list keys. So the caller that adds keys
  * offers each one here with the count it has reached, and the n highest stay: in a heap with the
  * smallest at its top, which is the next one to leave, and in a hash table, which finds a key that
- * is there already. Both contain the numbers of entries. Entries never move.
+ * is there already. Both contain the numbers of entries, which never move.
  *
  *     table   open addressing, at least twice as many slots as entries; a slot contains an entry's
  *             number plus 1. A slot that becomes free is filled by moving up entries after it that
@@ -173,7 +173,7 @@ static bly_status top_add_entry(bly_top *t, uint32_t hash, const void *key, size
     if (t->n == t->max)
         top_remove_entry(t, 0, &number);
     t->entries[number] = (top_entry){.key = copy, .size = size, .count = count, .hash = hash};
-    /* Not `key`, which may have been in the entry that left. */
+    /* Uses `copy`, because `key` may have pointed into the entry that was removed. */
     t->table[top_slot_of(t, hash, copy, size)] = number + 1;
     top_set_position(t, t->n, number);
     t->n++;

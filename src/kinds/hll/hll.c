@@ -1,14 +1,14 @@
-/* HyperLogLog: how many distinct keys (Flajolet, Fusy, Gandouet and Meunier 2007).
+/* HyperLogLog: estimates the number of distinct keys (Flajolet, Fusy, Gandouet and Meunier 2007).
  *
  * The idea: among n random numbers, the one that begins with the most zeros begins with about log2
- * n of them. One such record is a poor guess, so there are m = 2^p: the first p bits of a key's
- * hash choose a register, and the register keeps the highest rank of its keys, the rank of a hash
- * being one more than the number of zeros after those p bits. A key that comes again changes
+ * n of them. One such record is a poor estimate, so there are m = 2^p of them: the first p bits of
+ * a key's hash choose a register, and the register keeps the highest rank of its keys, the rank of
+ * a hash being one more than the number of zeros after those p bits. A key that comes again changes
  * nothing, whatever the order. So the larger of every two registers is exactly the sketch of the
  * union of two streams.
  *
  * Only the word `hi` of a hash is used: index = hi >> (64-p), rank = zeros at the top of hi << p,
- * at most 64-p, plus 1. A register is thus at most 65-p <= 61, which fits six bits.
+ * at most 64-p, plus 1. So a register is at most 65-p <= 61, which fits six bits.
  *
  * A sketch supports lookups like any filter: "no" if the register is below the key's rank, because
  * then the key was never added. The same test decides whether an add changes anything.
@@ -60,8 +60,8 @@ HLL_INLINE unsigned hll_rank_of(bly_hash h, unsigned precision) {
     return (unsigned)__builtin_clzll(hll_rest_of(h, precision)) + 1;
 }
 
-/* Whether the register is at least the rank: then the hash has fewer leading zeros than the
- * register says. A shift tests that in less time than counting the zeros takes. */
+/* Whether the register is at least the rank, that is, whether the hash has fewer leading zeros than
+ * the register's value. A shift tests this faster than counting the zeros would. */
 HLL_INLINE bool hll_contains_one(const uint8_t *body, bly_hash h, unsigned precision) {
     unsigned value = blyi_hll_get(body, hll_index_of(h, precision));
     return hll_rest_of(h, precision) >> 1 >> (BLYI_HLL_VALUES - 1 - value) != 0;

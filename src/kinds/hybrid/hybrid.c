@@ -1,12 +1,12 @@
 /* The hybrid counting filter: one entry for each key, with a count beside it.
  *
  * A fingerprint table (cuckoo.c) stores a copy of a key's remainder for each time it was added, and
- * has no room for a ninth copy of one key. Here a class, bucket and remainder, has one entry, and
+ * has no room for a ninth copy of one key. Here a class (bucket and remainder) has one entry, and
  * half a byte for each slot counts its copies up to 14. That is enough for most keys of any stream.
  * A count that grows to 15 spills to an exact map of large counts (hybrid_spilled_counts.c), under
  * its class, which does not change when the entry moves to its other bucket. The half byte is then
- * 15. A count in the map that falls to 8 moves back. The limit is not 14, so that a key that is
- * added and removed at the border does not move each time.
+ * 15. A count in the map that falls to 8, not 14, moves back, so that a key that is added and
+ * removed at the limit does not move each time.
  *
  * The counts are separate from the slots. A lookup reads the table alone, which has the layout of a
  * cuckoo filter's and is looked up by the same code. Only changes read the counts, at one more
@@ -70,8 +70,9 @@ static uint64_t hybrid_class_copies(const bly_filter *f, blyi_cuckoo_class c) {
     return slot == BLYI_NO_SLOT ? 0 : hybrid_class_count(f, &t, slot, c);
 }
 
-/* Replaces the body by one with a larger map that also contains c's count. BLY_EFULL: keys chosen
- * by an attacker, or there is no larger size. */
+/* Replaces the body by one with a larger map that also contains c's count. Returns BLY_OK,
+ * BLY_ENOMEM, BLY_EGROWTH, or BLY_EFULL if there is no larger size or an attacker chose the
+ * keys. */
 static bly_status hybrid_grow_map(bly_filter *f, blyi_cuckoo_class c, uint64_t count) {
     bly_geometry g = f->geometry;
     unsigned first = blyi_size_class_for(g.size * BLYI_BUCKET_SLOTS / TABLE_SLOTS_PER_MAP_SLOT);
@@ -121,8 +122,8 @@ static bly_status hybrid_raise_spilled(bly_filter *f, blyi_cuckoo_class c, uint6
     return BLY_OK;
 }
 
-/* Adds n copies, at least 1, and counts them. *is_new: there were none. On BLY_EFULL and BLY_ENOMEM
- * no byte has changed if n is 1; otherwise the filter must be discarded. */
+/* Adds n copies, at least 1, and counts them. Sets *is_new to whether there were none before. If it
+ * fails and n is 1, nothing has changed; if n is larger, the filter must be discarded. */
 static bly_status hybrid_add(bly_filter *f, blyi_cuckoo_class c, uint64_t n, bool *is_new) {
     blyi_cuckoo_table t = blyi_hybrid_table(f);
     uint64_t slot = blyi_table_find(&t, c);
@@ -218,7 +219,7 @@ static bool hybrid_gaps_are_zero(const bly_geometry *g, const uint8_t *body) {
            hybrid_is_zero(body + end, body + blyi_hybrid_spill_at(g));
 }
 
-/* Adds the count in a slot to *sum. False when the slot cannot have that count. */
+/* Adds the count in a slot to *sum. Returns false if the slot cannot have that count. */
 static bool hybrid_add_count(const blyi_cuckoo_table *t, const blyi_spilled_counts *s,
                              uint64_t slot, uint64_t *spilled, uint64_t *sum) {
     blyi_cuckoo_class c;
@@ -237,8 +238,8 @@ static bool hybrid_add_count(const blyi_cuckoo_table *t, const blyi_spilled_coun
     return *sum >= count;
 }
 
-/* No class has two entries, and each spilled one has a slot in the map. So when both are equally
- * many, each slot of the map has its entry. */
+/* The loop checks that no class has two entries, and that each spilled class has a slot in the map.
+ * So if there are as many spilled classes as slots in use, each of these slots has its entry. */
 static bool hybrid_body_is_valid(const blyi_shape *shape, const uint8_t *body) {
     uint8_t *bytes = (uint8_t *)(uintptr_t)body;
     const blyi_cuckoo_table t = blyi_hybrid_table_over(&shape->geometry, bytes);
@@ -263,7 +264,7 @@ static uint64_t hybrid_classes(const bly_filter *f) {
     return n;
 }
 
-/* Copies do not affect the FPR, so they do not count for that of the hash either. */
+/* Copies do not affect the FPR, so only distinct classes count for the collisions of the hash. */
 static void hybrid_fill_stats(const bly_filter *f, bly_filter_info *out) {
     const blyi_cuckoo_table t = blyi_table_of(f);
     const blyi_spilled_counts s = blyi_spilled_over(&f->geometry, f->body);
@@ -282,7 +283,8 @@ static void hybrid_fill_stats(const bly_filter *f, bly_filter_info *out) {
  * The classes are those of the table's entries. The map is only read for counts.
  */
 
-/* Works on a clone of dst, which replaces dst at the end: there may be no room. */
+/* Works on a clone of dst, which replaces dst at the end, because an add may fail for lack of
+ * room. */
 static bly_status hybrid_union(bly_filter *dst, const bly_filter *src) {
     const blyi_cuckoo_table from = blyi_hybrid_table(src);
     bly_filter *copy;
@@ -339,7 +341,8 @@ static bly_status hybrid_overlap(const bly_filter *a, const bly_filter *b, bly_o
     return BLY_OK;
 }
 
-/* The same number of copies, and each class of a as often in b: then b has no more classes. */
+/* Compares the numbers of copies, in total and of each class of a. If all are equal, b has no
+ * further classes. */
 static bool hybrid_equal(const bly_filter *a, const bly_filter *b) {
     const blyi_cuckoo_table t = blyi_hybrid_table(a);
     blyi_cuckoo_class c;

@@ -13,18 +13,18 @@
 #include "kinds/cuckoo/cuckoo_table.h"
 
 enum {
-    BLYI_MAX_INLINE = 14,        /* copies that a half byte counts */
+    BLYI_MAX_INLINE = 14,        /* the most copies that a half byte counts */
     BLYI_SPILLED = 15,           /* the half byte of a larger count, which is in the map */
     BLYI_BACK_INLINE = 8,        /* a count in the map that falls to this moves back */
-    BLYI_SPILL_HEADER_BYTES = 8, /* before the map's entries */
-    BLYI_COUNT_BYTES = 6,        /* of a count in the map */
-    BLYI_MAX_DISTANCE = 255,     /* entries from an entry's home to where it may be in the map */
+    BLYI_SPILL_HEADER_BYTES = 8, /* bytes before the map's entries */
+    BLYI_COUNT_BYTES = 6,        /* bytes of a count in the map */
+    BLYI_MAX_DISTANCE = 255,     /* the most slots between an entry of the map and its home */
 };
 
 /* The maximum number of copies of a class. */
 #define BLYI_MAX_COUNTED (((uint64_t)1 << 8 * BLYI_COUNT_BYTES) - 1)
 
-/* The first byte of the half bytes, and that of the map. */
+/* Where in the body the half bytes begin, and where the map does. */
 static inline uint64_t blyi_hybrid_counts_at(const bly_geometry *g) {
     return (blyi_table_bits(g) + 511) / 512 * 64;
 }
@@ -33,7 +33,7 @@ static inline uint64_t blyi_hybrid_spill_at(const bly_geometry *g) {
     return blyi_hybrid_counts_at(g) + (g->size * BLYI_BUCKET_SLOTS / 2 + 63) / 64 * 64;
 }
 
-/* The bytes of a class's id in the map, bucket << f | remainder: 2 to 12. */
+/* The size in bytes, 2 to 12, of a class's id in the map: bucket << f | remainder. */
 static inline unsigned blyi_hybrid_id_bytes(const bly_geometry *g) {
     unsigned bits = g->hashes;
     for (uint64_t last = g->size - 1; last != 0; last >>= 1)
@@ -62,7 +62,7 @@ typedef struct blyi_spilled_counts {
     uint8_t *head; /* NULL when there is no map */
     uint64_t slots;
     unsigned remainder_bits; /* f */
-    unsigned id_bytes;       /* of an entry; a count follows them */
+    unsigned id_bytes;       /* of an entry's id; the count follows it */
 } blyi_spilled_counts;
 
 /* The map of a body of that geometry. */
@@ -72,27 +72,29 @@ blyi_spilled_counts blyi_spilled_over(const bly_geometry *g, uint8_t *body);
 uint64_t blyi_spilled_used(const blyi_spilled_counts *s);
 uint64_t blyi_spilled_capacity(const blyi_spilled_counts *s);
 
-/* The slot of a class; BLYI_NO_SLOT when it has none. */
+/* The slot of a class; BLYI_NO_SLOT if the map does not have it. */
 uint64_t blyi_spilled_find(const blyi_spilled_counts *s, blyi_cuckoo_class c);
 
-/* Gets the count in a slot, 0 when the slot is free, or sets it to another one that is not 0. */
+/* Get the count in a slot, 0 if the slot is free; or replace the count in a used slot by another
+ * one, which must not be 0. */
 uint64_t blyi_spilled_count(const blyi_spilled_counts *s, uint64_t at);
 void blyi_spilled_set_count(blyi_spilled_counts *s, uint64_t at, uint64_t count);
 
-/* Adds a class that is not in the map. False when there is no room: no byte has changed then. */
+/* Adds a class that the map does not have. Returns false, and changes nothing, if there is no
+ * room. */
 bool blyi_spilled_add(blyi_spilled_counts *s, blyi_cuckoo_class c, uint64_t count);
 void blyi_spilled_remove(blyi_spilled_counts *s, uint64_t at);
 
-/* Adds all classes of `from` to `s`, which is empty. False when there was no room for one. */
+/* Adds all classes of `from` to `s`, which must be empty. Returns false if one finds no room. */
 bool blyi_spilled_add_all(blyi_spilled_counts *s, const blyi_spilled_counts *from);
 
-/* Iterates over the slots in use. *at is 0 at first, and one past the slot found afterwards; *c is
- * its class. False after the last. */
+/* Iterates over the slots in use. Set *at to 0 before the first call. Each call sets *at to the
+ * slot after the one found, and *c to its class. Returns false after the last. */
 bool blyi_spilled_next(const blyi_spilled_counts *s, uint64_t *at, blyi_cuckoo_class *c);
 
-/* Whether the map is valid: as many entries as its header says, and at most its capacity, each
- * where a lookup finds it, so no class twice, with a class below m 2^f and a count above
- * BLYI_BACK_INLINE, and all other bytes 0. */
+/* Whether the map is valid. It must have as many entries as its header says, and at most its
+ * capacity. Each must be where a lookup finds it (so no class occurs twice), with a class below m
+ * 2^f and a count above BLYI_BACK_INLINE. All other bytes must be 0. */
 bool blyi_spilled_is_valid(const blyi_spilled_counts *s, uint64_t buckets);
 
 #endif

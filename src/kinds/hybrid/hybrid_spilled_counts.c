@@ -6,13 +6,12 @@
  * lookup ends not only at a free slot, but also at the first entry with a later home, and the bytes
  * of the map depend on what is in it, not on the order of adds (Blelloch and Golovin 2007).
  * Removing an entry moves the entries after it one slot back, up to one that is at its home. There
- * are no marks of deleted entries, so a map from which everything was removed is empty to the last
- * bit.
+ * are no tombstones, so a map from which everything was removed consists of zero bytes.
  *
  * Seven eighths of the slots may be in use. Entries then are 3.5 slots from their home on average,
  * and in a map of a million slots the maximum was 42. The order makes that so: in the order of
- * adds, the maximum was 484 to 1073. More than 255 is not allowed, which bounds every lookup, and
- * which only keys chosen by an attacker can reach.
+ * adds, the maximum was 484 to 1073. More than 255 is not allowed, which bounds every lookup. Only
+ * keys chosen by an attacker can reach that.
  *
  * An entry is as small as the table allows: the id, bucket << f | remainder, in just enough bytes
  * (four for ten million keys at 1%, five at 0.1%), and six bytes of count. A count of 0 is a free
@@ -49,7 +48,7 @@ static inline uint8_t *spilled_entry(const blyi_spilled_counts *s, uint64_t at) 
     return s->head + BLYI_SPILL_HEADER_BYTES + at * spilled_stride(s);
 }
 
-/* A remainder has 6 to 55 bits. */
+/* The id of a class. The shifts are valid, because a remainder has 6 to 55 bits. */
 static inline spilled_class_id spilled_id(const blyi_spilled_counts *s, blyi_cuckoo_class c) {
     return (spilled_class_id){c.bucket << s->remainder_bits | c.remainder,
                               c.bucket >> (64 - s->remainder_bits)};
@@ -101,7 +100,7 @@ static inline uint64_t spilled_next_slot(const blyi_spilled_counts *s, uint64_t 
     return at + 1 == s->slots ? 0 : at + 1;
 }
 
-/* How many slots the entry at `at` is from its home. */
+/* How many slots the entry at `at` is away from its home. */
 static inline uint64_t spilled_distance(const blyi_spilled_counts *s, uint64_t at,
                                         spilled_class_id id) {
     uint64_t home = spilled_home(s, id);
@@ -116,8 +115,8 @@ static inline bool spilled_id_less(spilled_class_id a, spilled_class_id b) {
     return a.high != b.high ? a.high < b.high : a.low < b.low;
 }
 
-/* Finds the slot where an entry of that id is, or would be added, *far slots from its home.
- * *present tells which of the two. False when that is too far from its home. */
+/* Sets *at to the slot where an entry of that id is, if *present becomes true, or would be added.
+ * That slot is *far slots from the entry's home. Returns false if it would be too far. */
 static bool spilled_seek(const blyi_spilled_counts *s, spilled_class_id id, uint64_t *at,
                          uint64_t *far, bool *present) {
     uint64_t max = s->slots <= BLYI_MAX_DISTANCE ? s->slots : BLYI_MAX_DISTANCE + 1;
@@ -146,8 +145,8 @@ uint64_t blyi_spilled_find(const blyi_spilled_counts *s, blyi_cuckoo_class c) {
                : BLYI_NO_SLOT;
 }
 
-/* Finds the end of the run of slots in use that `at` is in: a free slot, which always exists. False
- * when an entry before it is too far from its home to be moved on. */
+/* Sets *end to the first free slot from `at` on, which always exists. Returns false if an entry
+ * before it is too far from its home to be moved by one slot. */
 static bool spilled_run_end(const blyi_spilled_counts *s, uint64_t at, uint64_t *end) {
     for (; blyi_spilled_count(s, at) != 0; at = spilled_next_slot(s, at))
         if (spilled_distance(s, at, spilled_id_at(s, at)) == BLYI_MAX_DISTANCE)
@@ -195,8 +194,8 @@ bool blyi_spilled_next(const blyi_spilled_counts *s, uint64_t *at, blyi_cuckoo_c
     return false;
 }
 
-/* In the order of `from`, which is nearly the order in `s`, so that each is added at the end of a
- * run. */
+/* Adds the classes in the order of `from`, which is nearly the order in `s`, so that each goes to
+ * the end of a run. */
 bool blyi_spilled_add_all(blyi_spilled_counts *s, const blyi_spilled_counts *from) {
     blyi_cuckoo_class c;
     for (uint64_t at = 0; blyi_spilled_next(from, &at, &c);)

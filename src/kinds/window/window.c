@@ -29,13 +29,12 @@
  * nothing is added just drops what is too old. The empty slot stays the active one.
  *
  * Small windows have another body (window_small.c). They have no lines, so there is nothing in them
- * to sweep. All else here is for both.
+ * to sweep. Everything else here applies to both forms.
  *
  * A key that is added again is added to the active generation as well, and stays for as long as
  * that does. If the active generation contains the key, an add changes nothing in a window by time.
- * In a window by number it is an arrival all the same, and counted as a repeat: a stream that is
- * mostly one key repeated must make the window forget the others after as many arrivals as any
- * stream does.
+ * In a window by number it is nevertheless an arrival, and counted as a repeat: even in a stream
+ * that is mostly one key, the window must forget the other keys after the same number of arrivals.
  *
  * Body, all numbers little-endian words of 64 bits:
  *
@@ -171,9 +170,9 @@ static unsigned window_free_slot(const bly_filter *f) {
     return slot;
 }
 
-/* A file may say that its generation has the largest number there is. In a window by number of keys
- * only the distances between numbers matter, so all of them become small, as a loader requires.
- * Returns the number of the next generation. */
+/* A file may claim that its generation has the largest possible number. Only the distances between
+ * numbers matter in a window by number of keys, so this reduces all of them, to numbers that a
+ * loader accepts. Returns the number of the next generation. */
 static uint64_t window_renumber(bly_filter *f) {
     const uint64_t first = blyi_window_slots(&f->geometry);
     const uint64_t less = blyi_window_get_field(f, BLYI_WIN_ORDINAL) - first;
@@ -214,13 +213,14 @@ void blyi_window_rotate(bly_filter *f, uint64_t ordinal) {
 
 /* ---- time ------------------------------------------------------------------------------------ */
 
-/* Lines that must be swept at `now`: the same share of all as has passed of the slice. */
+/* The number of lines that must be swept at `now`: the share of all lines that equals the share of
+ * the slice that has passed. */
 static uint64_t window_lines_due(const bly_filter *f, uint64_t now, uint64_t slice) {
     double part = (double)(now % slice) / (double)slice;
     return (uint64_t)(part * (double)blyi_window_lines(&f->geometry));
 }
 
-/* Sets the clock for the first time. What was added before counts as added now. */
+/* Sets the clock for the first time. Keys that were added before count as added now. */
 static void window_start_clock(bly_filter *f, uint64_t ordinal) {
     unsigned active = blyi_window_active(f);
     blyi_window_set_field(f, BLYI_WIN_STATE,
@@ -263,7 +263,7 @@ BLYI_WIN_INLINE void window_add_bits(bly_filter *f, const blyi_window_view *v,
     }
 }
 
-/* Returns whether no generation contained the key. Keeps *v up to date. */
+/* Adds a key, and returns whether no generation contained it. Keeps *v up to date. */
 BLYI_WIN_INLINE bool window_add_one(bly_filter *f, blyi_window_view *v, const blyi_window_places *p,
                                     bly_hash h) {
     uint64_t where = blyi_window_lookup_in(v, p, h);
@@ -319,7 +319,7 @@ static bly_status window_check_spec(const bly_spec *spec) {
     const bly_geometry *g = &spec->geometry;
     if (g->options != 0)
         return BLY_EINVAL;
-    /* The generations may be given in both places if they agree. */
+    /* The number of generations may be given in both members if they agree. */
     if (g->size == 0 && g->detail != 0)
         return BLY_EINVAL;
     if (g->size != 0 && spec->window.generations != 0 &&
@@ -330,8 +330,8 @@ static bly_status window_check_spec(const bly_spec *spec) {
     return BLY_OK;
 }
 
-/* For an exact geometry: the capacity and the rate that the caller left open. Without either,
- * generations are planned to be half full. */
+/* For an exact geometry, determines the capacity and the rate if the caller left them open. Without
+ * either, generations are planned to be half full. */
 static bly_status window_resolve_exact(const bly_spec *spec, unsigned hash_bits,
                                        blyi_shape *shape) {
     bly_status status = bly_plan_check(&spec->geometry);

@@ -1,5 +1,5 @@
-/* What depends on the generations of a window, one by one: how old a key is, the union of two
- * windows, statistics, and whether a body is valid. */
+/* Operations that treat the generations of a window one by one: the age of a key, the union of two
+ * windows, statistics, and the check of a body. */
 #include "base/struct_size.h"
 #include "filter/rate.h"
 #include "kinds/window/window_layout.h"
@@ -10,8 +10,9 @@
 
 /* ---- age ------------------------------------------------------------------------------------- */
 
-/* Arrivals in the generations of a window by number, from the one with that ordinal on. An older
- * one has had its quota. After a union with a window of larger capacity it may have more keys. */
+/* The number of arrivals in a window by number, from the generation with that ordinal on. A
+ * generation that is no longer active has had its quota, or after a union with a window of larger
+ * capacity it may have had more. */
 static uint64_t window_arrivals_since(const bly_filter *f, uint64_t ordinal) {
     uint64_t quota = blyi_window_quota(f->capacity, blyi_window_generations(&f->geometry));
     uint64_t sum = blyi_window_active_arrivals(f);
@@ -84,14 +85,14 @@ bool blyi_window_is_compatible(const bly_filter *a, const bly_filter *b) {
             BLYI_WIN_STARTED) == 0;
 }
 
-/* Whether a slot of src has keys that dst has a generation for. All have, unless src is a damaged
- * map. */
+/* Whether a slot of src has keys, of a generation that dst keeps. In a valid src every slot with
+ * keys has such a generation. */
 static bool window_can_use_slot(const bly_filter *dst, const bly_filter *src, unsigned slot) {
     uint64_t age = blyi_window_get_field(dst, BLYI_WIN_ORDINAL) - blyi_window_ordinal_of(src, slot);
     return blyi_window_is_live(src, slot) && age <= blyi_window_generations(&dst->geometry);
 }
 
-/* The slot of that generation; one past the last slot when there is none. */
+/* The slot of the generation with that ordinal; the number of slots if there is none. */
 static unsigned window_slot_with(const bly_filter *f, uint64_t ordinal) {
     unsigned slots = blyi_window_slots(&f->geometry), active = blyi_window_active(f);
     if (ordinal == blyi_window_get_field(f, BLYI_WIN_ORDINAL))
@@ -103,9 +104,9 @@ static unsigned window_slot_with(const bly_filter *f, uint64_t ordinal) {
 }
 
 /* Sets to[i], for each slot i of src that can be used, to the slot of dst that has, or gets, the
- * same generation. There is one, since both have at most the active generation and the last s. Only
- * a damaged map may have two slots for one generation; a slot for which dst has none is left out.
- * Returns the slots of src that have one. */
+ * same generation. There is one, because both have at most the active generation and the last s. (A
+ * damaged map may have two slots for one generation. A slot for which dst has no slot left is
+ * ignored.) Returns the set of slots of src that can be used. */
 static uint64_t window_match_slots(const bly_filter *dst, const bly_filter *src, unsigned *to) {
     unsigned slots = blyi_window_slots(&dst->geometry), active = blyi_window_active(dst);
     uint64_t taken = blyi_window_get_field(dst, BLYI_WIN_LIVE) | (uint64_t)1 << active,
@@ -133,8 +134,8 @@ static uint64_t window_kept_slots(const bly_filter *f, const uint8_t *line) {
     return blyi_window_get_field(f, BLYI_WIN_LIVE) & ~(blyi_window_is_swept(f, line) ? 0 : active);
 }
 
-/* Keeps the slots `keep` of dst and adds the slots `bring` of src. Old bits of other slots are
- * dropped, so the line is swept. */
+/* Makes one line of a union: keeps the slots `keep` of dst and adds the slots `bring` of src. Drops
+ * all other bits, so the line is then swept. */
 static void window_union_line(uint8_t *dst, uint64_t keep, const uint8_t *src, uint64_t bring,
                               const unsigned *to, unsigned slots, unsigned phase) {
     uint64_t words[8] = {0};
@@ -152,8 +153,8 @@ static void window_union_line(uint8_t *dst, uint64_t keep, const uint8_t *src, u
         blyi_store64le(dst + (size_t)8 * j, words[j]);
 }
 
-/* A generation then counts as many keys as the larger of the two. This is a lower bound on purpose:
- * a window by number that overestimates its keys would forget too early. */
+/* After a union a generation has the larger of the two numbers of keys. This is a lower bound on
+ * purpose: a window by number that overestimates its keys would forget too early. */
 static void window_union_keys(bly_filter *dst, const bly_filter *src, const unsigned *to,
                               uint64_t used_slots) {
     unsigned slots = blyi_window_slots(&dst->geometry);
@@ -170,7 +171,7 @@ static void window_union_keys(bly_filter *dst, const bly_filter *src, const unsi
         dst->items += blyi_window_keys_in(dst, i);
 }
 
-/* Arrivals, too, are those of the one that had more, up to the quota. */
+/* The number of arrivals is also the larger of the two, but at most the quota. */
 static void window_union_arrivals(bly_filter *dst, uint64_t arrivals) {
     uint64_t quota = blyi_window_quota(dst->capacity, blyi_window_generations(&dst->geometry));
     uint64_t keys = blyi_window_keys_in(dst, blyi_window_active(dst));
@@ -231,7 +232,8 @@ static bool window_clock_is_valid(const blyi_shape *shape, const uint8_t *body) 
            ordinal == now / blyi_window_quota(span, blyi_window_generations(&shape->geometry));
 }
 
-/* The slot that is filled next has been cleared. */
+/* Whether the heading of a small window is valid in this respect: the phase is 0, and an active
+ * slot without keys has no bits set, because it was cleared when it became active. */
 static bool window_table_is_valid(const blyi_shape *shape, const uint8_t *body, unsigned active) {
     return !(window_body_field(body, BLYI_WIN_STATE) & BLYI_WIN_PHASE) &&
            (window_body_field(body, BLYI_WIN_LIVE) >> active & 1 ||
@@ -253,8 +255,9 @@ static bool window_cursor_is_valid(const blyi_shape *shape, const uint8_t *body)
     return window_body_field(body, BLYI_WIN_STEP) == blyi_window_sweep_step(g, shape->capacity);
 }
 
-/* A slot that has keys is one of the last s + 1 generations, and no two are the same. The active
- * slot has the last one. The words of a slot without keys, and those that pad the heading, are 0.
+/* Checks the slots. A slot that has keys must be of one of the last s + 1 generations, and no two
+ * of the same. The active slot must have the last one. The words of a slot without keys, and those
+ * that pad the heading, must be 0.
  */
 static bool window_slots_are_valid(const blyi_shape *shape, const uint8_t *body) {
     const bly_geometry *g = &shape->geometry;
@@ -278,8 +281,9 @@ static bool window_slots_are_valid(const blyi_shape *shape, const uint8_t *body)
     return sum == shape->items && live == window_body_field(body, BLYI_WIN_LIVE);
 }
 
-/* A window by number counts repeats in the field of the clock. They are arrivals of keys that the
- * active generation contains, and with its keys they do not exceed its quota. */
+/* Checks the repeats, which a window by number counts in the field of the clock. They are arrivals
+ * of keys that the active generation contains; together with its keys they must not exceed its
+ * quota. */
 static bool window_repeats_are_valid(const blyi_shape *shape, const uint8_t *body) {
     const bly_geometry *g = &shape->geometry;
     uint64_t repeats = window_body_field(body, BLYI_WIN_REPEATS);
@@ -291,8 +295,8 @@ static bool window_repeats_are_valid(const blyi_shape *shape, const uint8_t *bod
     return keys != 0 && keys < quota && repeats <= quota - keys;
 }
 
-/* Lines before the cursor are marked as swept, and no bit is set between the last place and the
- * mark. */
+/* Checks that the lines before the cursor are marked as swept, and that no bit is set between the
+ * last place and the mark. */
 static bool window_lines_are_valid(const bly_geometry *g, const uint8_t *body) {
     unsigned slots = blyi_window_slots(g), used = blyi_window_place_count(slots) * slots;
     uint64_t phase = window_body_field(body, BLYI_WIN_STATE) & BLYI_WIN_PHASE;
@@ -344,7 +348,7 @@ static double window_scan_slot(const uint64_t line[8], const window_stencils *s,
     return rate;
 }
 
-/* For each live slot, the bits that are set and the FPR that follows from them. The others get 0.
+/* For each live slot, the number of bits set and the FPR that follows from them; 0 for other slots.
  */
 typedef struct window_scan {
     uint64_t set[BLYI_WIN_MAX_SLOTS];

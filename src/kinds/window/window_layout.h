@@ -21,43 +21,44 @@
 /* ---- geometry -------------------------------------------------------------------------------- */
 
 enum {
-    BLYI_WIN_DEFAULT_GENERATIONS = 8, /* kept besides the one being filled */
+    BLYI_WIN_DEFAULT_GENERATIONS = 8, /* in addition to the one being filled */
     BLYI_WIN_DEFAULT_SLOTS = BLYI_WIN_DEFAULT_GENERATIONS + 1,
     BLYI_WIN_MAX_SLOTS = 33,
     BLYI_WIN_MAX_PARTS = 16,
     BLYI_WIN_MAX_LANES = 3,
-    BLYI_WIN_MARK = 511 /* the bit of a line that belongs to no place */
+    BLYI_WIN_MARK = 511 /* the bit of a line that is its mark */
 };
 
 /* A small window has a table of columns instead of lines (window_small.c). */
 enum {
-    BLYI_WINDOW_SMALL = 64,             /* added to the generations in the geometry's detail */
-    BLYI_WIN_SMALL_MIN_SIZE = 128,      /* columns: below, the formula for the rate is not good */
-    BLYI_WIN_SMALL_MAX_BITS = 8 * 4096, /* of the body: a rotation passes over all of it */
+    BLYI_WINDOW_SMALL = 64,        /* added to the generations in the geometry's detail */
+    BLYI_WIN_SMALL_MIN_SIZE = 128, /* columns; with fewer the formula for the rate is inaccurate */
+    BLYI_WIN_SMALL_MAX_BITS = 8 * 4096, /* of the body, because a rotation reads all of it */
     BLYI_WIN_SMALL_MAX_HASHES = 64,
-    BLYI_WIN_SMALL_SLOTS = 7 /* the word of the heading where those of the slots begin */
+    BLYI_WIN_SMALL_SLOTS = 7 /* the first word of the heading that is a slot's */
 };
 
 static inline bool blyi_window_is_small(const bly_geometry *g) {
     return g->detail & BLYI_WINDOW_SMALL;
 }
 
-/* Generations that are kept besides the one being filled. */
+/* The number of generations that are kept in addition to the one being filled. */
 static inline unsigned blyi_window_generations(const bly_geometry *g) {
     return g->detail % (unsigned)BLYI_WINDOW_SMALL;
 }
 
-/* A slot for each generation kept, and one for that being filled. */
+/* The number of slots: one for each generation kept, and one for the generation being filled. */
 static inline unsigned blyi_window_slots(const bly_geometry *g) {
     return blyi_window_generations(g) + 1;
 }
 
-/* Places in a line. A place has one bit for each slot. */
+/* The number of places in a line. A place has one bit for each slot. */
 static inline unsigned blyi_window_place_count(unsigned slots) {
     return BLYI_WIN_MARK / slots;
 }
 
-/* The lanes that the places of a line are divided into. A key has a bit in each. */
+/* The number of lanes into which the places of a line are divided. A key has one place in each
+ * lane. */
 static inline unsigned blyi_window_lane_count(unsigned slots) {
     return slots <= 10 ? 3 : 2;
 }
@@ -67,43 +68,43 @@ static inline unsigned blyi_window_lane_start(unsigned slots, unsigned lane) {
     return lane * blyi_window_place_count(slots) / blyi_window_lane_count(slots);
 }
 
-/* Lines of a key: one in each part of the body. */
+/* The number of parts of the body. A key has one line in each part. */
 static inline unsigned blyi_window_parts(const bly_geometry *g) {
     return g->hashes / blyi_window_lane_count(blyi_window_slots(g));
 }
 
-/* Lines of all parts together. */
+/* The number of lines in all parts; 0 for a small window. */
 static inline uint64_t blyi_window_lines(const bly_geometry *g) {
     return blyi_window_is_small(g) ? 0 : g->size * blyi_window_parts(g);
 }
 
-/* Bits of one slot. */
+/* The number of bits that each slot has in the body. */
 static inline uint64_t blyi_window_slot_bits(const bly_geometry *g) {
     return blyi_window_is_small(g)
                ? g->size
                : blyi_window_lines(g) * blyi_window_place_count(blyi_window_slots(g));
 }
 
-/* Keys of one generation in a window of `keys`. */
+/* The number of keys of one generation, in a window of `keys` keys. (Also the ticks of a slice.) */
 static inline uint64_t blyi_window_quota(uint64_t keys, uint32_t generations) {
     return keys / generations + (keys % generations != 0);
 }
 
-/* Bytes before the lines: two lines of fields, then two words for each slot. Before the columns of
- * a small window: seven fields, then a word for each slot. */
+/* The size of the heading in bytes: two lines of fields, then two words for each slot, padded to
+ * whole lines. In a small window: seven fields, then a word for each slot. */
 static inline uint64_t blyi_window_heading_bytes(const bly_geometry *g) {
     if (blyi_window_is_small(g))
         return 8 * (BLYI_WIN_SMALL_SLOTS + (uint64_t)blyi_window_slots(g));
     return 128 + (uint64_t)(16 * blyi_window_slots(g) + 63) / 64 * 64;
 }
 
-/* The smallest window of `keys` keys at `fpr` with that number of generations, or one that is at
- * most 2% larger and faster. It is a small window where that takes less space. Returns BLY_ETOOBIG,
- * or BLY_EGEOMETRY for a number of generations that no window can have. */
+/* Plans the smallest window of `keys` keys at `fpr` with that number of generations, or a faster
+ * one that is at most 2% larger. Chooses a small window if that takes less space. Returns
+ * BLY_ETOOBIG, or BLY_EGEOMETRY for a number of generations that no window can have. */
 bly_status blyi_window_plan(uint64_t keys, double fpr, uint32_t generations, bly_geometry *out);
 
-/* For one generation with n keys: its expected FPR, the share of its bits that are set, and the
- * number of keys that such a share stands for. */
+/* For one generation: its expected FPR after n keys, the share of its bits that are set then, and
+ * the number of keys that sets such a share. */
 double blyi_window_generation_rate(const bly_geometry *g, double n);
 double blyi_window_generation_fill(const bly_geometry *g, double n);
 double blyi_window_generation_keys(const bly_geometry *g, double fill);
@@ -120,23 +121,24 @@ enum {
     BLYI_WIN_LIVE,      /* bit i: slot i has keys. The bits of any other slot mean nothing */
     BLYI_WIN_SPAN,      /* in ticks; 0: a window by number */
     BLYI_WIN_NOW,       /* by time: the clock, 0 until it is first set */
-    BLYI_WIN_STATE,     /* below */
+    BLYI_WIN_STATE,     /* BLYI_WIN_PHASE, BLYI_WIN_STARTED */
     BLYI_WIN_STEP,      /* lines that an arrival sweeps */
     BLYI_WIN_STENCIL,   /* eight words: the bits of a line that are the active slot's */
-    BLYI_WIN_SLOTS = 16 /* from here on, for each slot: its keys, and its number when it has any */
+    BLYI_WIN_SLOTS = 16 /* from here on two words per slot: its keys, its generation */
 };
 
-/* By number, instead of the clock: arrivals of keys that the active generation had already. */
+/* In a window by number this field, instead of the clock, counts arrivals of keys that the active
+ * generation already contained. */
 enum { BLYI_WIN_REPEATS = BLYI_WIN_NOW };
 
-/* BLYI_WIN_STATE */
+/* The bits of BLYI_WIN_STATE. */
 enum {
-    BLYI_WIN_PHASE = 1,  /* what the mark of a swept line is */
+    BLYI_WIN_PHASE = 1,  /* the value that the mark of a swept line has */
     BLYI_WIN_STARTED = 2 /* the clock has been set */
 };
 
 /* The largest number of keys that a generation may count, more than can ever be added to it. Adds
- * do not count beyond, so that a loaded window, whatever it claims to contain, can be saved and
+ * do not count further, so that a loaded window, whatever it claims to contain, can be saved and
  * loaded again. In a small window the count has 56 bits, of which this leaves the top one spare. */
 static inline uint64_t blyi_window_max_keys(const bly_geometry *g) {
     return ((uint64_t)1 << (blyi_window_is_small(g) ? 55 : 56)) - 1;
@@ -150,15 +152,15 @@ static inline void blyi_window_set_field(bly_filter *f, unsigned field, uint64_t
     blyi_words(f)[field] = blyi_le64(value);
 }
 
-/* Always a valid slot, whatever the body says. */
+/* The active slot; always a valid one, whatever the body says. */
 static inline unsigned blyi_window_active(const bly_filter *f) {
     uint64_t slot = blyi_window_get_field(f, BLYI_WIN_ACTIVE);
     return slot < blyi_window_slots(&f->geometry) ? (unsigned)slot : 0;
 }
 
-/* For a slot in any body of that geometry: its keys, and the number of its generation, both 0 when
- * it has no keys. A small window has only the last byte of that number. The other bytes follow from
- * the active generation's number, which is less than 256 ahead. */
+/* For a slot in any body of that geometry: its number of keys, and the number of its generation,
+ * which is 0 if it has no keys. A small window has only the last byte of that number. The other
+ * bytes follow from the active generation's number, which is less than 256 ahead. */
 static inline uint64_t blyi_window_slot_keys(const bly_geometry *g, const uint8_t *body,
                                              unsigned slot) {
     if (blyi_window_is_small(g))
@@ -187,7 +189,7 @@ static inline bool blyi_window_is_live(const bly_filter *f, unsigned slot) {
     return blyi_window_get_field(f, BLYI_WIN_LIVE) >> slot & 1;
 }
 
-/* Sets the number of keys of a slot, and with it whether it is live. */
+/* Sets the number of keys of a slot and its generation's number, and updates whether it is live. */
 void blyi_window_set_keys(bly_filter *f, unsigned slot, uint64_t keys, uint64_t ordinal);
 
 /* Whether each generation is a number of arrivals. Otherwise each is a slice of time. */
@@ -201,7 +203,7 @@ static inline uint64_t blyi_window_active_arrivals(const bly_filter *f) {
            blyi_window_get_field(f, BLYI_WIN_REPEATS);
 }
 
-/* Whether the active generation has had all the arrivals that it is for. */
+/* Whether the active generation has had its quota of arrivals. */
 static inline bool blyi_window_is_full(const bly_filter *f) {
     return blyi_window_by_number(f) &&
            blyi_window_active_arrivals(f) * blyi_window_generations(&f->geometry) >= f->capacity;
@@ -230,7 +232,7 @@ static inline uint64_t blyi_window_slice(const bly_filter *f) {
 
 /* ---- lines ----------------------------------------------------------------------------------- */
 
-/* The lines, 64 bytes each. */
+/* The first line of the body. All lines have 64 bytes. */
 static inline uint8_t *blyi_window_first_line(const bly_filter *f) {
     return f->body + blyi_window_heading_bytes(&f->geometry);
 }
@@ -240,19 +242,19 @@ static inline bool blyi_window_is_swept(const bly_filter *f, const uint8_t *line
     return line[63] >> 7 == (blyi_window_get_field(f, BLYI_WIN_STATE) & BLYI_WIN_PHASE);
 }
 
-/* Lines to sweep with each arrival, so that all are swept when a generation has had its quota. */
+/* The number of lines to sweep with each arrival, so that all are swept when a generation has had
+ * its quota. */
 static inline uint64_t blyi_window_sweep_step(const bly_geometry *g, uint64_t capacity) {
     uint64_t lines = blyi_window_lines(g);
     uint64_t quota = blyi_window_quota(capacity, blyi_window_generations(g));
     return lines / quota + (lines % quota != 0);
 }
 
-/* The bits of a slot at the places from..to-1 of a line. */
+/* Sets `out` to a line in which only the bits of one slot at the places from .. to - 1 are set. */
 void blyi_window_stencil(unsigned slots, unsigned slot, unsigned from, unsigned to,
                          uint64_t out[8]);
 
-/* The bits of one place: those that are set, and those that other slots add, slot i's bit to slot
- * to[i]. */
+/* Merges the bits of one place: returns `have`, to which bit i of `more` is added as bit to[i]. */
 static inline uint64_t blyi_window_move_slots(uint64_t have, uint64_t more, const unsigned *to) {
     for (unsigned i = 0; more; i++, more >>= 1)
         have |= (more & 1) << to[i];
@@ -267,11 +269,11 @@ void blyi_window_rotate(bly_filter *f, uint64_t ordinal);
 /* ---- places ----------------------------------------------------------------------------------
  *
  * Place p of a line for s slots is the bits s*p .. s*p + s - 1. A key has one place in each lane:
- * with y the hash bits that choose, the t-th 16 bits of y from the top, times the places of lane t,
- * without the lowest 16 bits, counted from the lane's first place.
+ * in lane t it is the lane's first place + (slice * places of the lane >> 16), where slice is the
+ * t-th 16 bits from the top of y, the key's hash bits for this line.
  */
 
-enum { BLYI_WIN_QUARTERS = 4 }; /* of y: 16 bits each, as they lie in memory */
+enum { BLYI_WIN_QUARTERS = 4 }; /* of y: slices of 16 bits, in memory order */
 
 typedef struct blyi_window_places {
     unsigned slots, lanes;
@@ -291,8 +293,8 @@ static inline blyi_window_places blyi_window_places_of(unsigned slots) {
     return p;
 }
 
-/* Eight bytes as a number. blyi_load64le assembles them one by one, which would not become one load
- * here. */
+/* Loads eight bytes as a number. blyi_load64le assembles them byte by byte, which compilers do not
+ * turn into one load here. */
 static inline uint64_t blyi_window_load_word(const uint8_t *at) {
     uint64_t word;
     memcpy(&word, at, sizeof word);
@@ -305,7 +307,7 @@ static inline unsigned blyi_window_place_of(const blyi_window_places *p, uint64_
     return p->first[lane] + (slice * p->places[lane] >> 16);
 }
 
-/* Which quarter of y, as it lies in memory, chooses in a lane: the t-th from the top. */
+/* Which quarter of y, in memory order, chooses the place in a lane: the t-th from the top. */
 static inline unsigned blyi_window_quarter_of(unsigned lane) {
     return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? BLYI_WIN_QUARTERS - 1 - lane : lane;
 }
@@ -313,15 +315,15 @@ static inline unsigned blyi_window_quarter_of(unsigned lane) {
 typedef uint16_t blyi_window_u16x8 __attribute__((vector_size(4 * BLYI_WIN_QUARTERS)));
 typedef uint64_t blyi_window_u64x2 __attribute__((vector_size(4 * BLYI_WIN_QUARTERS)));
 
-/* A number for each lane, at the quarters of two lines that it applies to; 0 for a quarter without
- * a lane. */
+/* Puts a number for each lane at the quarter that chooses in that lane, for two lines; 0 at a
+ * quarter without a lane. */
 static inline blyi_window_u16x8 blyi_window_lane_vector(const unsigned n[BLYI_WIN_MAX_LANES]) {
     const uint64_t a = n[0], b = n[1], c = n[2];
     const uint64_t line = a << 48 | b << 32 | c << 16;
     return (blyi_window_u16x8)(blyi_window_u64x2){line, line};
 }
 
-/* For y and z, which choose in two lines: the place that each quarter chooses. */
+/* The places that the quarters of y and z choose, in two lines. */
 static inline blyi_window_u16x8 blyi_window_place_pair_plain(const blyi_window_places *p,
                                                              uint64_t y, uint64_t z) {
 #ifdef __ARM_NEON
@@ -344,7 +346,7 @@ static inline blyi_window_u16x8 blyi_window_place_pair_plain(const blyi_window_p
 #endif
 }
 
-/* The same at once: SSE2 has an instruction for it, which compilers do not always find. */
+/* The same by a single SSE2 instruction, which compilers do not always find. */
 static inline blyi_window_u16x8 blyi_window_place_pair(const blyi_window_places *p, uint64_t y,
                                                        uint64_t z) {
 #ifdef __SSE2__
@@ -356,9 +358,10 @@ static inline blyi_window_u16x8 blyi_window_place_pair(const blyi_window_places 
 #endif
 }
 
-/* The slots whose bit is set at that place of a line, in the lowest bits; those above mean nothing.
- * They are read from a word that begins at a byte of the line. Nine slots at place p begin at bit
- * 9 p, which is bit p of the word that begins at byte p, and end in it: 55 is the last place. */
+/* The set of slots whose bit is set at that place of a line, in the lowest bits; the bits above are
+ * undefined. They are read from a word that begins at a byte of the line. Nine slots at place p
+ * begin at bit 9 p, which is bit p of the word that begins at byte p, and end in it: 55 is the last
+ * place. */
 static inline uint64_t blyi_window_read_place(const uint8_t *line, unsigned place, unsigned slots) {
     if (slots == 9)
         return blyi_window_load_word(line + place) >> place;
@@ -389,7 +392,7 @@ typedef struct blyi_window_view {
     uint64_t part_bytes;   /* of each part */
     uint64_t live, active; /* sets of slots */
     unsigned parts, phase;
-    bool swept; /* all lines are: no mark need be tested */
+    bool swept; /* all lines are swept: marks need not be tested */
 } blyi_window_view;
 
 BLYI_WIN_INLINE blyi_window_view blyi_window_view_of(const bly_filter *f, unsigned lanes) {
@@ -443,8 +446,8 @@ BLYI_WIN_INLINE void blyi_window_prefetch_parts(const blyi_window_view *v, bly_h
             blyi_prefetch_to_read(blyi_window_probe_line(v, &w));
 }
 
-/* The slots that have all of a key's bits in its first parts, the active one perhaps by bits that
- * have not been swept. */
+/* The slots that have all of a key's bits in its first parts. The active one may be among them
+ * because of old bits that have not been swept. */
 BLYI_WIN_INLINE uint64_t blyi_window_lookup_first(const blyi_window_view *v,
                                                   const blyi_window_places *p, bly_hash h) {
     uint64_t where = v->live;
@@ -454,7 +457,7 @@ BLYI_WIN_INLINE uint64_t blyi_window_lookup_first(const blyi_window_view *v,
     return where;
 }
 
-/* The rest of the lookup, where the first parts left slots to test. If a line of the key is not
+/* Finishes a lookup for the slots `where` that the first parts left. If a line of the key is not
  * swept, the key was not added to the active slot. */
 BLYI_WIN_INLINE uint64_t blyi_window_lookup_rest(const blyi_window_view *v,
                                                  const blyi_window_places *p, bly_hash h,
@@ -508,7 +511,8 @@ void blyi_window_small_count_bits(const bly_filter *f, uint64_t *set);
 /* Whether none of a slot's bits is set in a body of that shape. */
 bool blyi_window_small_slot_is_clear(const blyi_shape *shape, const uint8_t *body, unsigned slot);
 
-/* dst keeps its live slots' bits and gets those of the slots `bring` of src, slot i's in to[i]. */
+/* Adds the bits of the slots `bring` of src to dst, those of slot i to slot to[i]. dst keeps only
+ * the bits of its live slots. */
 void blyi_window_small_union(bly_filter *dst, const bly_filter *src, uint64_t bring,
                              const unsigned *to);
 

@@ -1,22 +1,23 @@
-/* Lookups in a window of many keys at once: a prefetch pipeline.
+/* Looks up many keys at once in a window, by a prefetch pipeline.
  *
- * Every key needs its first two lines, and few non-members any other. So 32 keys are in flight: a
+ * Every key needs its first two lines, and few non-members need more. So 32 keys are in flight: a
  * key is hashed, its first lines are prefetched, and its places in them are computed. When all 32
  * entries of the pipeline have been filled again, the lines are there and the key is tested. Keys
  * that their first lines do not rule out are pending: their other lines are prefetched then, and
  * they are finished a round later.
  *
- * Members need all their lines. They tend to come together, as repeats do. So after a round in
- * which most keys were left, the next ones prefetch three lines at once. (Three are all, at the
- * usual rates.) What is prefetched is thus a guess; the answer is not.
+ * A member needs all of its lines, and members often follow each other, as repeats do. So after a
+ * round in which most keys were not ruled out, the next keys prefetch three lines at once, which
+ * are all their lines at the usual rates. Only the prefetching is a guess; the answers do not
+ * depend on it.
  *
- * A key costs more in computing than in waiting: nine places, each with its own word and shift. The
- * places of two lines are computed at once, in one vector, when the key enters the pipeline, and
- * testing a key and filling its entry with the next one are one loop, entry by entry, as in
+ * Computing takes more time than waiting: a key has nine places, each with its own word and shift.
+ * The places of two lines are computed at once, in one vector, when the key enters the pipeline,
+ * and testing a key and filling its entry with the next one are one loop, entry by entry, as in
  * simd/hash_probe.h. (Places computed by a kernel of AVX2 when they were needed, for eight keys at
- * a time, took 1.4 times as long: measured on Zen 3, a window for 100,000 keys at 1%.) Hashing is a
- * loop of its own: it is as long as the rest, and mixed with it would keep a processor from running
- * ahead to the next key.
+ * a time, took 1.4 times as long: measured on Zen 3, a window for 100,000 keys at 1%.) Hashing has
+ * a separate loop: it takes as long as the rest, and in the same loop it would keep the processor
+ * from running ahead to the next key.
  */
 #include "filter/batch.h"
 #include "kinds/window/window_layout.h"
@@ -25,11 +26,11 @@
 
 enum {
     WINDOW_PIPELINE_KEYS = 32,      /* in flight at a time */
-    WINDOW_PIPELINE_MAX_LINES = 3,  /* of a key in flight */
-    WINDOW_PIPELINE_MAX_SLOTS = 16, /* of a window: sets of slots are kept in 16 bits */
+    WINDOW_PIPELINE_MAX_LINES = 3,  /* the most lines of a key in flight */
+    WINDOW_PIPELINE_MAX_SLOTS = 16, /* the most slots of a window: sets of slots have 16 bits */
 };
 
-/* What every step needs. */
+/* What every step of a batch needs. */
 typedef struct window_pipeline {
     blyi_window_view v;
     const blyi_window_places *p;
@@ -42,7 +43,7 @@ typedef struct window_pipeline_entry {
     uint16_t place[WINDOW_PIPELINE_MAX_LINES * BLYI_WIN_QUARTERS];
 } window_pipeline_entry;
 
-/* A batch of keys, or else of their hashes. */
+/* A batch of keys (`hashes` is NULL) or of hashes (`keys` is NULL). */
 typedef struct window_pipeline_batch {
     const bly_filter *f;
     const bly_bytes *keys;
@@ -55,7 +56,7 @@ typedef struct window_pipeline_batch {
  * keys they are, and the slots that may contain them. */
 typedef struct window_pipeline_pending {
     size_t n;
-    unsigned lines; /* that have been tested */
+    unsigned lines; /* how many have been tested */
     bly_hash h[WINDOW_PIPELINE_KEYS];
     uint16_t where[WINDOW_PIPELINE_KEYS];
     size_t number[WINDOW_PIPELINE_KEYS];
@@ -65,12 +66,13 @@ BLYI_WIN_INLINE window_pipeline window_pipeline_of(const window_pipeline_batch *
                                                    const blyi_window_places *p) {
     window_pipeline pl = {blyi_window_view_of(b->f, p->lanes), p,
                           b->keys && b->f->hasher.id == BLY_HASH_XXH3};
-    /* A damaged map may have other bits, and above a place's slots are those of the next place. */
+    /* A damaged map may have other bits set, and a word that is read has the bits of the next place
+     * above those of the place. */
     pl.v.live &= ((uint64_t)1 << p->slots) - 1;
     return pl;
 }
 
-/* The missing word is computed where it is used: reading it from memory takes longer. */
+/* Computes the missing word where it is used, because reading it from memory would take longer. */
 BLYI_WIN_INLINE bly_hash window_pipeline_complete_hash(const window_pipeline *pl, bly_hash h) {
     return pl->half ? blyi_hash_from_strong64(h.lo) : h;
 }
@@ -139,8 +141,8 @@ WINDOW_PIPELINE_NOINLINE void window_pipeline_fill(const window_pipeline *pl, bl
     }
 }
 
-/* Tests the keys in flight and fills their entries with the next ones, entry by entry. Hashes are
- * completed, unless these are all of a key's lines. */
+/* Tests the keys in flight and fills their entries with the next ones, entry by entry. Completes
+ * the hashes in h, unless `lines` are all of a key's lines. */
 BLYI_WIN_INLINE void window_pipeline_round_with(const window_pipeline *pl, window_pipeline_entry *e,
                                                 unsigned lines, uint16_t *where, bly_hash *h) {
     const window_pipeline here = *pl;
@@ -153,8 +155,8 @@ BLYI_WIN_INLINE void window_pipeline_round_with(const window_pipeline *pl, windo
     }
 }
 
-/* The usual cases are compiled separately: all is swept, the number of slots is the default, hashes
- * come in halves, and a key prefetches two lines of more, or all three. */
+/* The usual cases are compiled separately: all lines are swept, the number of slots is the default,
+ * hashes come as first words, and a key prefetches two of its lines, or all three. */
 BLYI_WIN_INLINE window_pipeline window_pipeline_default(const window_pipeline *pl) {
     window_pipeline u = {pl->v, &blyi_window_default_places, true};
     u.v.swept = true;
@@ -196,7 +198,7 @@ BLYI_WIN_INLINE blyi_window_probe window_pipeline_other_lines(bly_hash h, unsign
     return w;
 }
 
-/* Tests the other lines. Returns the number of keys found. */
+/* Tests the other lines of the pending keys. Returns the number of keys found. */
 BLYI_WIN_INLINE size_t window_pipeline_finish_pending(const window_pipeline *pl,
                                                       const window_pipeline_pending *q,
                                                       uint8_t *found) {
@@ -218,7 +220,7 @@ BLYI_WIN_INLINE size_t window_pipeline_finish_pending(const window_pipeline *pl,
 }
 
 /* Collects those of n keys, from number `first` on, that are not ruled out, and prefetches their
- * other lines. It cannot be predicted which these are, so nothing branches on a key. */
+ * other lines. Which keys these are is unpredictable, so there is no branch on a key. */
 BLYI_WIN_INLINE void window_pipeline_collect_pending(const window_pipeline *pl, const bly_hash *h,
                                                      const uint16_t *where, size_t n, size_t first,
                                                      unsigned lines, window_pipeline_pending *q) {
@@ -238,7 +240,7 @@ BLYI_WIN_INLINE void window_pipeline_collect_pending(const window_pipeline *pl, 
 
 /* ---- batches --------------------------------------------------------------------------------- */
 
-/* The hashes of n keys from `at` on, or their first words. */
+/* Copies or computes the hashes of n keys from `at` on, or with `half` only their first words. */
 BLYI_WIN_INLINE void window_pipeline_hash_keys(const window_pipeline_batch *b, bool half, size_t at,
                                                size_t n, bly_hash *out) {
     if (!b->keys)

@@ -1,9 +1,9 @@
 /* Sizing a window.
  *
  * A window of W keys in s generations is s + 1 filters, each for W / s keys (rounded up). A lookup
- * tests them all, so at its fullest, just before the oldest is dropped, the window's FPR is
+ * tests them all. At its fullest, just before the oldest generation is dropped, the window's FPR is
  * 1 - (1 - q)^(s+1), with q the FPR of one full generation: they contain different keys, so their
- * answers are independent. Hence q = 1 - (1 - p)^(1/(s+1)).
+ * answers are independent. So q = 1 - (1 - p)^(1/(s+1)).
  *
  * One generation has L parts of z lines, a few dozen places in each line. A key has a line in every
  * part, and in the line a bit in each lane of places. When i keys share a line, a non-member finds
@@ -18,8 +18,8 @@
  * takes less space at the same rate, as nothing in it is divided into lines, but is limited to a
  * few kilobytes: it has more probes, each anywhere, and a rotation that clears a slot all at once.
  *
- * The geometry does not say how many keys the window is for. So "after n keys" means here: of a
- * window for n keys, and at its fullest.
+ * The geometry does not say how many keys the window is for. So here "after n keys" refers to a
+ * window for n keys at its fullest.
  */
 #include "filter/kind.h"
 #include "filter/rate.h"
@@ -135,7 +135,7 @@ static double window_ideal_size(const window_sizing *z) {
     return z->n / places / -log1p(-pow(z->rate, 1.0 / k));
 }
 
-/* The smallest size that is enough, with at most `bits` bits in all; 0 when there is none. */
+/* The smallest size that keeps the rate, of at most `bits` bits in all; 0 if there is none. */
 static uint64_t window_smallest_size(window_sizing *z, uint64_t bits) {
     uint64_t max_size = window_size_within(&z->g, bits);
     uint64_t low = blyi_window_is_small(&z->g) ? BLYI_WIN_SMALL_MIN_SIZE - 1 : 0;
@@ -164,7 +164,7 @@ static uint64_t window_plan_form(window_sizing *z, unsigned step, unsigned n, ui
         if (tried[i].size == 0)
             continue;
         min_bits = window_bits(&tried[i]) < min_bits ? window_bits(&tried[i]) : min_bits;
-        /* What is larger than this will not be chosen. */
+        /* A larger window will not be chosen. */
         if ((double)min_bits * WINDOW_MAX_SPACE < (double)max_bits)
             max_bits = (uint64_t)((double)min_bits * WINDOW_MAX_SPACE);
     }

@@ -129,7 +129,7 @@ size_t blyi_window_small_contains_keys(const bly_filter *f, const bly_bytes *key
     return hits;
 }
 
-/* Returns whether no generation contained the key. */
+/* Adds a key, and returns whether no generation contained it. */
 static bool window_table_add_one(bly_filter *f, window_table *t, bly_hash h) {
     uint64_t where = window_table_lookup(t, h);
     bool in_active = where >> blyi_window_active(f) & 1;
