@@ -57,9 +57,9 @@ BLYI_COUNTING_INLINE void counting_write(uint64_t *words, uint64_t at, uint64_t 
     words[at >> 6] = blyi_le64(x | value << (at & 63));
 }
 
-/* Some of a key's counters may coincide, and must be raised or lowered once. So all are read before
- * any is written, and what is written depends only on what was read: the same counter is given the
- * same value twice. That is faster than finding out which coincide. */
+/* Some of a key's counters may coincide, and must be raised or lowered only once. So all are read
+ * before any is written, and what is written depends only on what was read: the same counter is
+ * given the same value twice. That is faster than finding out which coincide. */
 
 /* Raises each of k counters by one. Returns whether one of them was 0. */
 BLYI_COUNTING_INLINE bool counting_raise(uint64_t *words, const uint64_t *at, unsigned k,
@@ -89,7 +89,7 @@ BLYI_COUNTING_INLINE bool counting_lower(uint64_t *words, const uint64_t *at, un
     return all;
 }
 
-/* The first bits of a key's counters. Some may be equal. */
+/* Sets at[j] to the first bit of counter j of a key. Some may be equal. */
 static inline void counting_probes(const bly_filter *f, bly_hash h,
                                    uint64_t at[BLYI_COUNTING_MAX_HASHES]) {
     blyi_probe_sequence w = blyi_probe_sequence_begin(h);

@@ -18,7 +18,7 @@
 
 enum {
     BLYI_COUNTING_DEFAULT_BITS = 4, /* width of a counter unless another one is requested */
-    BLYI_COUNTING_MAX_HASHES = 64,  /* counters of a key */
+    BLYI_COUNTING_MAX_HASHES = 64,  /* the most counters per key */
 };
 
 static inline bool blyi_counting_width_is_valid(uint32_t width) {
@@ -69,8 +69,8 @@ extern const blyi_planner blyi_counting_planner;
 /* The smallest geometry with counters of that width, as blyi_planner.plan. */
 bly_status blyi_counting_plan(uint64_t keys, double fpr, uint32_t width, bly_geometry *out);
 
-/* The number of keys most likely to have left that share of the counters nonzero; INFINITY for
- * 1. */
+/* The most likely number of keys if a share `fill` of the counters is nonzero; INFINITY if all
+ * are. */
 double blyi_counting_keys(const bly_geometry *g, double fill);
 
 /* The probability that a given counter was raised by at least `min_count` of n keys. */

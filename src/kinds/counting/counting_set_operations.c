@@ -110,8 +110,8 @@ static uint64_t counting_stuck_bits(uint64_t x, unsigned width) {
     return counting_stuck(x, width) * blyi_counting_limit(width);
 }
 
-/* Subtracts a word of src from one of dst. Counters that are stuck in src alone are neither
- * subtracted nor passed over. */
+/* Subtracts a word of src from one of dst. Counters that are stuck only in src count neither as
+ * subtracted nor as passed over. */
 static void counting_subtract_word(uint64_t *into, uint64_t src, unsigned width,
                                    blyi_subtraction *t) {
     uint64_t a = blyi_le64(*into), stuck = counting_stuck_bits(a, width);

@@ -6,8 +6,8 @@
  * the bits from the counters each time. Here the bits are a layer of the counters: a count c is
  * stored as a bit "c > 0" and, separately, c - 1. The first layers of all cells are an sbbf filter,
  * bit for bit: the front. It answers lookups with sbbf's own kernels and batches (blocked.c,
- * block_batch.c), at sbbf's speed, and can be read, saved and mapped by itself. Only adds and
- * removes access the counters, which may be in slower memory.
+ * block_batch.c), at sbbf's speed, and can be read, saved and mapped alone. Only adds and removes
+ * access the counters, which may be in slower memory.
  *
  * Counting. c - 1 is stored in three bit planes. A key owns one cell in each of eight lanes of a
  * block, never the same one twice, and its cells change all at once by operations on whole words
@@ -17,21 +17,21 @@
  *   remove  only when all eight are used: those at 1 become free, the others count one down
  *
  * With three planes a cell counts to 8, which means "8 or more". Such a cell is stuck: its true
- * count is not known, so it must not be lowered. With distinct keys that hardly happens. The number
+ * count is unknown, so it must not be lowered. With distinct keys this hardly happens. The number
  * of n distinct keys, each added once, that own a cell is nearly Poisson with mean 8 n / (256
  * size), so the probability of eight or more is 1.4e-6 when full at 1%, 4.1e-8 at 0.1% and 1.4e-9
- * at 0.01%. With copies it does happen: each key that ever has eight copies at a time leaves eight
+ * at 0.01%. With copies it happens: each key that ever has eight copies at a time leaves eight
  * stuck cells. A fourth plane would raise the limit to 16 for a quarter more memory.
  *
- * Size. To lookups a layered filter is its front, so its size and FPR are those of an sbbf filter,
+ * Size. For lookups a layered filter is its front, so its size and FPR are those of an sbbf filter,
  * and the counters take three times the memory of the front. Bits per key at 1% / 0.1% / 0.01%:
  * four times those of sbbf, 42.1 / 67.6 / 105.4.
  *
  * Body: the body of an sbbf filter of `size` blocks, including the 32 bytes of padding that it has
  * when size is odd; then for each block its planes 0, 1 and 2, 32 bytes each, laid out as the block
  * is. Bit i of plane p of a block: bit p of (count - 1) of cell i. An add or a remove accesses
- * three cache lines, one of them the front's: a block's planes are 96 bytes from a multiple of 32,
- * so always in two lines. A lookup reads one line.
+ * three cache lines, one of them the front's: a block's planes take 96 bytes and begin at a
+ * multiple of 32, so they are always in two lines. A lookup reads one line.
  *
  * Measured on one core of an AMD EPYC (Zen 3) that others were using too, 8-byte keys in batches
  * at 1%, medians. Ten million keys: a lookup takes sbbf's time, present or absent, within the 7%
@@ -88,7 +88,7 @@ static bly_geometry layered_front_geometry(const bly_geometry *g) {
     return (bly_geometry){.kind = BLY_SBBF, .hashes = LAYERED_LANES, .size = g->size};
 }
 
-/* The front with its padding, then the planes. */
+/* The size of the body in bits: the front with its padding, and the planes. */
 static uint64_t layered_bits(const bly_geometry *g) {
     const bly_geometry front = layered_front_geometry(g);
     return 8 * bly_plan_bytes(&front) + g->size * (LAYERED_CELL_BITS - 1) * LAYERED_CELLS;
@@ -169,8 +169,8 @@ static double layered_current_fpr(const bly_filter *f) {
     return blyi_ops_of(BLY_SBBF)->current_fpr(f);
 }
 
-/* The lowest count of a key's cells, from the highest plane down: as long as one of the candidates
- * has a 0 in a plane, only those with a 0 there remain candidates. */
+/* The lowest count of a key's cells, found from the highest plane down: if any candidate has a 0 in
+ * a plane, only those with a 0 there remain candidates. */
 static uint64_t layered_count_copies(const bly_filter *f, bly_hash h) {
     layered_block b = layered_block_of(f, h);
     uint64_t candidates[BLYI_COUNTER_WORDS], free = 0, min = 0;
@@ -378,7 +378,7 @@ static bly_status layered_subtract(bly_filter *dst, const bly_filter *src) {
     return BLY_OK;
 }
 
-/* ---- the front as a filter of its own -------------------------------------------------------- */
+/* ---- the front as a separate filter -------------------------------------------------------- */
 
 static bly_status layered_refuse_add(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added,
                                      bly_batch_result *sum) {

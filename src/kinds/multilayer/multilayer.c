@@ -116,7 +116,7 @@ static void ml_prefetch(const bly_filter *f, const bly_hash *h, size_t n) {
         blyi_prefetch_to_read(f->body + blyi_block_probe_of(h[i], f->geometry.size, 6).at);
 }
 
-/* The smallest count of the key's cells. For any map. */
+/* The smallest count of the key's cells. Safe for any contents of a map. */
 static uint64_t ml_count_copies(const bly_filter *f, bly_hash h) {
     uint16_t cells[BLYI_ML_MAX_HASHES];
     uint64_t number = blyi_mulhi(h.lo, f->geometry.size);
@@ -189,14 +189,14 @@ static bly_status ml_remove_one(bly_filter *f, bly_hash h, bool *removed) {
 
 /* ---- statistics ------------------------------------------------------------------------------ */
 
-/* Lines that have overflowed. A damaged map may claim more records than there are. */
+/* The number of spilled blocks. A damaged map may claim more records than there are. */
 static uint64_t ml_overflowed_lines(const bly_filter *f) {
     const blyi_ml_table t = blyi_ml_table_over(&f->geometry, f->body);
     uint64_t used = blyi_ml_records_used(&t);
     return used < t.max_records ? used : t.max_records;
 }
 
-/* Counts that have reached their limit. */
+/* The number of counts that have reached their limit. */
 static uint64_t ml_count_stuck(const bly_filter *f) {
     const blyi_ml_table t = blyi_ml_table_over(&f->geometry, f->body);
     uint64_t used = ml_overflowed_lines(f), stuck = 0;

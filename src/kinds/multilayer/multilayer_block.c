@@ -139,7 +139,7 @@ BLYI_ML_INLINE unsigned ml_base_rank(const ml_block *b, unsigned cell) {
     return (unsigned)(b->prefixes >> ML_PREFIX_BITS * (cell >> 6) & 0xfff) + blyi_popcount64(here);
 }
 
-/* Sets a cell's bit, or clears it. */
+/* Flips a cell's bit in the base. `set` says whether it becomes 1. */
 BLYI_ML_INLINE void ml_base_flip(ml_block *b, unsigned cell, bool set) {
     /* A carry past the fifth number does no harm: it is never read. */
     uint64_t later = ml_prefix_ones << ML_PREFIX_BITS * ((cell >> 6) + 1);
@@ -161,7 +161,7 @@ BLYI_ML_INLINE ml_position ml_first_layer(const ml_block *b, unsigned cell) {
     return (ml_position){0, b->cells, 0, ml_base_rank(b, cell)};
 }
 
-/* The cell's bit in the next layer, where its bit in this one is set. In a damaged map that may be
+/* The cell's bit in the next layer, if its bit in this one is set. In a damaged map that may be
  * past the last bit. */
 BLYI_ML_INLINE ml_position ml_next_layer(const ml_block *b, ml_position p) {
     unsigned end = p.start + p.size < BLYI_ML_LAYER_BITS ? p.start + p.size : BLYI_ML_LAYER_BITS;

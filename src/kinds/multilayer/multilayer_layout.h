@@ -28,17 +28,17 @@
 #define BLYI_ML_INLINE static inline __attribute__((always_inline))
 
 enum {
-    BLYI_ML_CELLS = 320, /* of a block */
+    BLYI_ML_CELLS = 320, /* in a block */
     BLYI_ML_BLOCK_WORDS = 8,
     BLYI_ML_BASE_WORDS = 5,
     BLYI_ML_LAYER_BITS = 184,
-    BLYI_ML_MAX_HASHES = 32,    /* cells of a key */
+    BLYI_ML_MAX_HASHES = 32,    /* the most cells of a key */
     BLYI_ML_RECORD_BYTES = 640, /* a count of two bytes for every cell */
     BLYI_ML_RECORD_WORD = 5,    /* words of a spilled block */
     BLYI_ML_SUM_WORD = 6,
     BLYI_ML_USED_WORD = 7,        /* the word with the highest byte */
     BLYI_ML_SPILLED = 255,        /* in the highest byte */
-    BLYI_ML_MAX_RETURN_SUM = 120, /* with this sum a block returns from its record */
+    BLYI_ML_MAX_RETURN_SUM = 120, /* from this sum down a block leaves its record */
     BLYI_ML_STUCK = 65535, /* a count that has reached its limit, and does not change again */
 };
 
@@ -47,14 +47,15 @@ static inline uint64_t blyi_ml_max_records(const bly_geometry *g) {
     return blyi_size_of_class(g->detail);
 }
 
-/* Bytes of the list. */
+/* The size of the list in bytes. */
 static inline uint64_t blyi_ml_list_bytes(uint64_t max_records) {
     return max_records ? 64 * ((max_records + 8) / 8) : 0;
 }
 
 /* ---- the cells of a key ---------------------------------------------------------------------- */
 
-/* The word of the next four probes, from that of the last four. The first is the hash's `hi`. */
+/* The word of the next four probes, computed from that of the last four. The first word is the
+ * hash's `hi`. */
 static inline uint64_t blyi_ml_next_word(uint64_t w) {
     w *= BLYI_GOLD;
     return w ^ w >> 29;
@@ -66,7 +67,7 @@ static inline unsigned blyi_ml_probe(uint64_t w, unsigned j) {
     return (unsigned)(w >> 16 * j & 0xffff) * BLYI_ML_BASE_WORDS;
 }
 
-/* The distinct cells of a key. Returns how many there are. */
+/* Sets `cells` to the distinct cells of a key. Returns how many there are. */
 static inline unsigned blyi_ml_cells(uint64_t bits, unsigned k, uint16_t cells[]) {
     uint64_t seen[BLYI_ML_BASE_WORDS] = {0}, w = bits;
     unsigned n = 0;
@@ -98,18 +99,18 @@ static inline unsigned blyi_ml_used(const uint64_t *block) {
 void blyi_ml_raise(uint64_t *block, const uint16_t *cells, unsigned n);
 void blyi_ml_lower(uint64_t *block, const uint16_t *cells, unsigned n);
 
-/* The smallest count of n distinct cells, none of which is 0 in the base; and all counts. The block
- * is not spilled, or it is one of a damaged map. Then the results are any numbers up to 184, but 0
- * where the base is 0, and not 0 elsewhere. */
+/* Get the smallest count of n distinct cells, whose bits in the base must be set, or all counts.
+ * The block must not be spilled. In a damaged map the counts may be any numbers up to 184, but are
+ * 0 exactly where the base is 0. */
 unsigned blyi_ml_min_count(const uint64_t *block, const uint16_t *cells, unsigned n);
 void blyi_ml_decode(const uint64_t *block, uint16_t counts[BLYI_ML_CELLS]);
 
-/* Write the base for these counts; and the whole block, if their sum is at most
+/* Write only the base for these counts, or the whole block, if their sum is at most
  * BLYI_ML_LAYER_BITS. */
 void blyi_ml_encode_base(const uint16_t counts[BLYI_ML_CELLS], uint64_t *base);
 void blyi_ml_encode(const uint16_t counts[BLYI_ML_CELLS], uint64_t *block);
 
-/* Whether blyi_ml_encode could have written this block. For any contents. */
+/* Whether blyi_ml_encode could have written this block. Safe for any contents. */
 bool blyi_ml_block_is_valid(const uint64_t *block);
 
 /* ---- records of spilled blocks (multilayer_spilled.c) ---------------------------------------- */
@@ -140,19 +141,19 @@ static inline unsigned blyi_ml_count_at(const uint8_t *record, unsigned cell) {
     return record[2 * cell] | (unsigned)record[2 * cell + 1] << 8;
 }
 
-/* The record of a spilled block; NULL when it has none, in a damaged map. */
+/* The record of a spilled block; NULL if it has none, which happens only in a damaged map. */
 const uint8_t *blyi_ml_record_of(const blyi_ml_table *t, const uint64_t *block, uint64_t number);
 
-/* All counts of a block, spilled or not, in any map: 0 where the base is 0, and not 0 elsewhere. */
+/* Gets all counts of a block, spilled or not. In any map they are 0 exactly where the base is 0. */
 void blyi_ml_counts(const bly_filter *f, uint64_t number, uint16_t counts[BLYI_ML_CELLS]);
 
-/* Writes a block with these counts, of that sum, into a body of geometry g whose block is zeros:
- * into the block itself if they fit, else into the next free record. There must be one. */
+/* Writes these counts, whose sum is `sum`, into a body of geometry g whose block is zeros: into the
+ * block itself if they fit, else into the next free record. There must be one. */
 void blyi_ml_write_block(const bly_geometry *g, uint8_t *body, uint64_t number,
                          const uint16_t counts[BLYI_ML_CELLS], uint32_t sum);
 
-/* Moves a block's counts into a record. On failure (BLY_ENOMEM, BLY_ETOOBIG, BLY_EGROWTH) nothing
- * has changed. */
+/* Moves a block's counts into a record. Returns BLY_OK, or BLY_ENOMEM, BLY_ETOOBIG or BLY_EGROWTH,
+ * and then changes nothing. */
 bly_status blyi_ml_spill_block(bly_filter *f, uint64_t number);
 
 /* As blyi_ml_raise and blyi_ml_lower, for a spilled block. One whose sum is lowered to

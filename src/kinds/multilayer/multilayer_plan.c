@@ -1,6 +1,6 @@
 /* Sizing of multilayer filters.
  *
- * FPR. To lookups a block is a Bloom filter of 320 bits, so the FPR is the mean of such a filter's
+ * FPR. For lookups a block is a Bloom filter of 320 bits, so the FPR is the mean of such a filter's
  * FPR over the number of keys that a block receives. A key's k cells are drawn independently, so
  * some may coincide. A non-member has d distinct cells with probability D(d). All of these have
  * been hit by the t = k i probes of the block's i keys with probability
@@ -42,8 +42,8 @@
 
 #include <math.h>
 
-/* The largest share of blocks that may spill; of filters with records that may need more, and grow;
- * and of filters without records that may need some. */
+/* The largest shares that a plan accepts: of blocks that spill; of filters with records that need
+ * more, and so grow; and of filters without records that need some. */
 static const double ml_max_spilled = 1e-3;
 static const double ml_max_growing = 0.01;
 static const double ml_max_without_records = 0.05;
@@ -55,7 +55,7 @@ static uint64_t ml_bits(const bly_geometry *g) {
     return 8 * (g->size * 64 + blyi_ml_list_bytes(records) + records * BLYI_ML_RECORD_BYTES);
 }
 
-/* There are no more records than all blocks together may need. */
+/* A geometry may have one record per block, rounded up to a size class, but not more. */
 static bly_status ml_check(const bly_geometry *g) {
     if (g->size == 0 || g->hashes == 0 || g->hashes > BLYI_ML_MAX_HASHES)
         return BLY_EGEOMETRY;
@@ -94,7 +94,7 @@ static double ml_rate_by_recurrence(unsigned B, unsigned k, const double *distin
     return sum;
 }
 
-/* The same, by the sum, for t probes or their mean number. */
+/* The sum of D(d) H(d, t), by the alternating sum; t may be a mean number of probes. */
 static double ml_rate_by_sum(unsigned B, unsigned k, const double *distinct, double t) {
     double sum = 0, sign = 1;
     for (unsigned j = 0; j <= k; j++, sign = -sign) {
@@ -188,8 +188,8 @@ static uint64_t ml_min_blocks(const bly_geometry *g, double n, double p, uint64_
     return ml_excess(&z, limit) > 0 ? 0 : blyi_smallest_size(&s);
 }
 
-/* The smallest number of blocks, at least `min`, that needs no more records than that size class
- * has; 0 if it is more than `limit`. */
+/* The smallest number of blocks, from `min` to `limit`, for which the records of that size class
+ * are enough; 0 if there is none. */
 static uint64_t ml_blocks_for_records(bly_geometry *g, unsigned size_class, double n, uint64_t min,
                                       uint64_t limit) {
     uint64_t low = min - 1, high = limit;
@@ -237,8 +237,8 @@ static bly_status ml_plan(uint64_t keys, double fpr, bly_geometry *out) {
     return BLY_OK;
 }
 
-/* As many as a plan would allow: with more, too many blocks spill, or more than there are
- * records. */
+/* The largest number of keys that a plan would allow: with more, too many blocks would spill, or
+ * more than there are records for. */
 static uint64_t ml_max_keys(const bly_geometry *g) {
     uint64_t low = 1, high = g->size * BLYI_ML_LAYER_BITS / g->hashes + 2;
     while (high - low > 1) {

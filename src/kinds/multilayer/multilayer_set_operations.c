@@ -58,7 +58,7 @@ BLYI_ML_INLINE void ml_counts_difference(uint16_t counts[BLYI_ML_CELLS],
     }
 }
 
-/* The largest possible sum of the counts of a block. For any map. */
+/* The largest possible sum of the counts of a block. Safe for any contents of a map. */
 static uint64_t ml_max_sum(const bly_filter *f, uint64_t number) {
     const uint64_t *block = blyi_ml_block(f, number);
     bool is_inline = blyi_ml_used(block) != BLYI_ML_SPILLED && blyi_ml_block_is_valid(block);

@@ -63,8 +63,8 @@ void blyi_ml_counts(const bly_filter *f, uint64_t number, uint16_t counts[BLYI_M
 
 /* ---- allocating and freeing records ---------------------------------------------------------- */
 
-/* Moves the counts of a block, these and of that sum, to the next free record. Its base is up to
- * date. */
+/* Writes the counts of a block, whose sum is `sum`, to the next free record, and marks the block as
+ * spilled. Its base must be up to date. */
 static void ml_record_allocate(const blyi_ml_table *t, uint64_t *block, uint64_t number,
                                const uint16_t counts[BLYI_ML_CELLS], uint32_t sum) {
     uint64_t record = blyi_ml_records_used(t);
