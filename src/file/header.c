@@ -43,7 +43,7 @@ enum {
     KEY_RULE_SHIFT = 3, /* the upper five bits are a bly_key_rule */
 };
 
-enum { SUB_TEXTBOOK = 1 }; /* of a classic filter; else the detail of the geometry */
+enum { SUB_TEXTBOOK = 1 }; /* `sub` of a classic filter; in others it is the detail */
 
 static const uint8_t header_magic[4] = {'B', 'L', 'Y', '1'};
 
@@ -88,8 +88,8 @@ void blyi_header_encode(const blyi_shape *s, uint64_t body_sum, uint8_t out[BLYI
     blyi_store32le(out + AT_HEADER_SUM, header_sum(out));
 }
 
-/* Checked before any other field is used. A later version may have another layout and checksum, so
- * the version is checked before these. */
+/* Checks magic, version and checksum before any other field is used. A later version may have
+ * another layout and checksum, so the version is checked before the checksum. */
 static bly_status header_check_frame(const uint8_t *in) {
     if (memcmp(in + AT_MAGIC, header_magic, sizeof header_magic) != 0 || in[AT_FORMAT] == 0)
         return BLY_ECORRUPT;
@@ -165,8 +165,9 @@ bool blyi_open_options_read(const bly_open_options *options, bly_open_options *o
     return !options || blyi_read_struct(out, sizeof *out, sizeof *out, options);
 }
 
-/* The status of a keyed or custom filter without its hasher: BLY_EKEY when a key or a function of
- * the right sort is at hand or could be, but is not the filter's. */
+/* The status if the caller did not give the hasher of a keyed or custom filter: BLY_EKEY if a
+ * hasher of the right sort was given, or this build has SipHash, so that only the key or function
+ * is wrong; else BLY_EHASHER. */
 static bly_status header_lacks_hasher(bly_hash_id id, const bly_hasher *given) {
     bool right_sort = bly_hash_is_custom(id) ? given && bly_hash_is_custom((bly_hash_id)given->id)
                                              : bly_hash_available(id);

@@ -2,8 +2,8 @@
  *
  * docs/format.md is the specification. A file is accepted in four steps. Each may rely on those
  * before it, and none allocates: decode the header, compare the length, bind the caller's hasher,
- * check the body. A mapped file skips the last. When the body consists of containers, their headers
- * are read and checked first (nested.h).
+ * check the body. For a mapped file the last step is skipped. When the body consists of containers,
+ * their headers are read and checked first (nested.h).
  */
 #ifndef BLYI_FILE_HEADER_H
 #define BLYI_FILE_HEADER_H
@@ -23,29 +23,32 @@ typedef struct blyi_header {
 void blyi_header_encode(const blyi_shape *s, uint64_t body_sum, uint8_t out[BLYI_HEADER_BYTES]);
 
 /* Reads a header. On success the geometry passes bly_plan_check, and body_bytes is the size of its
- * body. Of the hasher only id, bits and seed are set. BLY_ECORRUPT, BLY_EVERSION, BLY_EKIND,
- * BLY_EUNSUPPORTED (a kind that was removed), BLY_EHASHER. */
+ * body. Of the hasher only id, bits and seed are set. Returns BLY_OK, BLY_ECORRUPT, BLY_EVERSION,
+ * BLY_EKIND, BLY_EUNSUPPORTED (a kind that was removed) or BLY_EHASHER. */
 bly_status blyi_header_decode(const uint8_t in[BLYI_HEADER_BYTES], blyi_header *out);
 
 /* Whether `file_size` bytes are exactly a header and its body. */
 bool blyi_header_fits(const blyi_header *h, uint64_t file_size);
 
 /* Completes shape.hasher (or sets shape.keyless), shape.sharing and shape.growth_limit from the
- * options. BLY_EHASHER, BLY_EKEY, BLY_EINVAL (unknown flags). */
+ * options. Returns BLY_OK, BLY_EHASHER, BLY_EKEY, or BLY_EINVAL for unknown flags. */
 bly_status blyi_header_bind(blyi_header *h, const bly_open_options *o);
 
-/* The options of a caller, who may give none. false: their size is not possible. */
+/* Copies the caller's options to *out, or the defaults if `options` is NULL. Returns false if their
+ * size is impossible. */
 bool blyi_open_options_read(const bly_open_options *options, bly_open_options *out);
 
-/* The size of *out has been checked. */
+/* Fills in *out, whose struct size must have been checked. */
 void blyi_header_get_info(const blyi_header *h, bly_file_info *out);
 
 uint64_t blyi_body_sum(const uint8_t *body, uint64_t bytes);
 
-/* BLY_ECORRUPT when a bit after the last one in use is set, or when the kind rejects the body. */
+/* Returns BLY_ECORRUPT if a bit after the last one in use is set, or if the kind rejects the
+ * body. */
 bly_status blyi_body_check_content(const blyi_header *h, const uint8_t *body);
 
-/* The same, and BLY_ECORRUPT when the sum differs from that of the header. */
+/* The same, but also returns BLY_ECORRUPT if the body's checksum differs from that in the
+ * header. */
 bly_status blyi_body_check(const blyi_header *h, const uint8_t *body);
 
 #endif

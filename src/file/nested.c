@@ -25,7 +25,8 @@ static bly_status container_read_header(const bly_chunk_source *source, uint64_t
     return status ? status : blyi_header_decode(out->raw, &out->header);
 }
 
-/* Reads the header at `at`, level i of `whole`, whose body ends at `end`. */
+/* Reads the header at `at`, which is that of level i of `whole`. The body of `whole` ends at
+ * `end`. */
 static bly_status container_read_level(const bly_chunk_source *source, const blyi_shape *whole,
                                        unsigned i, uint64_t at, uint64_t end, blyi_container *out) {
     const blyi_shape *level = &out->header.shape;
@@ -95,7 +96,7 @@ bly_status blyi_containers_check(const blyi_containers *all, const uint8_t *file
 
 /* ---- making ---------------------------------------------------------------------------------- */
 
-/* Creates the filter of container i, with that shape, and those nested in it. */
+/* Creates the filter of container i, with that shape, and the filters nested in it. */
 static bly_status container_make(blyi_containers *all, unsigned i, const blyi_shape *shape,
                                  const bly_allocator *a, const uint8_t *borrowed) {
     blyi_container *c = &all->in[i];

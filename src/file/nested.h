@@ -3,8 +3,8 @@
  * A container is a header and a body. The body of a filter with levels is one container after the
  * other, and one of these may have levels itself: an overlay's base may be a scalable filter. Each
  * kind decides which kinds it may contain (blyi_level_rules), and none allows deeper nesting. All
- * headers are read and checked before anything is allocated. What happens to the bodies then
- * depends on where they are. Most files have only one container.
+ * headers are read and checked before anything is allocated. How the bodies are read then depends
+ * on where they are. Most files have only one container.
  */
 #ifndef BLYI_FILE_NESTED_H
 #define BLYI_FILE_NESTED_H
@@ -21,41 +21,42 @@ typedef struct blyi_container {
     uint8_t raw[BLYI_HEADER_BYTES]; /* its header as it is in the file */
     blyi_header header;             /* the same, decoded */
     uint64_t body;                  /* offset of its body in the file */
-    unsigned next;                  /* index of the one after it and those nested in it */
+    unsigned next;                  /* index of the first later one not nested in it */
     bly_filter *filter;             /* once it is created */
 } blyi_container;
 
-/* In the order of the file: each before those nested in it, so the outermost is the first. */
+/* The containers in the order of the file: each before those nested in it, the outermost first. */
 typedef struct blyi_containers {
     unsigned n;
     blyi_container in[BLYI_MAX_CONTAINERS];
 } blyi_containers;
 
-/* Reads the outermost header, by `peek`, and compares the length. The statuses of
+/* Reads the outermost header, by `peek`, and compares the length. Returns the statuses of
  * blyi_header_decode and of the source. */
 bly_status blyi_containers_read_first(const bly_chunk_source *source, blyi_containers *out);
 
-/* Reads all headers, and binds the first. Of the other hashers only id, bits and seed are set. Also
- * the statuses of blyi_header_bind. */
+/* Reads all headers, and binds the hasher of the first. Of the other hashers only id, bits and seed
+ * are set. Returns the statuses of blyi_containers_read_first and blyi_header_bind. */
 bly_status blyi_containers_read(const bly_chunk_source *source, const bly_open_options *options,
                                 blyi_containers *out);
 
-/* Checks the body of every container of a file in memory. BLY_ECORRUPT. */
+/* Checks the body of every container of a file in memory. Returns BLY_OK or BLY_ECORRUPT. */
 bly_status blyi_containers_check(const blyi_containers *all, const uint8_t *file);
 
-/* Creates the filter. Its bodies are in the file at `borrowed`, which must outlive it, or, when
- * that is NULL, are allocated and empty. Also sets the filters of the containers. */
+/* Creates the filter. Its bodies are in the file at `borrowed`, which must outlive it, or, if that
+ * is NULL, are allocated and empty. Also sets `filter` in each container. */
 bly_status blyi_containers_make(blyi_containers *all, const bly_allocator *a,
                                 const uint8_t *borrowed, bly_filter **out);
 
-/* Whether its body is data of its own, not other containers. */
+/* Whether the body of a container is data, not other containers. */
 static inline bool blyi_container_is_flat(const blyi_container *c) {
     return !blyi_kind_has_levels(c->header.shape.geometry.kind);
 }
 
-/* bly_filter_write of a filter that may, against the rules, change meanwhile. Every chunk is copied
- * to `chunk`, of BLYI_MAX_CHUNK bytes, before it is passed to the sink, and the sums of these bytes
- * are compared with the headers. BLY_ECHANGED: the bytes passed to the sink cannot be loaded. */
+/* As bly_filter_write, for a filter that another thread may, against the rules, change meanwhile.
+ * Every chunk is copied to `chunk`, of BLYI_MAX_CHUNK bytes, before it is passed to the sink, and
+ * the sums of these bytes are compared with the headers. Returns BLY_ECHANGED if they differ; then
+ * the bytes passed to the sink cannot be loaded. */
 enum { BLYI_MAX_CHUNK = 1 << 20 }; /* bytes passed to a sink, or requested of a source, at once */
 bly_status blyi_filter_write_checked(const bly_filter *f, bly_sink sink, void *ctx, uint8_t *chunk);
 

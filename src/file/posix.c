@@ -2,8 +2,8 @@
  *
  * Saving never modifies the old file. The new one is written under another name in the same
  * directory, flushed, and then renamed over the old (replace_file.c). A program that opens the
- * path, at any moment and after any crash, finds one of the two, complete. A program that has the
- * old one mapped keeps it.
+ * path, at any moment and after any crash, finds the old file or the new one, complete. A program
+ * that has mapped the old file keeps it.
  */
 #include "file/nested.h"
 
@@ -20,8 +20,8 @@
 
 /* ---- load and map ---------------------------------------------------------------------------- */
 
-/* `peek` and `take` of a source that is a file. ctx points to its descriptor. BLY_ECORRUPT when the
- * file ends too early. */
+/* `peek` and `take` of a source that is a file. ctx points to its descriptor. Returns BLY_OK,
+ * BLY_EIO, or BLY_ECORRUPT if the file ends too early. */
 static bly_status file_source_read(void *ctx, uint64_t at, void *to, size_t n) {
     uint8_t *next = to;
     while (n > 0) {
@@ -39,7 +39,7 @@ static bly_status file_source_read(void *ctx, uint64_t at, void *to, size_t n) {
     return BLY_OK;
 }
 
-/* On success *fd is open, and *source reads from it. */
+/* Opens a regular file for reading. On success *fd is open, and *source reads from it. */
 static bly_status file_source_open(const char *path, int *fd, bly_chunk_source *source) {
     struct stat st;
     /* O_NONBLOCK: opening a pipe without a writer must fail, not wait. */

@@ -6,13 +6,13 @@
 #include <errno.h>
 #include <unistd.h>
 
-/* BLY_EIO with that errno. */
+/* Sets errno, and returns BLY_EIO. */
 static inline bly_status blyi_fail_with(int error) {
     errno = error;
     return BLY_EIO;
 }
 
-/* close that preserves errno. */
+/* Closes a descriptor, and preserves errno. */
 static inline void blyi_close_quietly(int fd) {
     int saved = errno;
     (void)close(fd);

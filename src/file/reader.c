@@ -31,7 +31,7 @@ static bly_status source_take(const bly_chunk_source *source, uint64_t at, void 
     return status;
 }
 
-/* The header must still be the one that was checked. */
+/* Reads a header again. It must still be the one that was checked. */
 static bly_status source_take_header(const bly_chunk_source *source, const blyi_container *c,
                                      body_sum_state *sums) {
     uint8_t raw[BLYI_HEADER_BYTES];

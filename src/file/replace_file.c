@@ -1,12 +1,12 @@
 /* Replaces files atomically: resolves the path, writes a temporary file, and gives the result the
  * owner of the old file. The rules are in <bloomery/host/files.h>.
  *
- * The directory is held open and names are relative to it. So a temporary name needs no longer a
- * path than the file's own, and the rules are checked on the directory that is used.
+ * The directory is held open and names are relative to it. So the temporary name needs no longer
+ * path than the file's own name, and the rules are checked on the directory that is used.
  *
- * Most often no other writer is active and none was killed. Then the first temporary name is free.
- * Only if it is taken is the directory searched for the files of killed writers, so that saving
- * normally needs no pass over a large directory.
+ * Usually no other writer is active and none was killed, and the first temporary name is free. The
+ * directory is searched for files of killed writers only if that name is taken, so saving normally
+ * needs no pass over a large directory.
  */
 #define _GNU_SOURCE /* O_PATH */
 #include "file/posix.h"
@@ -27,7 +27,7 @@ enum {
     MAX_LINKS = 40,       /* symbolic links followed before ELOOP, as the kernel does */
     MAX_TRIES = 100,      /* temporary names found taken before giving up */
     KEEP_OF_NAME = 100,   /* bytes of the file's name that its temporary name repeats */
-    LETTERS = 6,          /* by which temporary names of one target differ */
+    LETTERS = 6,          /* in which temporary names of one target differ */
     STALE_SECONDS = 600,  /* after which an unlocked temporary file counts as left behind */
     NEW_FILE_MODE = 0666, /* less the umask */
     PRIVATE_MODE = 0600,
@@ -70,7 +70,7 @@ static int open_directory(int from, const char *path) {
     return fd;
 }
 
-/* `path` relative to the directory of `base`, which may be NULL. To be freed. */
+/* Returns `path` relative to the directory of `base`, which may be NULL. The caller frees it. */
 static char *join_paths(const char *base, const char *path) {
     const char *slash = base && *path != '/' ? strrchr(base, '/') : NULL;
     size_t head = slash ? (size_t)(slash - base) + 1 : 0, size = strlen(path) + 1;
@@ -122,7 +122,7 @@ static bool target_is_trusted(const file_target *p, const struct stat *found) {
     return (dir.st_mode & shared) != shared || found->st_uid == dir.st_uid;
 }
 
-/* *target: the contents of the link at p, to be freed. NULL when it is no link. */
+/* Sets *target to the contents of the link at p, to be freed, or to NULL if p is not a link. */
 static bly_status target_read_link(const file_target *p, char **target) {
     struct stat st;
     *target = NULL;
@@ -189,7 +189,8 @@ struct bly_file_writer {
     struct stat old;
 };
 
-/* Six letters that another process or thread is unlikely to choose. O_EXCL makes it certain. */
+/* Chooses six letters that another process or thread is unlikely to choose. O_EXCL notices if it
+ * did. */
 static void temp_pick_letters(unsigned try, char out[LETTERS + 1]) {
     struct timespec now = {0, 0};
     (void)clock_gettime(CLOCK_REALTIME, &now);
@@ -228,8 +229,9 @@ static void temp_remove_if_stale(int dir, const char *name, time_t now) {
     (void)close(fd);
 }
 
-/* A file that cannot be removed is no reason to fail. Ages are measured by the clock of the file
- * system, which has just set the time of our own temporary file. */
+/* Removes the temporary files of killed writers. Failing to remove one is not an error. Ages are
+ * measured by the clock of the file system, which has just set the time of our own temporary
+ * file. */
 static void writer_remove_stale(const bly_file_writer *w) {
     struct stat ours;
     int fd = openat(w->target.dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -297,16 +299,18 @@ static bly_status keep_owner_and_mode(int fd, const struct stat *old) {
     if (!kept && fstat(fd, &now) != 0)
         return BLY_EIO;
     if (!kept && now.st_gid != old->st_gid) {
-        /* Members of the new group counted as others before, those of the old group do now. */
+        /* The permissions of others applied to members of the new group before, and apply to
+         * members of the old group now. */
         const mode_t both = mode >> 3 & mode & 07;
         mode = (mode & 0700) | both << 3 | both;
     }
     return fchmod(fd, mode) == 0 ? BLY_OK : BLY_EIO;
 }
 
-/* Finds the file to be replaced. A file that has vanished meanwhile is remembered: the new one must
- * not get more permissions than it had. One that another user may have planted is replaced without
- * keeping its owner and permissions, which would give that user access to the contents. */
+/* Finds the file to be replaced. A file that was found by an earlier call and has vanished is
+ * remembered: the new one must not get more permissions than it had. One that another user may have
+ * planted is replaced without keeping its owner and permissions, which would give that user access
+ * to the contents. */
 static bly_status writer_find_old(bly_file_writer *w) {
     struct stat st;
     if (fstatat(w->target.dir, w->target.name, &st, AT_SYMLINK_NOFOLLOW) != 0)
@@ -367,7 +371,7 @@ static bly_status flush_file(int fd) {
 }
 
 /* Some file systems cannot flush a directory, and one opened with O_PATH cannot be flushed. That is
- * no error of the file. */
+ * not an error of the file. */
 static bly_status flush_directory(int fd) {
     bly_status status = flush_file(fd);
     bool cannot = errno == EINVAL || errno == EBADF || errno == ENOTSUP || errno == ENOSYS;

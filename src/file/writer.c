@@ -74,8 +74,8 @@ static void image_compose(bly_chunks *image, const bly_filter *f) {
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-/* The address of the byte at offset `at`, which must be before the end, and in *run the number of
- * bytes that follow each other there. */
+/* Returns the address of the byte at offset `at`, which must be before the end. Sets *run to the
+ * number of consecutive bytes from there on. */
 static const uint8_t *image_find(const bly_chunks *image, uint64_t at, uint64_t *run) {
     unsigned i = image->n - 1;
     while (image->parts[i].at > at)
@@ -165,8 +165,8 @@ static bool checked_write_begin(checked_write *w, uint64_t at,
     return true;
 }
 
-/* Adds n bytes at offset `at` to the sums. false: a container ends there and its sum differs from
- * its header. */
+/* Adds n bytes at offset `at` to the sums. Returns false if a container ends there and its sum
+ * differs from that in its header. */
 static bool checked_write_bytes(checked_write *w, uint64_t at, const uint8_t *data, size_t n,
                                 bool header) {
     bool ok = true;
