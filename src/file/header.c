@@ -14,7 +14,7 @@
 
 enum {
     FORMAT_VERSION = 1,
-    CUSTOM_BITS = 128, /* assumed of a custom hash function that is not known here */
+    CUSTOM_BITS = 128, /* assumed for a custom hash function */
 };
 
 /* The offsets of the fields. */

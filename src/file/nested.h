@@ -22,7 +22,7 @@ typedef struct blyi_container {
     blyi_header header;             /* the same, decoded */
     uint64_t body;                  /* offset of its body in the file */
     unsigned next;                  /* index of the first later one not nested in it */
-    bly_filter *filter;             /* once it is created */
+    bly_filter *filter;             /* set when it is created */
 } blyi_container;
 
 /* The containers in the order of the file: each before those nested in it, the outermost first. */

@@ -85,7 +85,7 @@ bly_status bly_filter_load(const char *path, const bly_open_options *options, bl
 }
 
 struct bly_map {
-    bly_filter *filter; /* over the mapping, past the header */
+    bly_filter *filter; /* its body is in the mapping */
     void *base;
     size_t size;
     bly_allocator alloc;

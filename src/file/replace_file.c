@@ -27,9 +27,9 @@ enum {
     MAX_LINKS = 40,       /* symbolic links followed before ELOOP, as the kernel does */
     MAX_TRIES = 100,      /* temporary names found taken before giving up */
     KEEP_OF_NAME = 100,   /* bytes of the file's name that its temporary name repeats */
-    LETTERS = 6,          /* in which temporary names of one target differ */
-    STALE_SECONDS = 600,  /* after which an unlocked temporary file counts as left behind */
-    NEW_FILE_MODE = 0666, /* less the umask */
+    LETTERS = 6,          /* letters in which temporary names differ */
+    STALE_SECONDS = 600,  /* the age from which an unlocked temporary file counts as left behind */
+    NEW_FILE_MODE = 0666, /* minus the umask */
     PRIVATE_MODE = 0600,
 };
 static const char temp_alphabet[] = "abcdefghijklmnopqrstuvwxyz012345",
@@ -288,7 +288,7 @@ static bly_status writer_create_temp(bly_file_writer *w) {
     return BLY_OK;
 }
 
-/* ---- who owns the result --------------------------------------------------------------------- */
+/* ---- the owner and mode of the new file ------------------------------------------------------ */
 
 /* Sets the owner, group and permissions of the file to be replaced. */
 static bly_status keep_owner_and_mode(int fd, const struct stat *old) {
@@ -395,7 +395,7 @@ static bly_status writer_rename(const bly_file_writer *w) {
         return blyi_fail_with(ENOENT);
     if (w->flags & BLY_FILE_NEW) {
         if (linkat(dir, w->temp, dir, w->target.name, 0) == 0) {
-            (void)unlinkat(dir, w->temp, 0); /* at worst it is left behind: the file has its name */
+            (void)unlinkat(dir, w->temp, 0); /* a failure leaves the name behind */
             return BLY_OK;
         }
         if (errno == EEXIST)

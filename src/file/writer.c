@@ -27,7 +27,7 @@ struct bly_chunks {
     image_part parts[BLYI_MAX_CONTAINERS];
 };
 
-/* The bytes of its body, or 0 if that consists of other parts. */
+/* The bytes of a part's body, or 0 if the body consists of other parts. */
 static uint64_t image_part_bytes(const image_part *p) {
     return p->filter->levels ? 0 : p->filter->body_bytes;
 }
@@ -140,7 +140,7 @@ bly_status bly_filter_write(const bly_filter *f, bly_sink sink, void *ctx) {
     return status;
 }
 
-/* ---- writing what may change meanwhile ------------------------------------------------------- */
+/* ---- writing a filter that may change meanwhile ---------------------------------------------- */
 
 /* A container of which a part has been written. */
 typedef struct open_container {

@@ -90,7 +90,7 @@ typedef struct level {
     bly_geometry geometry;
     uint64_t keys;
     double left;   /* the part of the rate that is left for later levels */
-    unsigned rank; /* 0 is the first */
+    unsigned rank; /* its number; 0 is the first */
 } level;
 
 /* Plans a level after `last` (NULL for the first level) that has the rate `fpr`. */
@@ -166,7 +166,7 @@ static void rates_by_doubling(const bly_advice *a, const uint64_t *keys, size_t 
     }
 }
 
-/* ---- one kind, keys and rate given ----------------------------------------------------------- */
+/* ---- one kind, for given keys and rate ------------------------------------------------------- */
 
 /* The number of cache lines that a lookup reads, at most as many as the body has. */
 static unsigned lookup_lines_of(const bly_geometry *g) {
@@ -237,7 +237,7 @@ void bly_advice_expected_fpr(const bly_advice *advice, const uint64_t *keys, siz
         rates[i] = bly_plan_fpr(&advice->geometry, keys[i], advice->needs.hash_bits);
 }
 
-/* ---- keys or rate to be found ---------------------------------------------------------------- */
+/* ---- searching for the keys or the rate ------------------------------------------------------ */
 
 typedef struct search {
     bly_kind kind;

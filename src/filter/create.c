@@ -1,4 +1,4 @@
-/* Creation: from a bly_spec to the shape of a filter. */
+/* Creates filters: turns a bly_spec into the shape of a filter. */
 #include "base/struct_size.h"
 #include "filter/filter.h"
 #include "filter/kind.h"

@@ -10,7 +10,7 @@
 #include <bloomery/host/describe.h>
 #include <string.h>
 
-/* ---- life ----------------------------------------------------------------------------------- */
+/* ---- creation and destruction --------------------------------------------------------------- */
 
 static bly_status check_shape(const blyi_shape *shape, const blyi_ops *ops) {
     bly_status status = BLY_OK;
@@ -242,7 +242,7 @@ void bly_filter_destroy(bly_filter *f) {
     alloc.free(alloc.ctx, f);
 }
 
-/* ---- counting ------------------------------------------------------------------------------- */
+/* ---- the count of keys ---------------------------------------------------------------------- */
 
 uint64_t blyi_filter_items(const bly_filter *f) {
     if (f->ops->count_keys)
@@ -283,7 +283,7 @@ bly_status blyi_filter_add_hashes(bly_filter *f, const bly_hash *h, size_t n, ui
     return BLY_OK;
 }
 
-/* ---- use ------------------------------------------------------------------------------------ */
+/* ---- adds, lookups and removes -------------------------------------------------------------- */
 
 static inline blyi_block_probe block_probe_in(const bly_filter *f, bly_hash h) {
     return blyi_block_probe_of(h, f->geometry.size, f->ops->block_shift);

@@ -97,7 +97,7 @@ struct blyi_shape {
     bool approximate;
     bool keyless;
     bly_sharing sharing;
-    uint64_t growth_limit; /* as a filter's */
+    uint64_t growth_limit; /* as in bly_filter */
     bly_key_rule key_rule;
 };
 

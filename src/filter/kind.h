@@ -186,7 +186,7 @@ enum { BLYI_OPERATIONS = BLY_OP_OVERLAP + 1 };
 typedef struct blyi_kind {
     bly_kind code;       /* in files: never reused */
     const char *name;    /* as --kind and BLY.RESERVE spell it */
-    const char *article; /* of its name; NULL: "a" */
+    const char *article; /* article of its name; NULL: "a" */
     const char *meaning; /* one line without a full stop: how it works */
     const char *reason;  /* what it is good for: bly_advice.reason */
     /* What bly_filter_info_format and the command line call the geometry's `hashes`, and the unit

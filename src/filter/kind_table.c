@@ -146,7 +146,7 @@ const bly_removed_kind *bly_kind_removed_by_name(const char *name) {
     return NULL;
 }
 
-/* ---- geometries in words --------------------------------------------------------------------- */
+/* ---- descriptions of geometries -------------------------------------------------------------- */
 
 enum { GROUPED_TEXT = 32, GEOMETRY_TEXT = 256 };
 

@@ -48,8 +48,8 @@ double blyi_levels_geometry_rate(const bly_geometry *g, double n);
 uint64_t blyi_levels_geometry_max_keys(const bly_geometry *g);
 double blyi_levels_geometry_fill(const bly_geometry *g, double n);
 
-/* Checks the number of levels, from `min` to `max`, and their bytes. BLY_OK, BLY_EGEOMETRY or
- * BLY_ETOOBIG. */
+/* Checks the number of levels, from `min` to `max`, and their bytes. Returns BLY_OK, BLY_EGEOMETRY
+ * or BLY_ETOOBIG. */
 bly_status blyi_levels_geometry_check(const bly_geometry *g, uint32_t min, uint32_t max);
 
 /* ---- what each level must be -------------------------------------------------------------------

@@ -69,7 +69,7 @@ bool blyi_levels_equal(const bly_filter *a, const bly_filter *b) {
 
 bly_status blyi_levels_union(bly_filter *dst, const bly_filter *src) {
     unsigned common = dst->levels->n < src->levels->n ? dst->levels->n : src->levels->n;
-    /* What can fail comes first. */
+    /* The copies come first, because they can fail. */
     bly_status status = blyi_levels_copy(dst, src, dst->levels->n);
     for (unsigned i = 0; status == BLY_OK && i < common; i++)
         status = bly_filter_union(dst->levels->at[i], src->levels->at[i]);

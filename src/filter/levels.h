@@ -59,10 +59,11 @@ void blyi_levels_truncate(bly_filter *f, unsigned n);
 /* Recomputes the whole's geometry, capacity and items after its levels have changed. */
 void blyi_levels_recompute(bly_filter *f);
 
-/* Adds a clone of a level of another filter, compatible with f. On failure `f` is as before. */
+/* Adds a clone of a level of another filter, which must be compatible with f. On failure `f` is
+ * unchanged. */
 bly_status blyi_levels_append(bly_filter *f, const bly_filter *from);
 
-/* Adds clones of from's levels, beginning with its `first`, to `f`. On failure `f` is as before. */
+/* Adds clones of from's levels, from number `first` on, to `f`. On failure `f` is unchanged. */
 bly_status blyi_levels_copy(bly_filter *f, const bly_filter *from, unsigned first);
 
 /* blyi_ops.is_compatible, .is_equal and .union_with, for levels of one kind; the last two for

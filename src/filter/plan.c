@@ -170,7 +170,7 @@ bly_status blyi_check_request(uint64_t keys, double fpr, unsigned hash_bits) {
     return BLY_OK;
 }
 
-/* A plan for a kind of plain bits. */
+/* Plans a geometry for n keys at rate p, for a kind of plain bits. */
 static bly_status plan_bits(bly_kind kind, const blyi_bit_layout *l, double n, double p,
                             uint32_t options, bly_geometry *out) {
     /* The best k of a classic filter is near log2(1/p). With slices that are rounded up, with the

@@ -4,7 +4,7 @@
 
 #include <bloomery/plan.h>
 
-/* The largest filter. */
+/* The largest size of a filter, in bits. */
 #define BLYI_MAX_BITS ((uint64_t)1 << 48)
 
 /* The expected rate after n distinct keys, without the hash's own collisions. */
@@ -28,7 +28,7 @@ double blyi_cells_rate(double B, double t, unsigned k);
 /* ---- the mean over blocks ----------------------------------------------------------------------
  */
 
-/* The rate of a block with i keys. Pure: of k and i alone. */
+/* The rate of a block with i keys. It must depend only on k and i. */
 typedef double (*blyi_block_rate)(unsigned k, double i);
 
 /* The mean of f(k, i) over i ~ Binomial(n, 1/z): what a block's rate f is on average when n keys

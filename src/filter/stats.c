@@ -56,7 +56,7 @@ static const char *hashes_name(const blyi_kind *k) {
     return k && k->hashes_name && !strstr(k->hashes_name, " per key") ? k->hashes_name : "k";
 }
 
-/* The last lines, for the kinds that have more to report; else empty. */
+/* Writes the last lines of the text, for kinds that have more to report; else an empty string. */
 static void format_remarks(const bly_filter_info *s, char *out, size_t room) {
     size_t used = 0;
     out[0] = '\0';

@@ -9,7 +9,7 @@
  * followed by the byte i. */
 void blyi_murmur3_numbered(const void *key, size_t len, unsigned n, bly_hash *out);
 
-/* MurmurHash64A. */
+/* MurmurHash64A of a key, with any seed. */
 uint64_t blyi_murmur64a(const void *key, size_t len, uint64_t seed);
 
 /* MurmurHash2, 32 bits. As published, it uses only the low 32 bits of the length. */

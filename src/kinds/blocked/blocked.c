@@ -126,7 +126,7 @@ static void split512_select_kernels(bly_filter *f) {
     f->contains_blocks = f->kernels->split_contains_blocks;
     f->add_block = is_exclusive ? f->kernels->split_add_block : split512_add_block_shared;
     f->add_blocks = is_exclusive ? f->kernels->split_add_blocks : split512_add_blocks_shared;
-    unsigned row = f->geometry.hashes / 4 - 2; /* of 8, 12, 16 */
+    unsigned row = f->geometry.hashes / 4 - 2; /* 0, 1, 2 for k = 8, 12, 16 */
     f->contains_key_xxh3 = f->kernels->split_contains_key[row];
     f->add_key_xxh3 = is_exclusive ? f->kernels->split_add_key[row] : NULL;
     f->contains_keys_xxh3 = f->kernels->split_contains_keys[row];

@@ -253,7 +253,7 @@ static double partitioned_current_fpr(const bly_filter *f) {
     return rate;
 }
 
-/* The position in the small filter of a bit of the large one. */
+/* Where bit `at` of the large filter goes in the small one. */
 static uint64_t bloom_folded_bit(uint64_t at, const bly_filter *from, const bly_filter *to,
                                  uint64_t divisor) {
     switch (bloom_scheme_of(from)) {

@@ -113,7 +113,7 @@ bly_status bly_buffer_size(uint64_t keys, double fpr, size_t *out) {
 
 /* ---- building -------------------------------------------------------------------------------- */
 
-/* Empties the buffer for n keys. */
+/* Clears the bits of the buffer, and stores the number of probes for n keys. */
 static bly_status buffer_clear(uint8_t *bytes, size_t size, size_t n) {
     uint64_t m = buffer_bits(size);
     if (m == 0)

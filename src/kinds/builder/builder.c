@@ -296,7 +296,7 @@ static bly_status builder_solve(const bly_builder *b, const blyi_shards *hashes,
     solve_job j = {.b = b, .hashes = hashes};
     unsigned bits = b->spec.allow_weak_hash ? 128 : b->spec.hasher.bits;
     void *block;
-    if (builder_hash_is_too_weak(&b->spec, hashes->total)) /* if all are distinct */
+    if (builder_hash_is_too_weak(&b->spec, hashes->total)) /* counting repeats */
         return hashes->sorted ? BLY_EWEAKHASH : BLY_EEXISTS;
     j.shards = builder_choose_shards(b->solver, hashes);
     for (unsigned i = 0; i < j.shards; i++) {

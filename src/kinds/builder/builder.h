@@ -29,7 +29,7 @@ enum {
 typedef struct blyi_run {
     struct blyi_run *next;
     uint64_t *words;                     /* the hashes; NULL if the run is in the file */
-    void *block;                         /* of the words */
+    void *block;                         /* the allocation of `words` */
     uint64_t file_offset;                /* of the run's first byte */
     uint64_t part_start[BLYI_PARTS + 1]; /* part p: hashes part_start[p] .. part_start[p+1]-1 */
 } blyi_run;

@@ -322,7 +322,7 @@ static bly_status collector_add(blyi_collector *c, const bly_hasher *hasher, con
     return BLY_OK;
 }
 
-/* ---- one word or two ------------------------------------------------------------------------- */
+/* ---- storing one word per hash, or both ------------------------------------------------------ */
 
 /* Whether hi follows from lo in every hash. */
 static bool hashes_are_derived(const bly_hash *h, size_t n) {

@@ -18,7 +18,7 @@ enum {
     FUSE_SEEDS = 8,        /* seeds tried per size */
     FUSE_SMALL_SEEDS = 32, /* the same for a small filter */
     PEEL_BLOCK = 16,       /* segments scanned before the queue is processed */
-    PEEL_BYTES = 12,       /* of memory per slot while peeling */
+    PEEL_BYTES = 12,       /* bytes of memory per slot while peeling */
 };
 
 typedef struct fuse_peeling {
@@ -183,7 +183,7 @@ static void fuse_pack_slots(const fuse_peeling *p, uint8_t *to) {
     }
 }
 
-/* ---- keys that are left ---------------------------------------------------------------------- */
+/* ---- keys that peeling leaves ---------------------------------------------------------------- */
 
 /* Whether a key has not been peeled: all its slots have keys. */
 static bool peel_is_left(const fuse_peeling *p, bly_hash h) {

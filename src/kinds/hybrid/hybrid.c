@@ -142,7 +142,8 @@ static bly_status hybrid_add(bly_filter *f, blyi_cuckoo_class c, uint64_t n, boo
     return status;
 }
 
-/* Reduces the copies of the class in that slot to `left`, and counts the difference. */
+/* Reduces the copies of the class in that slot to `left`, and the filter's count by the
+ * difference. */
 static void hybrid_lower(bly_filter *f, blyi_cuckoo_table *t, uint64_t slot, blyi_cuckoo_class c,
                          uint64_t left) {
     uint64_t count = blyi_slot_count(t, slot);

@@ -183,7 +183,7 @@ void blyi_spilled_remove(blyi_spilled_counts *s, uint64_t at) {
     blyi_store64le(s->head, blyi_spilled_used(s) - 1);
 }
 
-/* ---- all of them ----------------------------------------------------------------------------- */
+/* ---- all entries ----------------------------------------------------------------------------- */
 
 bool blyi_spilled_next(const blyi_spilled_counts *s, uint64_t *at, blyi_cuckoo_class *c) {
     for (; *at < s->slots; ++*at)

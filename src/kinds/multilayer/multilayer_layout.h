@@ -36,8 +36,8 @@ enum {
     BLYI_ML_RECORD_BYTES = 640, /* a count of two bytes for every cell */
     BLYI_ML_RECORD_WORD = 5,    /* words of a spilled block */
     BLYI_ML_SUM_WORD = 6,
-    BLYI_ML_USED_WORD = 7,        /* the word with the highest byte */
-    BLYI_ML_SPILLED = 255,        /* in the highest byte */
+    BLYI_ML_USED_WORD = 7,        /* its highest byte: layer bits in use */
+    BLYI_ML_SPILLED = 255,        /* that byte of a spilled block */
     BLYI_ML_MAX_RETURN_SUM = 120, /* from this sum down a block leaves its record */
     BLYI_ML_STUCK = 65535, /* a count that has reached its limit, and does not change again */
 };

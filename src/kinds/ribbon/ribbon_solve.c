@@ -69,7 +69,7 @@ typedef struct idle_keys {
     uint64_t start[MAX_IDLE_KEYS];
 } idle_keys;
 
-/* The first n bits of a word, or all 64. */
+/* A mask of the first n bits of a word, or of all 64. */
 static inline uint64_t band_first_bits(uint64_t n) {
     return n < 64 ? ((uint64_t)1 << n) - 1 : ~(uint64_t)0;
 }

@@ -212,7 +212,7 @@ bly_status blyi_window_union(bly_filter *dst, const bly_filter *src) {
     return BLY_OK;
 }
 
-/* ---- valid ----------------------------------------------------------------------------------- */
+/* ---- validity -------------------------------------------------------------------------------- */
 
 static uint64_t window_body_field(const uint8_t *body, unsigned i) {
     return blyi_load64le(body + (size_t)8 * i);

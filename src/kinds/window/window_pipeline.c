@@ -25,7 +25,7 @@
 #include <string.h>
 
 enum {
-    WINDOW_PIPELINE_KEYS = 32,      /* in flight at a time */
+    WINDOW_PIPELINE_KEYS = 32,      /* keys in flight at a time */
     WINDOW_PIPELINE_MAX_LINES = 3,  /* the most lines of a key in flight */
     WINDOW_PIPELINE_MAX_SLOTS = 16, /* the most slots of a window: sets of slots have 16 bits */
 };
