@@ -1,8 +1,8 @@
 /* Replaces files atomically: resolves the path, writes a temporary file, and gives the result the
  * owner of the old file. The rules are in <bloomery/host/files.h>.
  *
- * The directory is held open and names are relative to it. So the temporary name needs no longer
- * path than the file's own name, and the rules are checked on the directory that is used.
+ * The directory is held open and names are relative to it. So the temporary file never needs a
+ * longer path than the file itself, and the rules are checked on the directory that is used.
  *
  * Usually no other writer is active and none was killed, and the first temporary name is free. The
  * directory is searched for files of killed writers only if that name is taken, so saving normally

@@ -5,15 +5,15 @@
  * planned for n keys in a shard is:
  *
  * - Up to 12,288 keys, in a small filter, about 1.125 n. Its bytes are a multiple of 64, so this
- *   number is rounded to the nearest; but the minimum is 1.09 n + 5, and all bits that there are
- *   become slots. At n = 1000, nine sets of ten can be solved with 1.11 n, and more than half of
- *   all with 1.095 n.
+ *   number is rounded to the nearest that fits, but not below 1.09 n + 5, and all bits that are
+ *   available become slots. At n = 1000, nine sets of ten can be solved with 1.11 n, and more than
+ *   half of all sets with 1.095 n.
  * - Otherwise min(1.145 n, 1.1192 n + 2L), in segments of L slots, rounded to whole segments.
  *   1.1192 lets nineteen shards of twenty be peeled when L = 4096 (measured, n = 300,000 to
- *   1,250,000: n / 0.8935 slots, and the two segments at the end in which no key begins). The
- *   shorter the segments, the more of the slots peeling needs (n / 0.872 at 1024) and the less is
- *   lost at the end. About 64 segments, of at most 4096 slots, are best for the space and for the
- *   cache. Where that would be more than 1.145 n, some dozen keys may have to be deferred.
+ *   1,250,000: n / 0.8935 slots, and the two segments at the end in which no key begins). Shorter
+ *   segments need more slots for peeling (n / 0.872 at 1024) and lose fewer at the end. About 64
+ *   segments, of at most 4096 slots, are best for the space and for the cache. If that would take
+ *   more than 1.145 n, some dozen keys may have to be deferred.
  *
  * Segments have at most 2^14 slots, so that the state of a slot fits a word while a filter is
  * built. If a set of keys cannot be solved, other seeds are tried. Then each further `attempt` adds

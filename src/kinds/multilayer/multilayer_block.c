@@ -28,7 +28,8 @@
 /* ---- layers ---------------------------------------------------------------------------------- */
 
 /* The three words of the layers, as numbers and without the highest byte. Three variables stay in
- * registers, where a loop over an array would wait for memory. Masks of them have the same type. */
+ * registers, where a loop over an array would wait for memory. Masks of these words have the same
+ * type. */
 typedef struct ml_layers {
     uint64_t a, b, c;
 } ml_layers;
