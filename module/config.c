@@ -130,7 +130,7 @@ static int set_path(const char *name, rm_string *text, void *priv, rm_string **e
     char why[WHY_SIZE];
     bly_bytes bytes = bm_bytes(text);
     if (bytes.size != strlen(bytes.data))
-        return refuse(err, "the path has a zero byte in it");
+        return refuse(err, "the path contains a zero byte");
     if (!bm_keyring_read(bytes.data, why, sizeof why))
         return refuse(err, why);
     keep_text(priv, bytes.data, bytes.size);
@@ -267,11 +267,11 @@ static int read_arguments(rm_ctx *ctx, rm_string **argv, int argc) {
         setting *s = find_setting(argv[i]);
         const char *word = bm_bytes(argv[i]).data;
         if (!s) {
-            rm.Log(ctx, "warning", "there is no argument '%s'", word);
+            rm.Log(ctx, "warning", "unknown argument '%s'", word);
             return RM_ERR;
         }
         if (i + 1 == argc) {
-            rm.Log(ctx, "warning", "the argument '%s' has no value", word);
+            rm.Log(ctx, "warning", "argument '%s' needs a value", word);
             return RM_ERR;
         }
         if (check_argument(s, argv[i + 1], why) != RM_OK) {
@@ -349,7 +349,7 @@ int bm_config_start(rm_ctx *ctx, rm_string **argv, int argc) {
     apply_rates();
     for (setting *s = settings; s < settings + SETTINGS; s++)
         if (register_setting(ctx, s) != RM_OK) {
-            rm.Log(ctx, "warning", "the engine rejects the setting bf.%s", s->name);
+            rm.Log(ctx, "warning", "the server rejects the setting bf.%s", s->name);
             return RM_ERR;
         }
     if (rm.LoadConfigs(ctx) != RM_OK) {

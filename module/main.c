@@ -58,7 +58,7 @@ static void add_info_numbers(rm_info *info, const bm_totals *totals) {
         {"own_filters", totals->filters},
         {"redisbloom_bloom_filters", totals->rb_blooms},
         {"redisbloom_cuckoo_filters", totals->rb_cuckoos},
-        {"arriving_filters", totals->staged},
+        {"loading_filters", totals->staged},
         {"overfull_filters", totals->overfull},
         {"lost_filters", totals->tombstones},
         {"memory_bytes", bm_memory_total()},
@@ -91,7 +91,7 @@ static int start(rm_ctx *ctx, rm_string **argv, int argc) {
         return RM_ERR;
     if (bm_types_start(ctx) != RM_OK) {
         rm.Log(ctx, "warning",
-               "the engine rejects the data types: another module may have types of these "
+               "the server rejects the data types: another module may have types of these "
                "names");
         return RM_ERR;
     }
@@ -107,7 +107,8 @@ static int start(rm_ctx *ctx, rm_string **argv, int argc) {
 static int refuse_engine(rm_ctx *ctx, const char *missing) {
     if (rm.Log)
         rm.Log(ctx, "warning",
-               "bloomery.so needs Redis 7.0, Valkey 7.2 or later: this engine has no %s", missing);
+               "bloomery.so needs Redis 7.0, Valkey 7.2 or later: this server lacks the call %s",
+               missing);
     return RM_ERR;
 }
 
@@ -119,8 +120,8 @@ int RedisModule_OnLoad(rm_ctx *ctx, rm_string **argv, int argc) {
         return refuse_engine(ctx, missing);
     if (rm.IsModuleNameBusy(MODULE_NAME)) {
         rm.Log(ctx, "warning",
-               "a module named " MODULE_NAME " is loaded already (RedisBloom, valkey-bloom or "
-               "Bloomery itself): remove it first");
+               "a module named " MODULE_NAME " is already loaded (RedisBloom, valkey-bloom or "
+               "Bloomery itself): unload it first");
         return RM_ERR;
     }
     rm.SetModuleAttribs(ctx, MODULE_NAME, MODULE_VERSION, API_VERSION);

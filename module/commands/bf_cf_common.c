@@ -41,11 +41,10 @@ bool bm_open_for_read(rm_ctx *ctx, rm_string *name, bool (*accepts)(const bm_key
 bool bm_can_add(rm_ctx *ctx, const bm_value *value) {
     if (value->type != BM_FILTER || bm_can(bm_kind(value)) & BLY_CAN_ADD)
         return true;
-    bm_error(
-        ctx,
-        "ERR a %s filter was made from all its keys and takes no more: build a new one, or lay "
-        "an overlay over it (BLY.RESERVE other-key KIND overlay BASE this-key)",
-        bly_kind_name(bm_kind(value)));
+    bm_error(ctx,
+             "ERR nothing can be added to a %s filter: build a new one, or put an overlay over it "
+             "(BLY.RESERVE new-key KIND overlay BASE this-key)",
+             bly_kind_name(bm_kind(value)));
     return false;
 }
 
@@ -54,8 +53,8 @@ bool bm_may_write(rm_ctx *ctx, bm_key *key) {
     if (value->type != BM_FILTER)
         return true;
     if (!value->as.filter || value->keyless) {
-        const char *why = value->keyless ? "its secret key is not in the ring (key-file)"
-                                         : "it has not been loaded completely";
+        const char *why = value->keyless ? "this server lacks its secret key (bf.key-file)"
+                                         : "it is not completely loaded";
         if (!bm_tombstone_if_replayed(ctx, key, why))
             rm.ReplyWithError(ctx, value->keyless ? BM_KEYLESS_ERROR : bm_no_filter_error(value));
         return false;

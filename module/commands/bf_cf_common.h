@@ -10,11 +10,11 @@
 
 #include "runtime/tombstone.h"
 
-#define BM_LOADING_ERROR "ERR filter is being loaded"
+#define BM_LOADING_ERROR "ERR filter is being loaded; send its last chunk, or DEL the key"
 
 #define BM_KEYLESS_ERROR                                                                           \
-    "ERR the filter's secret key is not in the ring (BLY.INFO tells its id, BLY.KEYRING those "    \
-    "that are there), or its hash function is custom, and no server has it"
+    "ERR this server lacks the filter's secret key: add the key with its id (key_id in BLY.INFO) " \
+    "to bf.key-file; a filter with a custom hash function cannot be used on any server"
 
 /* The largest capacity a filter may be created with; RedisBloom's limit with `compat`. */
 long long bm_max_capacity(void);

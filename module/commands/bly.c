@@ -25,7 +25,7 @@
 
 const char *bm_bly_key_error(const bm_key *key, bool items) {
     if (key->type == BM_MISSING)
-        return "ERR not found: there is no filter at this key; BLY.RESERVE makes one";
+        return "ERR not found: no filter at this key; create one with BLY.RESERVE";
     if (key->type == BM_FOREIGN)
         return BM_WRONGTYPE;
     if (bm_has_no_filter(key->value))
@@ -96,14 +96,14 @@ static void reply_full(rm_ctx *ctx, const bm_value *value, bly_bytes item) {
     uint64_t copies = bm_value_max_copies(value, item);
     if (copies)
         bm_error(ctx,
-                 "ERR no room for another copy of the item: the filter holds %" PRIu64
-                 ", and %s would hold no more; remove copies with BLY.DEL, or %s",
-                 copies, value->type == BM_FILTER ? "a larger one" : "one for more items",
+                 "ERR no room for another copy of the item: the filter has %" PRIu64
+                 ", and a larger %s would not help; remove copies with BLY.DEL, or %s",
+                 copies, value->type == BM_FILTER ? "filter" : "CAPACITY",
                  value->type == BM_FILTER ? "use KIND hybrid, which counts them"
                                           : "reserve a filter with a larger BUCKETSIZE");
     else
-        rm.ReplyWithError(ctx, "ERR filter is full: the item was not added; reserve a larger one, "
-                               "or a kind that grows");
+        rm.ReplyWithError(ctx, "ERR filter is full: the item was not added; reserve a larger "
+                               "filter, or a kind that grows");
 }
 
 static void reply_failure(rm_ctx *ctx, const bm_value *value, bly_bytes item, bly_status status) {
@@ -179,16 +179,16 @@ static bool may_remove(rm_ctx *ctx, const bm_value *value) {
     const char *kind = bm_bly_kind(value);
     if (can & BLY_CAN_BUILD)
         bm_error(ctx,
-                 "ERR a %s filter was made from all its keys and cannot be changed; lay an overlay "
-                 "over it (BLY.RESERVE other-key KIND overlay BASE this-key)",
+                 "ERR nothing can be removed from a %s filter: build a new one, or put an overlay "
+                 "over it (BLY.RESERVE new-key KIND overlay BASE this-key)",
                  kind);
     else if (can & BLY_FORGETS)
-        bm_error(ctx, "ERR keys of a %s filter expire by themselves and cannot be removed", kind);
+        bm_error(ctx, "ERR keys of a %s filter expire, and cannot be removed before", kind);
     else if (can & (BLY_CARDINALITY_ONLY | BLY_CAN_COUNT))
-        bm_error(ctx, "ERR keys cannot be removed from a sketch (%s)", kind);
+        bm_error(ctx, "ERR keys cannot be removed from a sketch (%s); create a new one", kind);
     else
         bm_error(ctx,
-                 "ERR keys share bits in a %s filter, so removing one would remove others: choose "
+                 "ERR keys share bits in a %s filter, so removing one would remove others; use "
                  "the kind scalable-cuckoo, cuckoo, hybrid, counting or overlay",
                  kind);
     return false;
@@ -317,8 +317,7 @@ int bm_bly_age(rm_ctx *ctx, rm_string **argv, int argc) {
     if (!open_items(ctx, argv[1], RM_READ, &key))
         return RM_OK;
     if (key.type != BM_FILTER || bm_kind(key.value) != BLY_WINDOW) {
-        bm_error(ctx, "ERR only a window knows the age of its keys; this is a %s filter",
-                 bm_bly_kind(key.value));
+        bm_error(ctx, "ERR BLY.AGE needs a window; this is a %s filter", bm_bly_kind(key.value));
     } else {
         uint64_t more = clock_delay(key.value->as.filter);
         rm.ReplyWithArray(ctx, argc - 2);
@@ -345,10 +344,10 @@ int bm_bly_clear(rm_ctx *ctx, rm_string **argv, int argc) {
     if (!bm_bly_open(ctx, argv[1], RM_READ | RM_WRITE, &key))
         return RM_OK;
     if (key.type != BM_FILTER) {
-        rm.ReplyWithError(ctx, "ERR a filter in RedisBloom's layout cannot be emptied: DEL it and "
-                               "reserve another");
+        rm.ReplyWithError(ctx, "ERR a filter in RedisBloom's layout cannot be cleared; DEL it and "
+                               "reserve a new one");
     } else if (bly_kind_capabilities(bm_kind(key.value)) & BLY_CAN_BUILD) {
-        bm_error(ctx, "ERR a %s filter cannot be filled again, so it cannot be emptied: DEL it",
+        bm_error(ctx, "ERR a %s filter cannot be cleared, since nothing can be added to it; DEL it",
                  bm_bly_kind(key.value));
     } else {
         bm_window_advance(ctx, &key);
@@ -369,7 +368,8 @@ int bm_bly_tick(rm_ctx *ctx, rm_string **argv, int argc) {
     if (argc != 3)
         return rm.WrongArity(ctx);
     if (!bm_is_replayed(ctx))
-        return rm.ReplyWithError(ctx, "ERR BLY.TICK is sent by a master to its replicas");
+        return rm.ReplyWithError(
+            ctx, "ERR BLY.TICK is only for replication: a master sends it to its replicas");
     if (!bm_unsigned(argv[2], &now))
         return rm.ReplyWithError(ctx, "ERR the time must be a whole number of milliseconds");
     bm_key key = bm_key_open(ctx, argv[1], RM_READ | RM_WRITE | RM_NOTOUCH);

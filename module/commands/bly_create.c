@@ -112,7 +112,7 @@ static const char *printable(const rm_string *arg, char *to, size_t size) {
 static bool refuse_name(parser *in, const char *what, rm_string *name,
                         const char *(*next)(unsigned *at)) {
     char text[480], given[40];
-    int end = snprintf(text, sizeof text, "ERR there is no %s '%s'; choose one of:", what,
+    int end = snprintf(text, sizeof text, "ERR unsupported %s '%s'; choose one of:", what,
                        printable(name, given, sizeof given));
     unsigned at = 0;
     for (const char *each = next(&at); each; each = next(&at))
@@ -167,8 +167,8 @@ static bool parse_kind(parser *in, rm_string *value) {
         return refuse_name(in, "kind", value, next_kind);
     if (bly_kind_capabilities(kind) & BLY_CAN_BUILD) {
         bm_error(in->ctx,
-                 "ERR a %s filter is made from all its keys at once and cannot be reserved: build "
-                 "it offline (bloomery build) and send it here (bloomery push, or BLY.LOAD)",
+                 "ERR a %s filter is built from all its keys at once and cannot be reserved: build "
+                 "it with bloomery build, and send it with bloomery push or BLY.LOAD",
                  name);
         return false;
     }
@@ -183,11 +183,11 @@ static bool parse_hash(parser *in, rm_string *value) {
     if (bly_hash_by_name(name, &id) != BLY_OK)
         return refuse_name(in, "hash function", value, next_hash);
     if (id == BLY_HASH_SIPHASH) {
-        bm_error(in->ctx, "ERR siphash takes a secret key: say KEYED instead of HASH siphash");
+        bm_error(in->ctx, "ERR siphash needs a secret key; use KEYED instead of HASH siphash");
         return false;
     }
     if (!bly_hash_available(id))
-        return refuse_name(in, "hash function in this build,", value, next_hash);
+        return refuse_name(in, "hash function (in this build)", value, next_hash);
     in->out->hash = id;
     return true;
 }
@@ -309,11 +309,12 @@ static bool parse_option(parser *in) {
         o++;
     if (o == OPTIONS) {
         char text[40];
-        bm_error(in->ctx,
-                 "ERR BLY.RESERVE has no option '%s'; it has KIND, CAPACITY, ERROR, SEED, HASH, "
-                 "KEYED, GROWTH, FIRSTSHARE, HORIZON, SPAN, GENERATIONS, COUNTERBITS, CHANGES, "
-                 "MARKER, BASE, SIZE, HASHES, DETAIL, TEXTBOOK, FOLDABLE",
-                 printable(word, text, sizeof text));
+        bm_error(
+            in->ctx,
+            "ERR unknown option '%s'; BLY.RESERVE has KIND, CAPACITY, ERROR, SEED, HASH, KEYED, "
+            "GROWTH, FIRSTSHARE, HORIZON, SPAN, GENERATIONS, COUNTERBITS, CHANGES, MARKER, "
+            "BASE, SIZE, HASHES, DETAIL, TEXTBOOK, FOLDABLE",
+            printable(word, text, sizeof text));
         return false;
     }
     if (in->given[o]) {
@@ -364,18 +365,18 @@ static bool check_kinds(parser *in) {
 static bool check_base(parser *in) {
     static const option others[] = {O_CAPACITY, O_ERROR, O_SEED, O_HASH, O_KEYED, O_SIZE};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (!refuse_pair(in, O_BASE, others[i], "the overlay has that of its base"))
+        if (!refuse_pair(in, O_BASE, others[i], "the overlay takes it from its base"))
             return false;
     return true;
 }
 
 static bool check_options(parser *in) {
     if (!in->given[O_KIND]) {
-        bm_error(in->ctx, "ERR say which KIND of filter, for example KIND scalable");
+        bm_error(in->ctx, "ERR missing KIND: for example KIND scalable");
         return false;
     }
     if (in->given[O_SIZE] != in->given[O_HASHES] || (in->given[O_DETAIL] && !in->given[O_SIZE])) {
-        bm_error(in->ctx, "ERR an exact geometry is SIZE n HASHES k [DETAIL d], together");
+        bm_error(in->ctx, "ERR an exact geometry needs SIZE n and HASHES k; DETAIL d is optional");
         return false;
     }
     uint64_t bits = in->whole[O_COUNTERBITS];
@@ -388,7 +389,7 @@ static bool check_options(parser *in) {
         bm_error(in->ctx, "ERR HORIZON must be at least CAPACITY");
         return false;
     }
-    return refuse_pair(in, O_KEYED, O_HASH, "a keyed filter's hash is siphash") &&
+    return refuse_pair(in, O_KEYED, O_HASH, "a keyed filter uses siphash") &&
            refuse_pair(in, O_KEYED, O_SEED, "a keyed filter has its key instead of a seed") &&
            refuse_pair(in, O_SIZE, O_HORIZON, "an exact geometry determines the size") &&
            refuse_pair(in, O_SIZE, O_FOLDABLE, "an exact geometry determines the size") &&
@@ -405,8 +406,8 @@ static bool check_traits(parser *in) {
         (params->traits.face || !has_traits))
         return true;
     bm_error(in->ctx, "ERR FACE bf is for the kind scalable, or with NONSCALING for split512 and "
-                      "bb2x512, FACE cf for scalable-cuckoo and cuckoo; EXPANSION, BUCKETSIZE and "
-                      "MAXITERATIONS go with a FACE or a LAYOUT");
+                      "bb2x512; FACE cf is for scalable-cuckoo and cuckoo; EXPANSION, BUCKETSIZE "
+                      "and MAXITERATIONS need a FACE or a LAYOUT");
     return false;
 }
 
@@ -418,7 +419,7 @@ static bool check_redisbloom(parser *in) {
         for (size_t i = 0; i < sizeof known / sizeof *known; i++)
             fits = fits || known[i] == o;
         if (!fits) {
-            bm_error(in->ctx, "ERR %s cannot be chosen in RedisBloom's layout", rows[o].word);
+            bm_error(in->ctx, "ERR %s is not an option of RedisBloom's layout", rows[o].word);
             return false;
         }
     }
@@ -511,7 +512,7 @@ static int reserve_over(rm_ctx *ctx, bm_key *key, bm_create_params *params) {
     bm_key base = bm_key_open(ctx, params->base_name, RM_READ);
     const char *error = bm_bly_key_error(&base, true);
     if (!error && base.type != BM_FILTER)
-        error = "ERR an overlay cannot lie over a filter in RedisBloom's layout";
+        error = "ERR the base of an overlay cannot be a filter in RedisBloom's layout";
     if (!error) {
         params->base = base.value->as.filter;
         reserve(ctx, key, params);
@@ -532,7 +533,7 @@ int bm_bly_reserve(rm_ctx *ctx, rm_string **argv, int argc) {
     bool tombstone = key.value && bm_is_tombstone(key.value);
     if (!valid)
         (void)bm_tombstone_without_reply(
-            ctx, &key, "it was reserved with options that this server does not know");
+            ctx, &key, "this server does not support the options of its BLY.RESERVE");
     else if (!tombstone || !bm_tombstone_if_replayed(ctx, &key, BM_TOMBSTONE_ERROR))
         params.base_name ? reserve_over(ctx, &key, &params) : reserve(ctx, &key, &params);
     bm_key_close(&key);

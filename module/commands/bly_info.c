@@ -137,7 +137,7 @@ static void add_all(bm_reply_map *map, const bm_value *value) {
     bm_map_text(map, "layout", bm_bly_layout(value));
     bm_map_number(map, "capacity", capacity_of(value));
     bm_map_number(map, "count", count);
-    bm_map_double(map, "rate_asked", bm_bly_rate(value));
+    bm_map_double(map, "rate_requested", bm_bly_rate(value));
     bm_map_number(map, "bytes", bytes);
     bm_map_double(map, "bits_per_key", count ? 8 * (double)bytes / (double)count : NAN);
     if (value->type == BM_FILTER)
@@ -153,7 +153,7 @@ static void add_staged(bm_reply_map *map, const bm_value *value) {
     bm_map_bool(map, "lost", bm_is_tombstone(value));
     if (reason)
         bm_map_text(map, "reason", reason + strlen("ERR "));
-    bm_map_bool(map, "arriving", value->staged_file || value->staged_chunks);
+    bm_map_bool(map, "loading", value->staged_file || value->staged_chunks);
     if (!value->staged_file)
         return;
     bm_map_number(map, "received", bm_staged_file_received(value->staged_file));

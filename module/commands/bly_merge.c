@@ -114,8 +114,8 @@ static void reply_failure(rm_ctx *ctx, const bm_value *to, bly_status status) {
                                                    : to->account.refusal));
     else if (status == BLY_EFULL)
         rm.ReplyWithError(
-            ctx, "ERR the destination is too small for the keys of all sources; nothing was "
-                 "merged");
+            ctx, "ERR the destination is too small for the keys of all sources, so nothing was "
+                 "merged; reserve a larger one");
     else
         bm_status_error(ctx, status);
 }
@@ -126,9 +126,9 @@ static void reply_change(rm_ctx *ctx, const bly_filter_info *before, const bly_f
     bm_map_number(&map, "keys_after", after->count);
     bm_map_double(&map, "fill_before", before->fill);
     bm_map_double(&map, "fill_after", after->fill);
-    bm_map_double(&map, "present_rate_before", before->current_fpr);
-    bm_map_double(&map, "present_rate_after", after->current_fpr);
-    bm_map_double(&map, "promised_rate", after->requested_fpr);
+    bm_map_double(&map, "rate_before", before->current_fpr);
+    bm_map_double(&map, "rate_after", after->current_fpr);
+    bm_map_double(&map, "rate_requested", after->requested_fpr);
     bool counts = bly_kind_capabilities(after->kind) & BLY_CARDINALITY_ONLY;
     bm_map_bool(&map, "saturated",
                 !counts && after->current_fpr > bm_configs.warn_ratio * after->requested_fpr);

@@ -101,11 +101,11 @@ static void add_warning(bm_reply_map *map, const bm_value *value, const bly_filt
     bool only_counts = bly_kind_capabilities(s->kind) & BLY_CARDINALITY_ONLY;
     if (!only_counts && s->current_fpr > max_ratio * s->requested_fpr)
         snprintf(text, sizeof text,
-                 "the present rate is %.3g times the promised one: make a larger filter",
+                 "the false-positive rate is %.3g times the requested one: create a larger filter",
                  s->current_fpr / s->requested_fpr);
     else if (bm_value_is_overfull(value))
         snprintf(text, sizeof text,
-                 "it holds %.3g times the keys it was made for: make a larger filter",
+                 "the filter has %.3g times as many keys as its capacity: create a larger one",
                  (double)s->count / (double)s->capacity);
     else {
         bm_map_null(map, "warning");
@@ -131,9 +131,9 @@ int bm_bly_stats(rm_ctx *ctx, rm_string **argv, int argc) {
     bm_map_number(&map, "set_bits", s.set_bits);
     bm_map_double(&map, "fill", s.fill);
     bm_map_double(&map, "expected_fill", s.expected_fill);
-    bm_map_double(&map, "promised_rate", s.requested_fpr);
-    bm_map_double(&map, "predicted_rate", s.expected_fpr);
-    bm_map_double(&map, "present_rate", s.current_fpr);
+    bm_map_double(&map, "rate_requested", s.requested_fpr);
+    bm_map_double(&map, "rate_expected", s.expected_fpr);
+    bm_map_double(&map, "rate_current", s.current_fpr);
     bm_map_double(&map, "ratio", s.current_fpr / s.requested_fpr);
     bm_map_bool(&map, "approximate", s.approximate);
     bm_map_number(&map, "stuck", s.stuck);

@@ -112,8 +112,8 @@ static void reply_full(rm_ctx *ctx, const bm_value *value, bly_bytes item) {
     uint64_t copies = rb_text ? 0 : bm_value_max_copies(value, item);
     if (copies)
         bm_error(ctx,
-                 "Filter is full for this item: it holds %" PRIu64
-                 " copies of it, and a larger one would hold no more; remove copies with CF.DEL, "
+                 "Filter is full for this item: it has %" PRIu64
+                 " copies of it, and a larger filter would not help; remove copies with CF.DEL, "
                  "or use CF.ADDNX, which adds an item only once",
                  copies);
     else

@@ -287,14 +287,15 @@ static void reply_failure(rm_ctx *ctx, const bm_create_params *r, bly_status sta
         return;
     case BLY_EKEY:
         if (r->keyed) {
-            bm_error(ctx, "ERR could not create filter: its secret key is not in the ring "
-                          "(BLY.KEYRING lists those that are; set key-file to add more)");
+            bm_error(ctx,
+                     "ERR could not create filter: this server lacks its secret key; BLY.KEYRING "
+                     "lists the ids of its keys, and bf.key-file sets them");
             return;
         }
         break;
     case BLY_EWEAKHASH:
-        bm_error(ctx, "ERR could not create filter: the hash has too few bits for that many keys "
-                      "at that rate; choose a wider one with HASH, or none");
+        bm_error(ctx, "ERR could not create filter: the hash has too few bits for this CAPACITY "
+                      "and ERROR; choose a wider one with HASH, or omit HASH");
         return;
     default:
         break;
@@ -308,8 +309,8 @@ static bool check_span(rm_ctx *ctx, const bm_value *value) {
     if (!min || bm_is_replayed(ctx))
         return true;
     bm_error(ctx,
-             "ERR SPAN is too short for a window of that size, the server would always be busy "
-             "clearing old keys: say %llu or more, or a smaller CAPACITY",
+             "ERR SPAN is too short for a window of this size: clearing old keys would keep the "
+             "server busy; use SPAN %llu or more, or a smaller CAPACITY",
              (unsigned long long)min);
     return false;
 }

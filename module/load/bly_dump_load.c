@@ -110,9 +110,9 @@ static const char *parse_chunk(rm_string **argv, int argc, chunk *c) {
         } else if (bm_is(argv[i], "META") && i + 1 < argc) {
             bly_bytes meta = bm_bytes(argv[++i]);
             if (!bm_traits_decode(meta.data, meta.size, &c->traits))
-                return "ERR META is not followed by what this module writes there";
+                return "ERR META is not followed by bytes that this module wrote";
         } else {
-            return "ERR the options are REPLACE and META followed by a value";
+            return "ERR the options are REPLACE and META bytes";
         }
     }
     return NULL;
@@ -138,14 +138,14 @@ static void refuse_for(rm_ctx *ctx, bm_key *key, bly_status status, bm_refusal r
         return;
     case BLY_ECORRUPT:
         refuse(ctx, key,
-               "ERR the header is damaged, or not that of a Bloomery filter, or has "
-               "another size than the total");
+               "ERR the header is damaged, is not that of a Bloomery filter, or does not "
+               "match the total");
         return;
     case BLY_EMISMATCH:
-        refuse(ctx, key, "ERR META is not that of a filter of this kind");
+        refuse(ctx, key, "ERR META does not fit a filter of this kind");
         return;
     case BLY_EINVAL:
-        refuse(ctx, key, "ERR there are more bytes than were announced");
+        refuse(ctx, key, "ERR there are more bytes than the total");
         return;
     default:
         refuse(ctx, key, "ERR %s", bly_strerror(status));
@@ -160,11 +160,11 @@ static const char *begin_error(const bm_key *key, const chunk *c) {
     if (key->value && bm_is_tombstone(key->value) && !c->replace)
         return bm_tombstone_error(key->value);
     if (key->value && key->value->as.filter && !c->replace)
-        return "ERR item exists: say REPLACE with the first chunk to replace it by the last";
+        return "ERR item exists; send REPLACE with the first chunk to replace it";
     if (c->data.size < BLY_FILE_HEADER && c->data.size < c->total)
-        return "ERR the first chunk must hold the header, 64 bytes, or more";
+        return "ERR the first chunk must contain the header: at least 64 bytes";
     if (c->data.size > c->total)
-        return "ERR there are more bytes than were announced";
+        return "ERR there are more bytes than the total";
     return NULL;
 }
 
@@ -245,7 +245,7 @@ static void drop_staged(rm_ctx *ctx, bm_key *key) {
 static void abort_load(rm_ctx *ctx, bm_key *key, const char *why) {
     if (bm_tombstone_if_replayed(ctx, key, why))
         return;
-    bm_error(ctx, "ERR %s; all that was received is dropped", why);
+    bm_error(ctx, "ERR %s; the received bytes were dropped", why);
     drop_staged(ctx, key);
     rm.Replicate(ctx, "BLY.LOAD", "sccc", key->name, "0", "0", "");
 }
@@ -263,7 +263,7 @@ static void finish_load(rm_ctx *ctx, bm_key *key, uint64_t total) {
     }
     if (bm_window_min_span(filter) && !bm_is_replayed(ctx)) {
         bly_filter_destroy(filter);
-        abort_load(ctx, key, "its span is too short for a window of that size");
+        abort_load(ctx, key, "its span is too short for a window of its size");
         return;
     }
     bm_window_timer_remove(value);
@@ -288,7 +288,7 @@ static void cancel_load(rm_ctx *ctx, bm_key *key) {
 /* Makes the key a tombstone, if it is missing or may be replaced. */
 static void load_tombstone(rm_ctx *ctx, bm_key *key, const chunk *c) {
     if (key->value && !c->replace) {
-        rm.ReplyWithError(ctx, "ERR item exists: say REPLACE to replace it");
+        rm.ReplyWithError(ctx, "ERR item exists; send REPLACE to replace it");
     } else if (!bm_tombstone_set(ctx, key)) {
         rm.ReplyWithError(ctx, bm_refusal_text(BM_REFUSED_SYSTEM));
     } else {

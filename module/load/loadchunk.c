@@ -268,8 +268,8 @@ static int load_over(rm_ctx *ctx, bm_key *key, uint64_t offset, bly_bytes chunk,
     if (fits && memcmp(present.data, chunk.data, chunk.size) == 0)
         return rm.ReplyWithSimpleString(ctx, "OK");
     if (fits && !bm_lax_options(ctx))
-        return bm_error(ctx, "ERR the filter is complete, and has other bytes there; delete the "
-                             "key to load another, or set bf.compat yes to write over it");
+        return bm_error(ctx, "ERR the filter is complete, and has other bytes there; DEL the key "
+                             "to load another, or set bf.compat yes to overwrite it");
     bly_status status = f->write(key->value, offset, chunk.data, chunk.size);
     if (status != BLY_OK)
         return reply_error(ctx, key, status, BM_REFUSED_SYSTEM, f->chunk_error);
@@ -294,9 +294,7 @@ static int finish_native(rm_ctx *ctx, bm_key *key, const family *f) {
     key->value = NULL;
     rm.SignalModifiedKey(ctx, key->name);
     rm.Replicate(ctx, "DEL", "s", key->name);
-    return bm_error(ctx,
-                    "ERR the filter could not be loaded, and what was received is dropped: "
-                    "%s",
+    return bm_error(ctx, "ERR the filter could not be loaded, and its chunks were dropped: %s",
                     bly_strerror(status));
 }
 
@@ -304,7 +302,7 @@ static int load_native(rm_ctx *ctx, bm_key *key, uint64_t iter, bly_bytes chunk,
     bm_value *value = key->value;
     bly_status status = bm_native_append(value, iter, chunk);
     if (status == BLY_EMISMATCH && !bm_is_replayed(ctx))
-        return bm_error(ctx, "ERR expected the chunk that SCANDUMP gives at %llu",
+        return bm_error(ctx, "ERR expected the chunk that SCANDUMP returns at %llu",
                         (unsigned long long)bm_native_expected(value));
     if (status != BLY_OK)
         return reply_error(ctx, key, status, value->account.refusal, f->chunk_error);
@@ -349,7 +347,7 @@ static int load_chunk(rm_ctx *ctx, bm_key *key, long long iter, bly_bytes chunk,
     if (value->type != BM_FILTER)
         return load_over(ctx, key, offset, chunk, f);
     if (value->as.filter)
-        return bm_error(ctx, "ERR the filter is complete; delete the key to load another");
+        return bm_error(ctx, "ERR the filter is complete; DEL the key to load another");
     if (value->staged_chunks)
         return load_redisbloom(ctx, key, offset, chunk, f);
     return load_native(ctx, key, (uint64_t)iter, chunk, f);

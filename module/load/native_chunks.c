@@ -51,9 +51,10 @@ int bm_native_scandump(rm_ctx *ctx, bm_value *value, uint64_t iter, bool null_en
     if (iter == 0)
         return reply_header(ctx, value);
     if (value->image_stamp == 0) /* the header was never dumped */
-        return bm_error(ctx, "ERR no dump of this filter is under way; start at 0");
+        return bm_error(ctx, "ERR no dump of this filter was started; start at 0");
     if (value->image_stamp != value->stamp)
-        return bm_error(ctx, "ERR the filter changed while it was dumped; start again at 0");
+        return bm_error(ctx,
+                        "ERR the filter changed during the dump; start again at 0, or dump a COPY");
     /* Defragmentation may have closed the image. It is the same when it is created again. */
     const bly_chunks *image = bm_bly_image(value);
     if (!image)

@@ -68,8 +68,7 @@ static bool read_all(int file, char *text, size_t *size, char *why, size_t why_s
         else if (errno != EINTR)
             return refuse(why, why_size, "cannot read the key file: %s", strerror(errno));
     }
-    return refuse(why, why_size, "the key file has %d bytes or more: it is no list of keys",
-                  MAX_FILE);
+    return refuse(why, why_size, "the key file is too large (%d bytes or more)", MAX_FILE);
 }
 
 static bool read_file(const char *path, char *text, size_t *size, char *why, size_t why_size) {
@@ -79,10 +78,10 @@ static bool read_file(const char *path, char *text, size_t *size, char *why, siz
         return refuse(why, why_size, "cannot open the key file: %s", strerror(errno));
     bool ok;
     if (fstat(file, &info) || !S_ISREG(info.st_mode)) {
-        ok = refuse(why, why_size, "the key file is not an ordinary file");
+        ok = refuse(why, why_size, "the key file is not a regular file");
     } else {
         if (info.st_mode & S_IROTH)
-            rm.Log(NULL, "warning", "bf: everybody on this machine may read the key file %s", path);
+            rm.Log(NULL, "warning", "bf: every user can read the key file %s; use chmod 600", path);
         ok = read_all(file, text, size, why, why_size);
     }
     close(file);
@@ -105,7 +104,7 @@ static bool add_key(bly_hasher *keys, size_t *n, const uint8_t key[KEY_BYTES], s
                     char *why, size_t why_size) {
     if (bly_hasher_keyed(&keys[*n], key) != BLY_OK)
         return refuse(why, why_size,
-                      "this build has no siphash, and so no keyed filters: build with libsodium");
+                      "this build lacks siphash, which keyed filters need: build with libsodium");
     for (size_t i = 0; i < *n; i++)
         if (keys[i].seed == keys[*n].seed)
             return refuse(why, why_size, "line %zu of the key file repeats a key", line);
@@ -130,7 +129,7 @@ static bool parse_file(const char *text, size_t size, bly_hasher *keys, size_t *
     }
     explicit_bzero(key, sizeof key);
     if (ok && *n == 0)
-        return refuse(why, why_size, "the key file holds no key");
+        return refuse(why, why_size, "the key file contains no key");
     return ok;
 }
 

@@ -288,8 +288,8 @@ const char *bm_refusal_text(bm_refusal refusal) {
     case BM_REFUSED_TOTAL:
         return "ERR all filters together would take more memory than max-total-memory allows";
     case BM_REFUSED_SERVER:
-        return "ERR the filter would take more memory than the server may use (maxmemory, or all "
-               "that the machine has)";
+        return "ERR the filter would take more memory than the server may use (maxmemory, or the "
+               "memory of the machine)";
     case BM_REFUSED_NOT:
     case BM_REFUSED_SYSTEM:
         break;

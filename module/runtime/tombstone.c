@@ -74,13 +74,13 @@ bool bm_tombstone_without_reply(rm_ctx *ctx, bm_key *key, const char *why) {
     size_t size;
     const char *name = rm.StringPtrLen(key->name, &size);
     rm.Log(ctx, "warning",
-           "the filter '%.*s' is lost here, since a write to it could not be followed: %s. "
-           "BLY.CHECK says nil until it is loaded again or deleted",
+           "the filter '%.*s' is lost on this server, because a replayed write to it failed: %s. "
+           "BLY.CHECK returns nil until the filter is loaded again or deleted",
            size < 64 ? (int)size : 64, name, strncmp(why, "ERR ", 4) == 0 ? why + 4 : why);
     if (bm_tombstone_set(ctx, key))
         replicate_tombstone(ctx, key);
     else
-        rm.Log(ctx, "warning", "there is no memory to mark it as lost: do not use it");
+        rm.Log(ctx, "warning", "no memory to mark the filter as lost; do not use it");
     return true;
 }
 

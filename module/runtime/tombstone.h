@@ -18,9 +18,9 @@
 #include "types/value.h"
 
 #define BM_TOMBSTONE_ERROR                                                                         \
-    "ERR the filter is lost: this server could not follow a write to it (the log says why). Give " \
-    "it what it lacked (key-file, or memory) and let it load from its master again, or send the "  \
-    "filter with BLY.LOAD ... REPLACE, or DEL the key"
+    "ERR the filter is lost: a replayed write to it failed on this server (see its log). Fix the " \
+    "cause (bf.key-file, memory) and resynchronize with the master, or load the filter with "      \
+    "BLY.LOAD ... REPLACE, or DEL the key"
 
 /* The code of the removed kind of the file that begins with these bytes, or of the base of an
  * overlay; 0: its kind was not removed. */

@@ -230,8 +230,8 @@ static bly_status load_all(rm_io *io, bm_value *value) {
 static void *filter_rdb_load(rm_io *io, int encver) {
     if (encver > ENCODING) {
         rm.LogIOError(io, "warning",
-                      "bloomery: a filter in encoding %d, written by a newer version of this "
-                      "module; this one reads up to %d",
+                      "bloomery: a filter has encoding %d, from a newer version of this module; "
+                      "this version reads encodings up to %d",
                       encver, ENCODING);
         return NULL;
     }

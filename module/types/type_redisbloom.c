@@ -178,7 +178,7 @@ bm_value *bm_rb_load(rm_io *io, bm_value_type type, int encver) {
         value->account.unlimited = false;
         return value;
     }
-    rm.LogIOError(io, "warning", "bloomery: cannot load a filter of RedisBloom's, encoding %d: %s",
+    rm.LogIOError(io, "warning", "bloomery: cannot load a filter of RedisBloom, encoding %d: %s",
                   encver, bm_load_failure(value, status));
     bm_value_free(value);
     return NULL;

@@ -224,7 +224,8 @@ const char *bm_load_failure(const bm_value *value, bly_status status) {
     case BM_REFUSED_NOT:
         return "it would take more memory than max-filter-memory or max-total-memory allows";
     case BM_REFUSED_SERVER:
-        return "it would take more memory than the server may use (maxmemory, or the machine's)";
+        return "it would take more memory than the server may use (maxmemory, or the memory of the "
+               "machine)";
     case BM_REFUSED_SYSTEM:
         break;
     }

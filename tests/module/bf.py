@@ -9,7 +9,7 @@ from protocols import OK, WRONGTYPE, both, dump, events, load
 RANGE = "[1, 1099511627776]"
 OLD_RANGE = "[1, 1073741824]"
 FULL = Error("ERR non scaling filter is full")
-LOADING = Error("ERR filter is being loaded")
+LOADING = Error("ERR filter is being loaded; send its last chunk, or DEL the key")
 
 
 def numbers(first, last):
@@ -299,14 +299,14 @@ def test_own_chunks():
         t(f"BF.MADD k {numbers(0, 3000)}")
         for never in (1, 7, 1 << 40):
             t.refuses(f"BF.SCANDUMP k {never}",
-                      "ERR no dump of this filter is under way; start at 0")
+                      "ERR no dump of this filter was started; start at 0")
         chunks, _ = dump(t.client, "BF", "k")
         eq(chunks[0][1][:8], b"BLYDUMP1")
         t("BF.SCANDUMP k 0")
         t("BF.ADD k another")
         for old in (chunks[1][0], 1, 7):
             t.refuses(f"BF.SCANDUMP k {old}",
-                      "ERR the filter changed while it was dumped; start again at 0")
+                      "ERR the filter changed during the dump; start again at 0, or dump a COPY")
         bad = Error("ERR received bad data")
         t.says("BF.LOADCHUNK x 1", bad, chunks[0][1][:-1])
         t.says("BF.LOADCHUNK x 1", bad, chunks[0][1][:50] + b"?" + chunks[0][1][51:])
@@ -314,18 +314,18 @@ def test_own_chunks():
         t.says("EXISTS x", 0)
         load(t.client, "BF", "x", chunks[:1])
         t.says(f"BF.LOADCHUNK x {chunks[2][0]}",
-               Error("ERR expected the chunk that SCANDUMP gives at 1"), chunks[2][1])
+               Error("ERR expected the chunk that SCANDUMP returns at 1"), chunks[2][1])
         t.says(f"BF.LOADCHUNK x {len(chunks[1][1])}", bad, chunks[1][1])
         load(t.client, "BF", "x", chunks[1:2])
         load(t.client, "BF", "x", chunks[1:2])
         t.says(f"BF.LOADCHUNK x {chunks[2][0]}",
-               Error(f"ERR expected the chunk that SCANDUMP gives at {chunks[1][0]}"),
+               Error(f"ERR expected the chunk that SCANDUMP returns at {chunks[1][0]}"),
                chunks[2][1][1:])
         load(t.client, "BF", "x", chunks[2:])
         t.says("BF.CARD x", 3000)
         t.says("BF.LOADCHUNK x 1", bad, chunks[0][1])
         t.says(f"BF.LOADCHUNK x {chunks[1][0]}",
-               Error("ERR the filter is complete; delete the key to load another"), chunks[1][1])
+               Error("ERR the filter is complete; DEL the key to load another"), chunks[1][1])
         t("DEL x")
         load(t.client, "BF", "x", chunks[:-1])
         at, last = chunks[-1]
@@ -471,7 +471,7 @@ def test_keyless():
         eq(c("CF.EXISTS", "k", "absent"), 1)
         for command in (("BF.ADD", "k", "c"), ("BF.MADD", "k", "c"), ("CF.ADD", "k", "c"),
                         ("CF.DEL", "k", "a"), ("CF.INSERT", "k", "ITEMS", "c")):
-            fails(c(*command), "ERR the filter's secret key is not in the ring")
+            fails(c(*command), "ERR this server lacks the filter's secret key")
         eq(c("BF.CARD", "k"), 2)
 
 

@@ -8,12 +8,12 @@ from harness import (Error, Map, Server, Simple, as_dict, digests, eq, fails, ma
 def test_reserve_refuses_with_reasons():
     c = Server().client()
     cases = [
-        (("KIND", "fancy"), "ERR there is no kind 'fancy'; choose one of: classic partitioned"),
-        (("KIND", "a\r\nb"), "ERR there is no kind 'a??b'"),
-        (("KIND", "fuse"), "ERR a fuse filter is made from all its keys at once"),
-        (("KIND", "ribbon"), "ERR a ribbon filter is made from all its keys at once"),
-        (("KIND", "scalable", "COLOUR", "red"), "ERR BLY.RESERVE has no option 'COLOUR'; it has"),
-        (("CAPACITY", "10"), "ERR say which KIND"),
+        (("KIND", "fancy"), "ERR unsupported kind 'fancy'; choose one of: classic partitioned"),
+        (("KIND", "a\r\nb"), "ERR unsupported kind 'a??b'"),
+        (("KIND", "fuse"), "ERR a fuse filter is built from all its keys at once"),
+        (("KIND", "ribbon"), "ERR a ribbon filter is built from all its keys at once"),
+        (("KIND", "scalable", "COLOUR", "red"), "ERR unknown option 'COLOUR'; BLY.RESERVE has"),
+        (("CAPACITY", "10"), "ERR missing KIND"),
         (("KIND", "scalable", "CAPACITY"), "ERR CAPACITY needs a value"),
         (("KIND", "scalable", "CAPACITY", "0"), "ERR CAPACITY must be a whole number from 1 to"),
         (("KIND", "scalable", "CAPACITY", "ten"), "ERR CAPACITY must be a whole number from 1 to"),
@@ -27,23 +27,23 @@ def test_reserve_refuses_with_reasons():
          "ERR GROWTH is for the kind scalable or scalable-cuckoo, not for cuckoo"),
         (("KIND", "sbbf", "TEXTBOOK"), "ERR TEXTBOOK is for the kind classic, not for sbbf"),
         (("KIND", "counting", "COUNTERBITS", "3"), "ERR COUNTERBITS must be 2, 4, 8 or 16"),
-        (("KIND", "classic", "SIZE", "64"), "ERR an exact geometry is SIZE n HASHES k"),
-        (("KIND", "classic", "HASHES", "4"), "ERR an exact geometry is SIZE n HASHES k"),
+        (("KIND", "classic", "SIZE", "64"), "ERR an exact geometry needs SIZE n and HASHES k"),
+        (("KIND", "classic", "HASHES", "4"), "ERR an exact geometry needs SIZE n and HASHES k"),
         (("KIND", "classic", "SEED", "-1"), "ERR SEED must be RANDOM or a whole number"),
-        (("KIND", "classic", "HASH", "md6"), "ERR there is no hash function 'md6'; choose one of:"),
-        (("KIND", "classic", "HASH", "siphash"), "ERR siphash takes a secret key: say KEYED"),
-        (("KIND", "classic", "KEYED"), "ERR could not create filter: its secret key is not in"),
+        (("KIND", "classic", "HASH", "md6"), "ERR unsupported hash function 'md6'; choose one of:"),
+        (("KIND", "classic", "HASH", "siphash"), "ERR siphash needs a secret key; use KEYED"),
+        (("KIND", "classic", "KEYED"), "ERR could not create filter: this server lacks its"),
         (("KIND", "classic", "KEYED", "SEED", "1"), "ERR KEYED and SEED cannot both be given"),
         (("KIND", "classic", "HASH", "fnv1a-32", "CAPACITY", "1000000000"),
          "ERR could not create filter: the hash has too few bits"),
-        (("KIND", "overlay", "MARKER", "sbbf"), "ERR there is no marker 'sbbf'; choose one of:"),
+        (("KIND", "overlay", "MARKER", "sbbf"), "ERR unsupported marker 'sbbf'; choose one of:"),
         (("KIND", "overlay", "BASE", "nothing"), "ERR not found"),
         (("KIND", "overlay", "BASE", "x", "ERROR", "0.1"), "ERR BASE and ERROR cannot both"),
         (("LAYOUT", "valkey"), "ERR LAYOUT must be redisbloom or redisbloom-cuckoo"),
-        (("LAYOUT", "redisbloom", "KIND", "scalable"), "ERR KIND cannot be chosen in RedisBloom's"),
+        (("LAYOUT", "redisbloom", "KIND", "scalable"), "ERR KIND is not an option of RedisBloom's"),
         (("FACE", "left", "KIND", "scalable"), "ERR FACE must be bf, cf or bly"),
         (("KIND", "window", "SPAN", "1", "CAPACITY", "10000000"), "ERR SPAN is too short for a"),
-        (("KIND", "classic", "KEYED", "0" * 16), "ERR could not create filter: its secret key"),
+        (("KIND", "classic", "KEYED", "0" * 16), "ERR could not create filter: this server lacks"),
     ]
     for face, kind, more in (
             ("cf", "split512", ()), ("cf", "scalable", ()), ("cf", "counting", ()),
@@ -77,7 +77,7 @@ def test_faces_that_fit_and_forged_ones():
     data = c.must("BLY.DUMP", "counting", 0)[2]
     for face, nonscaling in ((1, 0), (1, 1), (2, 0), (0, 1)):
         forged = bytes((1, face, nonscaling)) + bytes(21)  # version, face, flags
-        fails(c("BLY.LOAD", "x", len(data), 0, data, "META", forged), "ERR META is not that of")
+        fails(c("BLY.LOAD", "x", len(data), 0, data, "META", forged), "ERR META does not fit")
         header = b"BLYDUMP1" + len(data).to_bytes(8, "little") + forged + data[:64]
         ok(isinstance(c("BF.LOADCHUNK", "x", 1, header), Error))
         ok(isinstance(c("CF.LOADCHUNK", "x", 1, header), Error))
@@ -93,7 +93,7 @@ def test_reserve_takes_options_in_any_order():
     c.must("BLY.RESERVE", "a", "ERROR", "0.001", "CAPACITY", "5000", "SEED", "7", "KIND", "sbbf",
            "HASH", "murmur3")
     got = info(c, "a")
-    eq((got["capacity"], got["rate_asked"], got["seed"], got["hash"], got["kind"]),
+    eq((got["capacity"], got["rate_requested"], got["seed"], got["hash"], got["kind"]),
        (5000, 0.001, b"7", b"murmur3", b"sbbf"))
     c.must("BLY.RESERVE", "b", "KIND", "scalable", "GROWTH", "4", "CAPACITY", "64")
     eq(info(c, "b")["growth"], 4)
@@ -114,7 +114,7 @@ def test_reserve_takes_options_in_any_order():
     c.must("BLY.RESERVE", "i", "KIND", "growable-cuckoo", "CAPACITY", "10", "HORIZON", "10000")
     c.must("CONFIG", "SET", "bf.bf-initial-size", "777", "bf.bf-error-rate", "0.02")
     c.must("BLY.RESERVE", "j", "KIND", "split512")
-    eq((info(c, "j")["capacity"], info(c, "j")["rate_asked"]), (777, 0.02))
+    eq((info(c, "j")["capacity"], info(c, "j")["rate_requested"]), (777, 0.02))
 
 
 def test_replies_in_both_protocols():
@@ -145,7 +145,7 @@ def test_replies_in_both_protocols():
     eq(as_dict(old("BLY.INFO", "f"))["keyless"], 0)
     stats = as_dict(new("BLY.STATS", "f"))
     eq((stats["count"], stats["warning"]), (3, None))
-    ok(0 < stats["present_rate"] < stats["promised_rate"] == 0.01)
+    ok(0 < stats["rate_current"] < stats["rate_requested"] == 0.01)
     eq(old.must("BLY.CLEAR", "f"), Simple("OK"))
     eq(new("BLY.CARD", "f"), 0)
 
@@ -165,12 +165,12 @@ def test_errors_of_every_command():
         fails(c(command, "none"), "ERR not found")
     fails(c("BLY.MERGE", "none", "s"), "ERR not found")
     fails(c("BLY.DUMP", "none", "0"), "ERR not found")
-    fails(c("BLY.TICK", "none", "1"), "ERR BLY.TICK is sent by a master to its replicas")
+    fails(c("BLY.TICK", "none", "1"), "ERR BLY.TICK is only for replication")
     c.must("BLY.RESERVE", "f", "KIND", "sbbf")
-    fails(c("BLY.AGE", "f", "x"), "ERR only a window knows")
+    fails(c("BLY.AGE", "f", "x"), "ERR BLY.AGE needs a window")
     fails(c("BLY.DEL", "f", "x"), "ERR keys share bits in a sbbf filter")
     c.must("BLY.RESERVE", "w", "KIND", "window")
-    fails(c("BLY.DEL", "w", "x"), "ERR keys of a window filter expire by themselves")
+    fails(c("BLY.DEL", "w", "x"), "ERR keys of a window filter expire, and cannot")
 
 
 def test_full_filter_ends_the_array():
@@ -187,9 +187,8 @@ def test_full_filter_ends_the_array():
 def test_too_many_copies():
     """Copies of one item end before the filter is full, and a larger one would not help."""
     with Server() as server, server.client() as c:
-        own = ("ERR no room for another copy of the item: the filter holds 8, and a larger one "
-               "would hold no more; remove copies with BLY.DEL, or use KIND hybrid, which counts "
-               "them")
+        own = ("ERR no room for another copy of the item: the filter has 8, and a larger filter would "
+               "not help; remove copies with BLY.DEL, or use KIND hybrid, which counts them")
         for kind in ("cuckoo", "growable-cuckoo", "scalable-cuckoo"):
             c.must("BLY.RESERVE", kind, "KIND", kind, "CAPACITY", 1000)
             eq(c("BLY.ADD", kind, *"x" * 8), [1] + [0] * 7, kind)
@@ -202,9 +201,9 @@ def test_too_many_copies():
         c.must("CF.RESERVE", "rb", 1000, "BUCKETSIZE", 3, "EXPANSION", 0)
         eq(c("BLY.ADD", "rb", *"x" * 6), [1] * 6)
         eq(c("BLY.ADD", "rb", "x"),
-           [Error("ERR no room for another copy of the item: the filter holds 6, and one for more "
-                  "items would hold no more; remove copies with BLY.DEL, or reserve a filter with a "
-                  "larger BUCKETSIZE")])
+           [Error("ERR no room for another copy of the item: the filter has 6, and a larger CAPACITY "
+                  "would not help; remove copies with BLY.DEL, or reserve a filter with a larger "
+                  "BUCKETSIZE")])
         c.must("CF.RESERVE", "larger", 1000, "BUCKETSIZE", 4, "EXPANSION", 0)
         eq(c("BLY.ADD", "larger", *"x" * 8), [1] * 8)
 
@@ -290,7 +289,7 @@ def test_load_is_visible_when_complete():
         fails(c(command, "g", 1), "ERR filter is being loaded")
     fails(c("BLY.DUMP", "g", 0), "ERR filter is being loaded")
     got = info(c, "g")
-    eq((got["arriving"], got["received"], got["total"]), (True, half, len(data)))
+    eq((got["loading"], got["received"], got["total"]), (True, half, len(data)))
     fails(c("BLY.RESERVE", "g", "KIND", "sbbf"), "ERR item exists")
     fails(c("BLY.LOAD", "g", len(data), 1, data[1:]), f"ERR expected offset {half}")
     fails(c("BLY.LOAD", "g", len(data) + 1, half, data[half:]), f"ERR expected total {len(data)}")
@@ -308,7 +307,7 @@ def test_load_is_visible_when_complete():
         eq(info(c, "g")["received"], half)
     eq(c("BLY.LOAD", "g", len(data), half, data[half:]), len(data))
     eq(c("BLY.CHECK", "g", *range(100)), [True] * 100)
-    eq(info(c, "g")["arriving"], False)
+    eq(info(c, "g")["loading"], False)
     wait_sync(master, replica)
     eq(digests(r), digests(c))
 
@@ -321,7 +320,7 @@ def test_load_replaces_at_the_end():
         c.must("BLY.ADD", name, *keys)
     data = dump(c, "new")
     c.must("PEXPIRE", "old", 1 << 40)
-    fails(c("BLY.LOAD", "old", len(data), 0, data), "ERR item exists: say REPLACE")
+    fails(c("BLY.LOAD", "old", len(data), 0, data), "ERR item exists; send REPLACE")
     eq(c("BLY.LOAD", "old", len(data), 0, data[:500], "REPLACE"), 500)
     eq(c("BLY.CHECK", "old", 1, 11), [1, 0])
     eq(c("BLY.ADD", "old", "more"), [1])
@@ -332,7 +331,7 @@ def test_load_replaces_at_the_end():
     fails(c("BLY.LOAD", "old", len(data), 500, data[500:]), "ERR expected offset 0")
     wait_sync(master, replica)
     eq(digests(r), digests(c))
-    eq(as_dict(r("BLY.INFO", "old"))["arriving"], 0)
+    eq(as_dict(r("BLY.INFO", "old"))["loading"], 0)
     eq(c("BLY.LOAD", "old", len(data), 0, data, "REPLACE"), len(data))
     eq(c("BLY.CHECK", "old", 1, 11), [0, 1])
     ok(c("PTTL", "old") > 0, "the expiry is kept")
@@ -345,7 +344,7 @@ def test_load_refuses_at_once():
     c, r = master.client(), replica.client()
     c.must("BLY.RESERVE", "f", "KIND", "sbbf", "CAPACITY", "30000")
     data = dump(c, "f")
-    fails(c("BLY.LOAD", "g", len(data), 0, data[:10]), "ERR the first chunk must hold the header")
+    fails(c("BLY.LOAD", "g", len(data), 0, data[:10]), "ERR the first chunk must contain the header")
     fails(c("BLY.LOAD", "g", len(data) - 64, 0, data[:100]), "ERR the header is damaged")
     fails(c("BLY.LOAD", "g", 1 << 60, 0, data[:100]), "ERR the header is damaged")
     bad = bytearray(data[:100])
@@ -355,7 +354,7 @@ def test_load_refuses_at_once():
     fails(c("BLY.LOAD", "g", len(data), 0, data, "FAST"), "ERR the options are")
     fails(c("BLY.LOAD", "g", len(data), 0, data, "META", "xyz"), "ERR META is not")
     meta = struct.pack("<BBBBHHIIQ", 1, 2, 0, 0, 2, 20, 1, 0, 0)
-    fails(c("BLY.LOAD", "g", len(data), 0, data, "META", meta), "ERR META is not that of a filter")
+    fails(c("BLY.LOAD", "g", len(data), 0, data, "META", meta), "ERR META does not fit a filter")
     fails(c("BLY.LOAD", "g", len(data), 100, data), "ERR expected offset 0")
     c.must("CONFIG", "SET", "bf.max-filter-memory", 10000)
     ok(c("BLY.LOAD", "g", len(data), 0, data[:100]).text.startswith("ERR"))
@@ -391,13 +390,13 @@ def test_redisbloom_layouts():
     c.must("BLY.ADD", "b", *range(1000))
     stats = as_dict(c.must("BLY.STATS", "b"))
     ok(900 < float(stats["estimated_keys"]) < 1100, stats)
-    ok(0 < float(stats["present_rate"]) < 0.01, stats)
+    ok(0 < float(stats["rate_current"]) < 0.01, stats)
     ok(abs(float(stats["fill"]) - float(stats["expected_fill"])) < 0.05, stats)
     stats = as_dict(c.must("BLY.STATS", "q"))
-    ok(0 < float(stats["present_rate"]) < 0.001, stats)
+    ok(0 < float(stats["rate_current"]) < 0.001, stats)
     fails(c("BLY.DUMP", "b", 0), "ERR this filter is in RedisBloom's layout: dump it with BF.SCAN")
     fails(c("BLY.DUMP", "q", 0), "ERR this filter is in RedisBloom's layout: dump it with CF.SCAN")
-    fails(c("BLY.CLEAR", "b"), "ERR a filter in RedisBloom's layout cannot be emptied")
+    fails(c("BLY.CLEAR", "b"), "ERR a filter in RedisBloom's layout cannot be cleared")
     fails(c("BLY.MERGE", "b", "b"), "ERR filters in RedisBloom's layout cannot be merged")
     wait_sync(master, replica)
     eq(digests(r), digests(c))
@@ -437,7 +436,7 @@ def test_warning_when_overfull():
     c.must("BLY.ADD", "f", *range(100, 400))
     stats = as_dict(c("BLY.STATS", "f"))
     ok(stats["ratio"] > 1.5, stats)
-    ok(b"times the promised one" in stats["warning"], stats)
+    ok(b"times the requested one" in stats["warning"], stats)
 
 
 def test_check_while_loading():

@@ -73,7 +73,7 @@ def look_at_all(c):
         low, high = (480, 520) if removes else (580, 620)
         ok(low <= count <= high, f"{kind}: {count} keys")
         if kind != "hll":
-            rate = float(stats["present_rate"])
+            rate = float(stats["rate_current"])
             ok(0 < rate < 0.02, f"{kind}: {rate}")
             eq(stats["warning"], None, kind)
 

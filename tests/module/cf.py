@@ -7,7 +7,7 @@ from protocols import OK, WRONGTYPE, both, dump, events, load
 MAX_CAPACITY, RB_MAX_CAPACITY = 1 << 40, 1 << 30
 FULL = Error("Filter is full")
 TOO_MANY = Error("Maximum expansions reached")
-LOADING = Error("ERR filter is being loaded")
+LOADING = Error("ERR filter is being loaded; send its last chunk, or DEL the key")
 RB = "compat-layout yes"
 
 
@@ -179,8 +179,8 @@ def test_copies():
         for _ in range(room):
             t.says("CF.DEL k x", t.yes)
         t.says("CF.EXISTS k x", t.no)
-    why = Error("Filter is full for this item: it holds 8 copies of it, and a larger one would hold "
-                "no more; remove copies with CF.DEL, or use CF.ADDNX, which adds an item only once")
+    why = Error("Filter is full for this item: it has 8 copies of it, and a larger filter would not "
+                "help; remove copies with CF.DEL, or use CF.ADDNX, which adds an item only once")
     both(lambda t: exchange(t, 8, why))
     both(lambda t: exchange(t, 8), args="compat yes")
     both(lambda t: exchange(t, 4), args=RB)
@@ -360,7 +360,7 @@ def test_empty_scandump():
     def new(t):
         t.says("CF.RESERVE k 100", OK)
         t.refuses(["CF.SCANDUMP k 1", "CF.SCANDUMP k 7"],
-                  "ERR no dump of this filter is under way; start at 0")
+                  "ERR no dump of this filter was started; start at 0")
         chunks, _ = dump(t.client, "CF", "k")
         load(t.client, "CF", "copy", chunks)
         eq(*digests(t.client, "k", "copy").values())

@@ -255,7 +255,7 @@ def test_spelling():
 
 def test_sections_of_info():
     wanted = ("version filters own_filters redisbloom_bloom_filters redisbloom_cuckoo_filters "
-              "arriving_filters overfull_filters lost_filters memory_bytes "
+              "loading_filters overfull_filters lost_filters memory_bytes "
               "memory_pending_free_bytes max_filter_memory max_total_memory keyring_keys "
               "warn_ratio").split()
     with Server("bf.warn-ratio 2.5") as server, server.client() as c:

@@ -172,11 +172,11 @@ def test_arguments():
 
 def test_wrong_arguments():
     for args, says in (
-            ("bf-error-rate", "the argument 'bf-error-rate' has no value"),
-            ("bf-initial-size 5 compat", "the argument 'compat' has no value"),
-            ("colour red", "there is no argument 'colour'"),
-            ("colour", "there is no argument 'colour'"),
-            ('"" ""', "there is no argument ''"),
+            ("bf-error-rate", "argument 'bf-error-rate' needs a value"),
+            ("bf-initial-size 5 compat", "argument 'compat' needs a value"),
+            ("colour red", "unknown argument 'colour'"),
+            ("colour", "unknown argument 'colour'"),
+            ('"" ""', "unknown argument ''"),
             ("bf-error-rate 1", "argument 'bf-error-rate': Value for `bf-error-rate` must be in"),
             ("ERROR_RATE x", "argument 'ERROR_RATE': Invalid value for `bf-error-rate`"),
             ("cf-bucket-size 256", "Value for `cf-bucket-size` must be in the range [1, 255]"),
@@ -229,7 +229,7 @@ def test_loadex_and_twice():
         eq((get(c, "bf-error-rate"), get(c, "cf-error-rate")), ("0.003", "0.004"))
         eq(get(c, "bf-initial-size"), "100", "an argument of the load that failed")
         fails(c("MODULE", "LOAD", MODULE), "ERR")
-        ok("a module named bf is loaded already" in server.read_log(), "nothing says why")
+        ok("a module named bf is already loaded" in server.read_log(), "nothing says why")
         eq(get(c, "bf-error-rate"), "0.003")
         fails(c("MODULE", "UNLOAD", "bf"), "ERR")
 
@@ -261,22 +261,22 @@ def test_key_file():
         eq(reply, Simple("OK"))
         eq((get(c, "key-file"), keyring(c)), (good, 2))
         for text, why in (
-                ("", "holds no key"), ("# none\n", "holds no key"),
+                ("", "contains no key"), ("# none\n", "contains no key"),
                 (KEYS[0][:-1], "line 1 of the key file is not 32 hexadecimal digits"),
                 (KEYS[0] + "0", "line 1 of the key file is not 32"),
                 ("\n#\n" + KEYS[0] + "\n" + "g" * 32, "line 4 of the key file is not 32"),
                 (KEYS[0] + " \n", "line 1 of the key file is not 32"),
                 (KEYS[0] + "\r\n", "line 1 of the key file is not 32"),
                 ("\n".join((*KEYS, KEYS[1].lower())), "line 3 of the key file repeats a key"),
-                ("#" * (1 << 18), "it is no list of keys")):
+                ("#" * (1 << 18), "the key file is too large")):
             refused(c, "key-file", key_file(server, text, name="bad"), why)
             eq(keyring(c), 2)
-        refused(c, "key-file", server.folder, "not an ordinary file")
+        refused(c, "key-file", server.folder, "not a regular file")
         refused(c, "key-file", server.path("none"), "cannot open the key file")
         eq(keyring(c), 2)
-        ok("may read the key file" not in server.read_log(), "a warning without reason")
+        ok("can read the key file" not in server.read_log(), "a warning without reason")
         eq(put(c, "key-file", key_file(server, KEYS[1], 0o644, "open")), Simple("OK"))
-        ok("may read the key file" in server.read_log(), "no warning of a file open to all")
+        ok("can read the key file" in server.read_log(), "no warning of a file open to all")
         eq(keyring(c), 1)
         eq(put(c, "key-file", ""), Simple("OK"))
         eq(keyring(c), 0)

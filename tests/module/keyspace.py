@@ -241,7 +241,7 @@ def test_info_section():
         eq(int(now["filters"]), len(keys))
         eq(int(now["redisbloom_bloom_filters"]), 2)
         eq(int(now["redisbloom_cuckoo_filters"]), 1)
-        eq(int(now["arriving_filters"]), 3)
+        eq(int(now["loading_filters"]), 3)
         total = int(now["memory_bytes"])
         said = sum(c.must("MEMORY", "USAGE", k) for k in keys)
         ok(0.8 * said < total <= said, f"memory_bytes {total}, MEMORY USAGE {said}")
@@ -250,7 +250,7 @@ def test_info_section():
         ok(int(section()["overfull_filters"]) >= 0, "overfull_filters")
         c.must("FLUSHALL")
         gone = ("filters", "memory_bytes", "memory_pending_free_bytes", "overfull_filters",
-                "arriving_filters")
+                "loading_filters")
 
         def empty():
             now = section()

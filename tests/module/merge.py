@@ -26,8 +26,8 @@ def test_every_kind_that_can():
         told = as_dict(c.must("BLY.MERGE", f"{kind} 0", f"{kind} 2", f"{kind} 3"))
         eq(told["saturated"], kind == "window", kind)  # a generation is an eighth of a window
         ok(told["fill_before"] < told["fill_after"], f"{kind}: {told}")
-        ok(told["present_rate_before"] <= told["present_rate_after"], f"{kind}: {told}")
-        ok(told["promised_rate"] == 0.01 or kind == "hll", f"{kind}: {told}")
+        ok(told["rate_before"] <= told["rate_after"], f"{kind}: {told}")
+        ok(told["rate_requested"] == 0.01 or kind == "hll", f"{kind}: {told}")
         eq(c.must("BLY.CHECK", f"{kind} 0", *range(400)), [True] * 400, kind)
         if kind != "window":
             ok(360 <= told["keys_after"] <= 440, f"{kind}: {told}")
@@ -101,7 +101,7 @@ def test_saturation_is_told():
     eq(as_dict(c.must("BLY.MERGE", "f0", "f1"))["saturated"], True)
     told = as_dict(c.must("BLY.MERGE", "f2", *[f"f{n}" for n in (3, 4, 5, 6, 7)]))
     eq(told["saturated"], True)
-    ok(told["present_rate_after"] > 1.5 * told["promised_rate"], told)
+    ok(told["rate_after"] > 1.5 * told["rate_requested"], told)
     ok(told["keys_before"] >= 990 and told["keys_after"] > 5000, told)
 
 

@@ -129,7 +129,7 @@ def nothing_left(client):
         section = client.info("bf_filters")
         return {k: v for k, v in section.items() if v != "0" and k in (
             "bf_filters", "bf_own_filters", "bf_redisbloom_bloom_filters", "bf_overfull_filters",
-            "bf_redisbloom_cuckoo_filters", "bf_arriving_filters", "bf_memory_bytes",
+            "bf_redisbloom_cuckoo_filters", "bf_loading_filters", "bf_memory_bytes",
             "bf_memory_pending_free_bytes")}
     ok("bf_memory_bytes" in client.info("bf_filters"), "no INFO section")
     try:

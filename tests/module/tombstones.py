@@ -30,7 +30,7 @@ def check_lost(c, name):
     eq((c("BF.EXISTS", name, "a"), c("CF.EXISTS", name, "never")), (1, 1))
     eq((c("BF.MEXISTS", name, "a", "b"), c("CF.MEXISTS", name, "a", "b")), ([1, 1], [1, 1]))
     info = as_dict(c.must("BLY.INFO", name))
-    eq((info["kind"], info["lost"], info["arriving"]), (None, 1, 0))
+    eq((info["kind"], info["lost"], info["loading"]), (None, 1, 0))
     for words in (("BLY.ADD", name, "x"), ("BF.ADD", name, "x"), ("BF.MADD", name, "x", "y"),
                   ("BF.INSERT", name, "ITEMS", "x"), ("CF.ADD", name, "x"), ("CF.ADDNX", name, "x"),
                   ("CF.INSERT", name, "ITEMS", "x"), ("CF.DEL", name, "x"), ("CF.COMPACT", name),
@@ -85,7 +85,7 @@ def test_replica_never_says_no(path):
         eq(r("BF.EXISTS", name, "new1"), 1, name)
         ok(as_dict(r.must("BLY.INFO", name))["lost"], name)
     eq(lost_count(r), 4)
-    ok("is lost here" in replica.read_log(), "it is in the log")
+    ok("is lost on this server" in replica.read_log(), "it is in the log")
     ok("CRITICAL" not in replica.read_log(), "and no error was sent to the master")
     eq(r("BLY.CHECK", "plain", "a"), [0], "others are as they were")
     r.must("REPLICAOF", "NO", "ONE")
