@@ -154,6 +154,14 @@ def one_word(arg):
     return f"[{shown}]" if "optional" in flags else shown
 
 
+def undescribed(arguments):
+    """Names of the arguments, and of the parts of arguments, that have no summary."""
+    for each in map(as_dict, arguments):
+        if not 5 < len(each.get("summary", "")) < 80 or each["summary"].endswith("."):
+            yield each["name"]
+        yield from undescribed(each.get("arguments", []))
+
+
 def test_docs():
     with Server() as server, server.client() as c:
         for name, (_, _, access, _, _) in COMMANDS.items():
@@ -164,6 +172,7 @@ def test_docs():
             ok(about["complexity"].startswith("O("), name)
             eq((about["since"], about["group"], about["module"]), ("0.1.0", "module", "bf"), name)
             arguments = about.get("arguments", [])
+            eq(list(undescribed(arguments)), [], name)
             keys = {"none": 0, "merge": 2}.get(access, 1)
             for i, each in enumerate(arguments[:keys]):
                 each = as_dict(each)
