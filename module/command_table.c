@@ -8,7 +8,8 @@
 /* Every command exists since the first version. */
 #define SINCE "0.1.0"
 
-/* The arguments and key specifications of one command, with the entry that ends each list. */
+/* Sizes of the lists of arguments and of key specifications of one command, with the entry that
+ * ends each list. */
 enum { MAX_ARGS = 32, MAX_SPECS = 3 };
 
 /* What a command does with its keys. */

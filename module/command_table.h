@@ -58,7 +58,7 @@
 BM_COMMANDS(BM_DECLARE)
 #undef BM_DECLARE
 
-/* Registers all commands with what COMMAND DOCS and COMMAND INFO show of them. RM_ERR, logged, when
+/* Registers all commands and what COMMAND DOCS and COMMAND INFO show of them. RM_ERR, logged, when
  * the engine rejects one. */
 int bm_commands_start(rm_ctx *ctx);
 

@@ -19,7 +19,7 @@ bm_config bm_configs;
 
 typedef enum setting_kind { RATE, RATIO, NUMBER, BYTES, SWITCH, PATH } setting_kind;
 
-/* Engines have no settings with a fraction, so rates and ratios are registered as text. */
+/* Engines have no settings with fractions, so rates and ratios are registered as text. */
 typedef struct setting {
     const char *name;
     setting_kind kind;
@@ -27,7 +27,7 @@ typedef struct setting {
     void *value;          /* double, long long, unsigned long long or bool, by kind */
     long long min, max;
     const char *old_name; /* RedisBloom's older name of the argument */
-    bool shared;          /* RedisBloom has it under this name */
+    bool shared;          /* RedisBloom has a setting of this name */
     const char *initial;  /* `standard`, or the argument of loadmodule */
     double requested;     /* of a rate or ratio */
     rm_string *text;      /* of a rate, ratio or path: as given */
@@ -36,7 +36,7 @@ typedef struct setting {
 enum { MIN_EXPANSION = 0, MAX_EXPANSION = 32768, TEXT_SIZE = 64, WHY_SIZE = 256 };
 static const long long max_items = 1LL << 40;
 static const double max_ratio = 1e6;
-/* RedisBloom silently replaces higher rates by this one, and so do we under compat. */
+/* RedisBloom silently replaces higher rates by this one; so does this module with `compat`. */
 static const double compat_rate = 0.25;
 static rm_string *compat_rate_text;
 

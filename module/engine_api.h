@@ -1,4 +1,4 @@
-/* engine_api.h - the calls of the engine that this module uses, in our own declarations.
+/* engine_api.h - declares the calls of the engine that this module uses.
  *
  * Redis and Valkey pass a module one function, GetApi, through the first word of the context that
  * OnLoad receives. Every other call is resolved by name. Valkey registers its calls under Redis's

@@ -28,13 +28,13 @@ static inline bool bm_bf_accepts(const bm_key *key) {
 
 bool bm_cf_accepts(const bm_key *key);
 
-/* Whether the value has no filter, because it is a staged load or a tombstone. It may contain every
- * key. */
+/* Whether the value has no filter, because it is a staged load or a tombstone. Any key may be in
+ * the filter that it stands for. */
 static inline bool bm_has_no_filter(const bm_value *value) {
     return value->type == BM_FILTER && !value->as.filter;
 }
 
-/* The error for a command that needs the filter then. */
+/* The error of a command that needs the filter of such a value. */
 static inline const char *bm_no_filter_error(const bm_value *value) {
     return bm_is_tombstone(value) ? bm_tombstone_error(value) : BM_LOADING_ERROR;
 }
@@ -53,17 +53,18 @@ bool bm_can_add(rm_ctx *ctx, const bm_value *value);
 bool bm_may_write(rm_ctx *ctx, bm_key *key);
 
 /* After a write that failed: whether it was replayed, so that the value is a tombstone now and a
- * reply was sent (bm_tombstone_if_replayed). A full filter in RedisBloom's layout is full on its
- * master too, which replies that and replicates the command all the same: it gets no tombstone. */
+ * reply was sent (bm_tombstone_if_replayed). A full filter in RedisBloom's layout gets no
+ * tombstone: it is full on its master too, which replicates the command although it failed. */
 bool bm_write_failed(rm_ctx *ctx, bm_key *key, bly_status status);
 
-/* Whether an add changes the filter even when it contains the key: where copies are counted, or
- * keys age (by time, or by the number of adds). Of what BF.* and CF.* create these are the cuckoo
- * filters. An hll reports exactly whether an add changed it. */
+/* Whether an add changes the filter even when it contains the key: true where copies are counted,
+ * or keys age (by time, or by the number of adds). Of the filters that BF.* and CF.* create, this
+ * is true of cuckoo filters. It is false of an hll, which reports exactly whether an add changed
+ * it. */
 bool bm_add_always_changes(const bm_value *value);
 
 /* Whether `n` more keys might exceed the capacity of a filter created with NONSCALING. False for
- * what is replayed: a write that the master made, or that the AOF contains, is not refused. */
+ * replayed writes, which are never refused. */
 bool bm_would_exceed_capacity(rm_ctx *ctx, const bm_value *value, size_t n);
 static inline bool bm_is_capped(rm_ctx *ctx, const bm_value *value, size_t n) {
     return value->type == BM_FILTER && value->traits.nonscaling &&
@@ -76,19 +77,19 @@ bly_status bm_add_many_capped(bly_filter *f, const bly_bytes *keys, size_t n, ui
                               bly_batch_result *tally);
 
 /* How many sub-filters a cuckoo filter of RedisBloom's type may have after an add; 0: any number,
- * for what is replayed. */
+ * for replayed writes. */
 uint64_t bm_max_rb_filters(rm_ctx *ctx);
 
 /* ---- options --------------------------------------------------------------------------------- */
 
-/* Whether options are parsed by RedisBloom's lax rules: with `compat`, and for what is replayed,
+/* Whether options are parsed by RedisBloom's lax rules: with `compat`, and for replayed commands,
  * because the master may be RedisBloom. */
 bool bm_lax_options(rm_ctx *ctx);
 
 /* Parses a rate as RedisBloom does: any number except NaN. Its error for a rate outside (0, 1)
  * differs by command, so the caller checks that. */
 bool bm_parse_rate(const rm_string *arg, double *out);
-/* RedisBloom uses 0.25 for rates above 0.25. So do we when `lax`. */
+/* The rate that is used: when `lax`, rates above 0.25 become 0.25, as in RedisBloom. */
 double bm_clamp_rate(double rate, bool lax);
 
 #endif

@@ -1,7 +1,7 @@
 /* bf_cf_info.c - BF.INFO, BF.DEBUG, CF.INFO and CF.DEBUG.
  *
  * The fields are the same for every filter. For RedisBloom's types the numbers are those that
- * RedisBloom returns. For our own type they are the real ones, except that bucket size and
+ * RedisBloom returns. For our own type they describe our layout, except that bucket size and
  * iterations are as requested.
  */
 #include "command_table.h"

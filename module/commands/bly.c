@@ -75,7 +75,7 @@ double bm_bly_rate(const bm_value *value) {
 
 /* ---- ADD ------------------------------------------------------------------------------------- */
 
-/* The memory limits are those that bm_key_open set: none for what is replayed. */
+/* bm_key_open has set the memory limits: none for replayed writes. */
 static bly_status add_items(rm_ctx *ctx, bm_value *value, bm_items *items,
                             bly_batch_result *tally) {
     const bly_bytes *keys = items->keys;
@@ -300,7 +300,7 @@ int bm_bly_cardinality(rm_ctx *ctx, rm_string **argv, int argc) {
     return RM_OK;
 }
 
-/* The library computes ages by the window's clock, which may be a step behind the present. */
+/* How far the window's clock, from which the library computes ages, is behind the present. */
 static uint64_t clock_delay(const bly_filter *f) {
     bly_window_info info = {.struct_size = sizeof info};
     uint64_t now = (uint64_t)rm.Milliseconds();
@@ -361,8 +361,8 @@ int bm_bly_clear(rm_ctx *ctx, rm_string **argv, int argc) {
     return RM_OK;
 }
 
-/* A key that is not the same window as on the master is ignored: the commands that made the
- * difference come, or came, through the same replication stream. */
+/* A key that is not the same window as on the master is ignored: the replication stream contains,
+ * before or after this command, the commands that made the difference. */
 int bm_bly_tick(rm_ctx *ctx, rm_string **argv, int argc) {
     uint64_t now;
     if (argc != 3)
@@ -392,7 +392,7 @@ static int noop_one(rm_ctx *ctx, rm_string **argv) {
     return RM_OK;
 }
 
-/* Does everything that a query does except for the lookup: what remains is the engine's share. */
+/* Does everything that a query does except for the lookup, so its time is the engine's overhead. */
 int bm_bly_noop(rm_ctx *ctx, rm_string **argv, int argc) {
     bm_items items;
     if (argc < 3)

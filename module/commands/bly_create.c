@@ -96,7 +96,7 @@ typedef struct parser {
     bm_create_params *out;
 } parser;
 
-/* The beginning of an argument, with printable characters only, for an error. */
+/* The beginning of an argument for an error, with other than printable characters replaced. */
 static const char *printable(const rm_string *arg, char *to, size_t size) {
     bly_bytes from = bm_bytes(arg);
     size_t n = from.size < size ? from.size : size - 1;
@@ -142,7 +142,8 @@ static const char *next_marker(unsigned *at) {
     return *at < 2 ? names[(*at)++] : NULL;
 }
 
-/* A name as the library spells it: in lower case. Empty if it is too long or contains a NUL. */
+/* Copies a name in lower case, as the library spells it. An empty string if the name is too long or
+ * contains a zero byte. */
 static void lower(const rm_string *arg, char *to, size_t size) {
     bly_bytes from = bm_bytes(arg);
     size_t n = from.size < size ? from.size : 0;
@@ -232,7 +233,8 @@ static bool parse_layout(parser *in, rm_string *value) {
     return true;
 }
 
-/* KEYED, and the id of a key if one follows: sixteen hexadecimal digits, which no option is. */
+/* Parses what follows KEYED: optionally the id of a key, 16 hexadecimal digits. No option has such
+ * a name. */
 static void parse_key(parser *in) {
     in->out->keyed = true;
     if (in->at == in->argc)
@@ -396,8 +398,8 @@ static bool check_options(parser *in) {
            check_base(in) && check_kinds(in);
 }
 
-/* FACE and the options that go with it are only for the kinds that BF.* and CF.* create: they
- * replicate them to replicas. */
+/* FACE and the options that need it replicate creations by BF.* and CF.*, so they are accepted only
+ * for the kinds that those create. */
 static bool check_traits(parser *in) {
     const bm_create_params *params = in->out;
     bool has_traits =
@@ -456,7 +458,7 @@ static void fill_params(parser *in) {
     t->max_iterations = (uint16_t)in->whole[O_MAXITERATIONS];
 }
 
-/* The face follows from RedisBloom's type. Without EXPANSION the filter does not grow. */
+/* The face follows from RedisBloom's type. A filter without EXPANSION does not grow. */
 static void fill_redisbloom(parser *in) {
     bm_traits *t = &in->out->traits;
     if (in->out->layout == BM_LAYOUT_RB_BLOOM) {

@@ -146,8 +146,8 @@ static void add_all(bm_reply_map *map, const bm_value *value) {
         add_redisbloom(map, value);
 }
 
-/* Fields of tombstones and staged loads. RedisBloom's chunks come in any order, so only that there
- * is a staged load is shown, and not how many bytes were received. */
+/* Fields of tombstones and staged loads. RedisBloom's chunks come in any order, so for them the
+ * number of received bytes is not shown. */
 static void add_staged(bm_reply_map *map, const bm_value *value) {
     const char *reason = bm_removed_text(value->traits.removed_kind);
     bm_map_bool(map, "lost", bm_is_tombstone(value));

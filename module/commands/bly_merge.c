@@ -1,4 +1,4 @@
-/* bly_merge.c - BLY.MERGE: adds the contents of other filters to a filter, of all of them or none.
+/* bly_merge.c - BLY.MERGE: adds the contents of all other filters to a filter, or of none.
  *
  * A single union changes nothing when it fails, but one of several may fail after others succeeded.
  * For kinds that consist of bits or counters alone, a union fails only if the filters do not match,
@@ -29,7 +29,7 @@ static bool cannot_fail(bly_kind kind) {
     }
 }
 
-/* Of a source that is a filter: NULL, or why it cannot be united with the destination. */
+/* Returns NULL, or why a source that has a filter cannot be united with the destination. */
 static const char *mismatch(rm_ctx *ctx, const bm_key *to, bm_key *from) {
     if (from->type != BM_FILTER)
         return "it is in RedisBloom's layout";

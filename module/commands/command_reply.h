@@ -13,9 +13,9 @@
 
 /* Functions that return int return RM_OK, so that a command can end with `return bm_error(...)`. */
 
-/* Whether the client speaks RESP3. The engine converts booleans to 1 and 0, and maps to arrays, for
- * clients that do not. The engine computes all of its flags for this call, so use it only for
- * replies that differ in more than that. */
+/* Whether the client uses RESP3. For clients that do not, the engine converts booleans to 1 and 0,
+ * and maps to arrays. This call is slow, because the engine computes all of its flags, so use it
+ * only for replies that differ in more than that. */
 bool bm_resp3(rm_ctx *ctx);
 
 /* An error formatted as by printf, of at most 1023 bytes. The text begins with its code ("ERR

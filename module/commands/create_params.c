@@ -15,10 +15,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A capacity that the user gave is usually right, and growth is only a safety. So the first level
- * gets most of the false-positive rate (docs/kinds/scalable.md). The shares are a compromise
- * between a filter that does not grow (at 1%: 10.7 bits per key, 10.4 for cuckoo) and one that grew
- * a thousandfold (19.9, 17.4). */
+/* A capacity that the user gave is usually right, so the filter seldom grows. The first level gets
+ * most of the false-positive rate (docs/kinds/scalable.md). The shares are a compromise between a
+ * filter that does not grow (at 1%: 10.7 bits per key, 10.4 for cuckoo) and one that grew a
+ * thousandfold (19.9, 17.4). */
 static const double BF_KNOWN_SHARE = 0.75, CF_KNOWN_SHARE = 0.8;
 
 /* The kind of a filter that does not grow: of the two with blocks of 512 bits the faster one,
@@ -76,8 +76,8 @@ bm_create_params bm_create_params_cf(double error, uint64_t capacity, uint16_t b
 
 /* ---- filters --------------------------------------------------------------------------------- */
 
-/* An overlay borrows its base, which belongs to another key. So the new filter is a clone of the
- * overlay, which owns a copy of the base. */
+/* An overlay borrows its base, which belongs to another key. The new filter is therefore a clone of
+ * the overlay: a clone owns a copy of the base. */
 static bly_status create_overlay(const bly_filter *base, const bly_spec *spec, bly_filter **out) {
     bly_filter *overlay;
     bly_status status = bly_overlay_over(base, &spec->overlay, spec->allocator, &overlay);

@@ -1,8 +1,8 @@
-/* create_params.h - the parameters of a filter to be created, and the one function that creates it.
+/* create_params.h - the parameters of a filter to be created, and the function that creates it.
  *
- * BF.RESERVE, BF.ADD, CF.INSERT and the rest fill them in. BLY.RESERVE parses them from its
- * arguments. Every creation is replicated as the BLY.RESERVE that spells out all parameters, seed
- * and defaults included. So a replica, or a server that replays its AOF, creates the same filter
+ * BF.RESERVE, BF.ADD, CF.INSERT and others fill them in. BLY.RESERVE parses them from its
+ * arguments. Every creation is replicated as a BLY.RESERVE with all parameters, including the seed
+ * and the defaults. So a replica, or a server that replays its AOF, creates the same filter
  * whatever its own configuration is.
  */
 #ifndef BLOOMERY_MODULE_CREATE_PARAMS_H

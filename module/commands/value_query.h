@@ -20,8 +20,8 @@ uint64_t bm_value_max_copies(const bm_value *value, bly_bytes item);
 /* The number of items, of a value that has a filter. */
 uint64_t bm_value_count(const bm_value *value);
 
-/* EXISTS and MEXISTS of the commands that accept such keys. A missing key contains no item. With
- * `compat` neither does a key of another type, because RedisBloom makes no difference. */
+/* EXISTS and MEXISTS, for keys that `accepts` accepts. A missing key contains no item. With
+ * `compat` a key of another type contains none either, as in RedisBloom. */
 typedef bool (*bm_accepts_fn)(const bm_key *key);
 int bm_exists(rm_ctx *ctx, rm_string **argv, int argc, bm_accepts_fn accepts);
 int bm_mexists(rm_ctx *ctx, rm_string **argv, int argc, bm_accepts_fn accepts);

@@ -6,11 +6,11 @@
  *
  * LOAD stages the received chunks under the key, beside the filter that they will replace, if there
  * is one. Every accepted chunk is replicated as it came, so a replica that becomes the master can
- * continue where the old master was. The last chunk may complete a damaged file. Then all of it is
- * dropped here, and the replicas are told to drop what they have. A replicated chunk that cannot be
- * applied leaves a tombstone (runtime/tombstone.h).
+ * continue where the old master was. If the last chunk completes a damaged file, all of it is
+ * dropped here, and a replicated command makes the replicas drop it. A replicated chunk that cannot
+ * be applied leaves a tombstone (runtime/tombstone.h).
  *
- * LOAD without a byte, and with a META of a tombstone, makes the key a tombstone: this is how
+ * LOAD without bytes, but with the META of a tombstone, makes the key a tombstone: this is how
  * tombstones are written to the AOF.
  */
 #include "command_table.h"

@@ -5,7 +5,8 @@
  *
  * A filter that is being loaded is a staged load in a value of our own type (redisbloom_chunks.h
  * for RedisBloom's chunks, staged_file.h for ours). The key shows no filter before it is whole. A
- * header for a key with a staged load starts again, so that an interrupted script can be run again.
+ * header for a key with a staged load starts the load again, so that an interrupted script can be
+ * run again.
  *
  * Every accepted chunk is replicated as it came. A chunk that completes a damaged filter is not:
  * the staged load is dropped, and that is replicated.

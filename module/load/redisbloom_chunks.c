@@ -6,7 +6,7 @@
  * which covers all data. There are at most MAX_RANGES of them, otherwise the list would need more
  * memory, and changing it more time, than the data.
  *
- * The structure belongs to a value of its own from the beginning, which becomes the key's value in
+ * The structure belongs to a separate value from the beginning, which becomes the key's value at
  * the end.
  */
 #include "load/redisbloom_chunks.h"

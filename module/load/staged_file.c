@@ -68,7 +68,8 @@ static bool add_block(bm_staged_file *s, size_t size) {
     return true;
 }
 
-/* At once, so that memory is freed as fast as the filter uses it; except for very large blocks. */
+/* Frees at once, so that memory is freed as fast as the filter uses it, except for very large
+ * blocks. */
 static void free_chunk(bm_staged_file *s, chunk *c) {
     bly_allocator a = bm_allocator(&s->own);
     if (c->size <= BM_BIG_BLOCK)

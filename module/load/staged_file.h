@@ -1,9 +1,8 @@
 /* staged_file.h - a staged load of a filter's file (by BLY.LOAD, native LOADCHUNK or an RDB
  * stream), kept beside the filter that it will replace until it is complete and has been checked.
  *
- * The received chunks are on an account of their own, so that they do not count against the limit
- * of the filter that is still in use. Memory grows with the bytes received, never with the
- * announced size.
+ * The received chunks are on a separate account, so that they do not count against the limit of the
+ * filter that is still in use. Memory grows with the bytes received, never with the announced size.
  */
 #ifndef BLOOMERY_MODULE_STAGED_FILE_H
 #define BLOOMERY_MODULE_STAGED_FILE_H

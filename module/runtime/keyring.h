@@ -14,13 +14,14 @@
  * bytes, says what is wrong. */
 bool bm_keyring_read(const char *path, char *why, size_t size);
 
-/* Grows with every file that is read. */
+/* Increases whenever the ring is replaced. */
 uint64_t bm_keyring_version(void);
 size_t bm_keyring_size(void);
-/* Both results are valid until the next bm_keyring_read. A filter copies its hasher.
- * The hasher of the i-th key; NULL past the last. */
+/* The hasher of the i-th key; NULL past the last. Valid until the next bm_keyring_read, but a
+ * filter copies its hasher. */
 const bly_hasher *bm_keyring_at(size_t i);
-/* The hasher with that id (bly_hasher.seed); NULL when its key is not in the ring. */
+/* The hasher with that id (bly_hasher.seed), valid as long; NULL when its key is not in the
+ * ring. */
 const bly_hasher *bm_keyring_find(uint64_t id);
 
 #endif

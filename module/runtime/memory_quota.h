@@ -1,9 +1,9 @@
-/* memory_quota.h - how much memory the server as a whole may use: the engine's maxmemory, and the
- * memory of the machine or container.
+/* memory_quota.h - how much memory the whole server may use: the engine's maxmemory, and the memory
+ * of the machine or container.
  *
  * A filter allocates its memory when it is created, and a command of a few bytes can request any
- * size. To make room for it the engine would evict all other keys. So what cannot fit is refused
- * before it is allocated. Nothing is refused while loading, or on a replica: that would lose data
+ * size. The engine would evict all other keys to make room for it. So what cannot fit is refused
+ * before it is allocated. Nothing is refused while loading, or on a replica, which would lose data
  * that the master has.
  */
 #ifndef BLOOMERY_MODULE_MEMORY_QUOTA_H

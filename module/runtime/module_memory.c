@@ -6,11 +6,11 @@
  * Only the partial pages at its ends, which it shares with other blocks, are written to. Whether
  * this works for the engine's memory is tried at the start, on a real block.
  *
- * Freeing. What takes time is giving pages back. So they are detached from the block
- * (page_release.h), which is then freed at once: the engine expects that when it evicts keys until
- * it has enough memory. Only the pages wait for the thread. Where the system cannot detach pages,
- * which is tried at the start too, the whole block waits. The queue is a list whose links are in
- * the pages themselves, so that freeing needs no memory.
+ * Freeing. Giving pages back takes time. So they are detached from the block (page_release.h),
+ * which is then freed at once: the engine expects that when it evicts keys until it has enough
+ * memory. Only the pages wait for the thread. Where the system cannot detach pages, which is also
+ * tried at the start, the whole block waits. The queue is a list whose links are in the pages
+ * themselves, so that freeing needs no memory.
  *
  * The engine's own threads, which free lazily what is unlinked, evicted or flushed, give the pages
  * back themselves: they block no client, and the engine waits for them when it needs memory.

@@ -27,8 +27,8 @@ typedef enum bm_refusal {
 /* The memory of one key's value. Zero it, then use bm_allocator. */
 typedef struct bm_account {
     uint64_t bytes;     /* as the engine's allocator rounds them */
-    bool unlimited;     /* while loading, and for what is replayed */
-    bool staged;        /* a staged load: of the limits only max-total-memory applies */
+    bool unlimited;     /* while loading, and for replayed writes */
+    bool staged;        /* a staged load: only max-total-memory limits it */
     bool untracked;     /* bookkeeping: no limits, and not part of bm_memory_total */
     bm_refusal refusal; /* why the last allocation failed */
 } bm_account;

@@ -1,5 +1,5 @@
-/* page_release.h - zeroes and frees large blocks by their pages, without touching their bytes. All
- * of a block consists of whole pages, except for the partial pages at its ends.
+/* page_release.h - zeroes and frees large blocks by their pages, without touching their bytes. Only
+ * the partial pages at the ends of a block are treated byte by byte, or left alone.
  */
 #ifndef BLOOMERY_MODULE_PAGE_RELEASE_H
 #define BLOOMERY_MODULE_PAGE_RELEASE_H
@@ -13,8 +13,8 @@ void bm_pages_zero(void *block, size_t size);
 /* Gives the pages back in steps. The block's contents are undefined afterwards. */
 void bm_pages_drop(void *block, size_t size);
 
-/* Whether bm_pages_detach works on this system, tried on a page of its own. To be checked before
- * the first call of bm_pages_detach. */
+/* Whether bm_pages_detach works on this system, tried on a page. To be checked before the first
+ * call of bm_pages_detach. */
 bool bm_pages_can_detach(void);
 
 /* Moves the pages of a block that is about to be freed to another address, which is returned, so

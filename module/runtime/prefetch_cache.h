@@ -4,8 +4,8 @@
  * Opening a key takes the engine about as long as a cache line of a large filter takes to come from
  * memory. So a command on one item first prefetches the lines that the item would use in the filter
  * that the name had last time, and opens the key meanwhile. The remembered addresses are only a
- * hint (<bloomery/host/prefetch.h>): they may be outdated in every way, so the lookup itself always
- * uses the filter that the key has now, which is then remembered.
+ * hint (<bloomery/host/prefetch.h>) and may be outdated in every way. So the lookup always uses the
+ * filter that the key has now, which is then remembered.
  */
 #ifndef BLOOMERY_MODULE_PREFETCH_CACHE_H
 #define BLOOMERY_MODULE_PREFETCH_CACHE_H

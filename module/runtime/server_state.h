@@ -1,9 +1,10 @@
 /* server_state.h - whether the server can answer for its data now, and whether it replays writes.
  *
- * It cannot answer while it loads its data: a missing key may come yet. Nor can a replica without
- * its master, if it is configured not to serve stale data (replica-serve-stale-data no).
+ * It cannot answer while it loads its data, because a missing key may still be loaded. A replica
+ * without its master cannot either, if it is configured not to serve stale data
+ * (replica-serve-stale-data no).
  *
- * Asking the engine for its state takes longer than a lookup in a filter. So the answers are kept
+ * A query of the engine's state takes longer than a lookup in a filter. So the results are cached
  * until an event of the engine invalidates them.
  */
 #ifndef BLOOMERY_MODULE_SERVER_STATE_H
@@ -13,7 +14,7 @@
 
 #include <stdbool.h>
 
-/* Set by events: the state must be asked for again. */
+/* Set by events: the state must be queried again. */
 extern bool bm_readiness_unknown, bm_role_unknown;
 bool bm_readiness_check(rm_ctx *ctx);
 bool bm_role_check_follows(rm_ctx *ctx);
@@ -28,9 +29,9 @@ static inline bool bm_is_loaded_master(rm_ctx *ctx) {
     return !bm_role_unknown || !bm_role_check_follows(ctx);
 }
 
-/* Whether the current command is replayed: it comes from a master, the AOF or an RDB file. Such
- * writes have been made and answered elsewhere, so no limit applies to them, and windows do not
- * advance by this server's clock. */
+/* Whether the current command is replayed: it comes from a master, the AOF or an RDB file. Its
+ * reply has already been sent, by the master or before a restart. So no limit applies to it, and
+ * windows do not advance by this server's clock. */
 bool bm_is_replayed(rm_ctx *ctx);
 /* The same where there is no client, as when values are loaded or copied: the server is loading, or
  * is a replica. */

@@ -10,7 +10,7 @@
 
 /* ---- removed kinds --------------------------------------------------------------------------- */
 
-/* The text of one error at a time. */
+/* Returns a static text, which the next call overwrites. */
 static const char *removed_error(const bly_removed_kind *kind) {
     static char text[160];
     if (!kind)
@@ -58,7 +58,7 @@ bool bm_tombstone_set(rm_ctx *ctx, bm_key *key) {
 }
 
 /* Writes the tombstone to the AOF of this server, as a BLY.LOAD. Replicas of a replica receive the
- * writes of its master, and find out themselves whether they can apply them. */
+ * writes of the master, so each of them makes its own tombstones. */
 static void replicate_tombstone(rm_ctx *ctx, const bm_key *key) {
     uint8_t meta[BM_TRAITS_BYTES];
     bm_traits_encode(&key->value->traits, meta);

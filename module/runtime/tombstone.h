@@ -1,13 +1,13 @@
 /* tombstone.h - marks a key whose filter could not be replicated or loaded: the server knows that
  * there is a filter, but not its contents.
  *
- * A replica, or a server that reads its AOF, cannot refuse a write: it has been made and answered.
- * But it may be unable to apply it, because it lacks the filter's secret key or memory. A filter
- * that misses one key would deny that key from then on. A filter that was dropped would be created
- * again, empty, by the next add. So the key gets a tombstone: a bloomery1 value with the trait
- * `tombstone` and no filter. BLY.CHECK replies null for it, BF.EXISTS and CF.EXISTS that it may
- * contain the item, later writes of the master are skipped, and writes of clients are refused with
- * the reason. Tombstones are saved, copied and replicated like filters.
+ * A replica, or a server that reads its AOF, cannot refuse a write, because its reply has already
+ * been sent. But it may be unable to apply the write, because it lacks the filter's secret key or
+ * memory. A filter that misses one key would deny that key from then on. A filter that was dropped
+ * would be created again, empty, by the next add. So the key gets a tombstone: a bloomery1 value
+ * with the trait `tombstone` and no filter. BLY.CHECK replies null for it, BF.EXISTS and CF.EXISTS
+ * that it may contain the item, later writes of the master are skipped, and writes of clients are
+ * refused with the reason. Tombstones are saved, copied and replicated like filters.
  *
  * A tombstone ends when the key is deleted, or replaced by a whole filter: from the master in a
  * full synchronization, by RESTORE ... REPLACE, or by BLY.LOAD ... REPLACE.
@@ -37,11 +37,12 @@ static inline bool bm_is_tombstone(const bm_value *value) {
     return value->traits.tombstone;
 }
 
-/* For a command that cannot make its write to the key, which is open for writing. False: it came
- * from a client, which must get its error, or the key is of another type. True: it is replayed. The
- * key is a tombstone from now on, if it was none before, and the reason (the text of an error) was
- * logged. A reply was sent that is no error: no client waits for it, and the engine counts errors
- * of replayed commands as failures of the server. key->value may have changed. */
+/* For a command that cannot make its write to the key, which is open for writing. False: the
+ * command came from a client, to which the caller must reply with an error, or the key is of
+ * another type. True: the command is replayed. The key is a tombstone now, and the reason (the text
+ * of an error) was logged if it was none before. A reply was sent that is not an error: no client
+ * waits for it, and the engine counts errors of replayed commands as failures of the server.
+ * key->value may have changed. */
 bool bm_tombstone_if_replayed(rm_ctx *ctx, bm_key *key, const char *why);
 /* The same, without the reply. */
 bool bm_tombstone_without_reply(rm_ctx *ctx, bm_key *key, const char *why);

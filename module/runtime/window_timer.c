@@ -1,21 +1,21 @@
 /* window_timer.c - the timed windows, in the order in which they must be advanced next.
  *
- * Advancing a window clears the bits of its next generation in every cache line.
- * bly_window_advance does as much of that as time has passed in the slice, so frequent calls do a
- * little each. Here a slice is divided into parts that each clear at most PART_BYTES of the filter,
- * and the timer fires at the end of each part. That is 30 microseconds of work, and up to 300 where
- * the system must find the pages first (measured on a virtual machine, where a page takes it 3). A
- * small window is one part, and advances once per slice. An empty window need not advance at all:
- * there is nothing to clear, and the next add sets its clock.
+ * Advancing a window clears the bits of its next generation in every cache line. bly_window_advance
+ * clears a share of them that corresponds to the time passed in the slice, so each of many calls
+ * does little. Here a slice is divided into parts that each clear at most PART_BYTES of the filter,
+ * and the timer fires at the end of each part. A part takes 30 microseconds, and up to 300 if its
+ * pages are not mapped yet (measured on a virtual machine, with 3 microseconds for a page). A small
+ * window is one part, and advances once per slice. An empty window need not advance at all: there
+ * is nothing to clear, and the next add sets its clock.
  *
- * A window that is late by more than its slice (because it was loaded from disk, say) catches up
- * part by part too, for half a millisecond at a time, or longer where the server's other work
- * delays the timer: to the end of the slice where its clock stands, from there directly to the
- * present slice, and through that. Each add does a part. But adds do not wait: a key must be added
- * to the present slice. So the whole rest of a slice is cleared in one pass where the timer could
- * not keep up: when a key is added to a window that has just been loaded, or on a server that is
- * busy with adds alone. Windows whose slices are too short for their work are refused to clients
- * (bm_window_min_span).
+ * A window may be late by more than its slice, for example because it was loaded from disk. The
+ * timer then advances it part by part: to the end of the slice of its clock, from there directly to
+ * the present slice, and through that. It works for half a millisecond at a time, or longer if the
+ * server's other work delays it. Each add also does a part. But an add does not wait for the rest,
+ * because a key must be added to the present slice. So where the timer could not keep up, an add
+ * clears the whole rest of a slice in one pass: in a window that has just been loaded, or on a
+ * server that is busy only with adds. Clients cannot create windows whose slices are too short for
+ * this work (bm_window_min_span).
  *
  * Entries are kept in a binary heap, the earliest first. An entry names its window by database and
  * key, because BLY.TICK needs them, and by the value, to check that the key still has it. Once
@@ -184,7 +184,8 @@ static uint64_t step_of(const bly_filter *f, const bly_window_info *info, uint64
     return info->slice > parts ? info->slice / parts : 1;
 }
 
-/* A millisecond for each MiB: clearing takes an eighth of that once the pages are in memory. */
+/* The minimum is a millisecond for each MiB. Clearing takes an eighth of that once the pages are in
+ * memory. */
 uint64_t bm_window_min_span(const bly_filter *f) {
     bly_window_info info = {.struct_size = sizeof info};
     if (bly_window_get_info(f, &info) != BLY_OK || info.span == 0)
@@ -197,8 +198,8 @@ uint64_t bm_window_min_span(const bly_filter *f) {
     return min_slice * slices;
 }
 
-/* The last end of a step that is not after `now`. Slices begin at multiples of their length, and
- * their first steps with them: so a key is always added to the slice of its time. */
+/* The last end of a step that is not after `now`. Slices begin at multiples of their length, and a
+ * step begins with each slice, so a key is always added to the slice of its time. */
 static uint64_t step_before(uint64_t now, uint64_t slice, uint64_t step) {
     return now - now % slice % step;
 }
@@ -219,8 +220,8 @@ static uint64_t cpu_time(void) {
     return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
 }
 
-/* Only the slice must be the present one. Within the slice a few steps are enough: the timer does
- * the rest. */
+/* The window must be in the present slice. Within the slice a few steps are enough, because the
+ * timer makes the others. */
 void bm_window_advance(rm_ctx *ctx, bm_key *key) {
     bly_window_info info = {.struct_size = sizeof info};
     if (!key->value || !is_timed(key->value, &info) || bm_is_replayed(ctx))

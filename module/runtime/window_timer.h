@@ -1,9 +1,9 @@
 /* window_timer.h - advances timed windows, by a timer and before writes.
  *
- * The library reads no clock, the master does. It advances a window's clock before adds, in steps
+ * The library reads no clock; the master does. It advances a window's clock before adds, in steps
  * of 1/256 of a slice (a millisecond at least), and by a timer, so that clearing expired
  * generations is spread out even without adds. It replicates each step as BLY.TICK. A replica, or a
- * server that loads, advances its windows only by these commands: so all copies are the same, byte
+ * server that loads, advances its windows only by these commands, so all copies are the same, byte
  * for byte.
  */
 #ifndef BLOOMERY_MODULE_WINDOW_TIMER_H
@@ -22,8 +22,8 @@ void bm_window_timer_remove(bm_value *value);
  * filters, or when the write is replayed. */
 void bm_window_advance(rm_ctx *ctx, bm_key *key);
 
-/* Of a timed window whose slices are too short for the work of clearing them: the shortest span
- * with which they would not be. Such a window would keep the server busy. 0 for all others. */
+/* The minimum span for a timed window of this size, if the span of this one is shorter: clearing
+ * expired generations would keep the server busy. 0 for all other filters. */
 uint64_t bm_window_min_span(const bly_filter *f);
 
 /* Starts the timer. */

@@ -12,8 +12,8 @@
  *
  * Secret keys are never saved: a file names its key by an id.
  *
- * Versions before 0.2 saved kinds that were removed. Such a file is read to its end and dropped,
- * and a tombstone takes its place, so that the server starts with all other keys.
+ * Versions before 0.2 saved kinds that were removed. A file of such a kind is read to its end and
+ * dropped, and a tombstone replaces it, so that the server starts with all other keys.
  */
 #include "load/redisbloom_chunks.h"
 #include "load/staged_file.h"
@@ -113,7 +113,7 @@ static bly_status skip_pieces(rm_io *io, uint64_t left) {
     return BLY_OK;
 }
 
-/* The first bytes of a file, which tell its kind and that of an overlay's base. */
+/* The first bytes of a file, which contain its kind and, of an overlay, that of its base. */
 typedef struct file_start {
     uint8_t bytes[2 * BLY_FILE_HEADER];
     size_t size;
@@ -198,13 +198,13 @@ static bly_status load_staged_file(rm_io *io, bm_value *value) {
         load_file(io, value, &traits, total, received, &removed, &value->staged_file);
     if (status != BLY_EUNSUPPORTED)
         return status;
-    /* What is there already stays. */
+    /* Keep the filter or tombstone that was loaded before. */
     return value->as.filter || bm_is_tombstone(value) ? BLY_OK
                                                       : replace_by_tombstone(io, value, removed);
 }
 
-/* Valid are a filter, a staged file that will replace it, or both; or RedisBloom's chunks. Only a
- * tombstone has nothing, or a staged file. */
+/* A value has a filter, a staged file, both, or RedisBloom's chunks. A tombstone has nothing, or a
+ * staged file. */
 static bool is_valid(uint64_t has, const bm_traits *traits) {
     if (traits->tombstone)
         return has == 0 || has == HAS_STAGED_FILE;
@@ -288,7 +288,7 @@ static void emit_chunk(void *ctx, uint64_t at, const void *data, size_t size) {
     emit(ctx, data, size);
 }
 
-/* A BLY.LOAD without a byte, whose META is that of a tombstone. */
+/* A BLY.LOAD without bytes, whose META is that of a tombstone. */
 static void emit_tombstone(rm_io *io, rm_string *key, const bm_traits *traits) {
     uint8_t meta[BM_TRAITS_BYTES];
     bm_traits_encode(traits, meta);

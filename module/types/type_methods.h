@@ -10,7 +10,7 @@ int bm_type_redisbloom_start(rm_ctx *ctx);
 /* ---- methods that do not depend on the type -------------------------------------------------- */
 
 size_t bm_type_mem_usage(const void *value);
-/* More than 64, from which on the engine frees in the background, for anything of 1 MiB or more. */
+/* More than 64 for values of 1 MiB or more: above 64 the engine frees in the background. */
 size_t bm_type_free_effort(rm_string *key, const void *value);
 void bm_type_free(void *value);
 
@@ -31,8 +31,8 @@ void bm_rb_save(rm_io *io, const bm_value *value);
 /* NULL, logged, when the stream is not valid. */
 bm_value *bm_rb_load(rm_io *io, bm_value_type type, int encver);
 void bm_rb_digest(rm_digest *digest, const bm_value *value);
-/* Removes the library's limit for untrusted filters: here the account has the limits
- * (module_memory.h), and none for what is replicated. */
+/* Removes the library's limit for the growth of untrusted filters. The account has the limits
+ * (module_memory.h), and none for replicated writes. */
 void bm_rb_lift_growth_limit(bm_value *value);
 /* NULL: no memory. */
 bm_value *bm_rb_clone(const bm_value *value, bool unlimited);
@@ -52,8 +52,8 @@ bool bm_load_number(rm_io *io, uint64_t *out);
 /* ---- totals ---------------------------------------------------------------------------------- */
 
 void bm_totals_staged(int by);
-/* New values are counted. A value inside a staged load is not a key's own, so it is uncounted until
- * it becomes one. */
+/* New values are counted. A value inside a staged load is not the value of a key, so it is not
+ * counted until it becomes one. */
 void bm_totals_uncount(const bm_value *value);
 void bm_totals_count(const bm_value *value);
 

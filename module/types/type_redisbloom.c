@@ -1,13 +1,13 @@
 /* type_redisbloom.c - the data types MBbloom-- and MBbloomCF.
  *
  * They have RedisBloom's names, encodings and fields, so that its RDB files, DUMP payloads and
- * replication streams load here, and ours there. Nothing may be added to what is saved.
+ * replication streams load here, and ours load there. Nothing may be added to what is saved.
  *
  * Bloom filters (MBbloom--, a list of links), encoding 4: items, links, options, growth; for each
  * link capacity, error (a double), hashes, bits per key (a double), bits, n2, the bitmap (a
  * string), items. Encodings 0 to 3 lack some of these. Cuckoo filters: sub-filters, buckets, items,
  * deletes, bucket size, iterations, expansion; for each sub-filter its buckets and its slots (a
- * string). Encodings below 4 have of these the first three, and the slots.
+ * string). Encodings below 4 have only the first three and the slots.
  */
 #include "config.h"
 #include "runtime/server_state.h"

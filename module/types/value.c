@@ -110,8 +110,8 @@ bool bm_traits_fit(const bm_traits *traits, bly_kind kind) {
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
-/* Stamps begin at the time of the start, so that they are not repeated after a restart, as long as
- * there are fewer than 2^20 changes in a millisecond. */
+/* Stamps begin at the time of the start. So they do not repeat after a restart, as long as there
+ * are fewer than 2^20 changes in a millisecond. */
 static uint64_t last_stamp; /* values are created and changed in the engine's main thread */
 uint32_t bm_capabilities[BM_KINDS];
 
@@ -209,8 +209,8 @@ void bm_type_free(void *value) {
     bm_value_free(value);
 }
 
-/* BLY_ENOMEM without a refusal: the library was told how much memory is available, and did not try
- * to allocate more. */
+/* BLY_ENOMEM without a refusal: the library got the amount of available memory as an argument, and
+ * did not try to allocate more. */
 const char *bm_load_failure(const bm_value *value, bly_status status) {
     if (status == BLY_EUNSUPPORTED)
         return "its kind was removed (window replaces stable, layered replaces blocked-counting)";

@@ -30,7 +30,7 @@ typedef enum bm_value_type {
 typedef enum bm_face { BM_FACE_BLY = 0, BM_FACE_BF = 1, BM_FACE_CF = 2 } bm_face;
 const char *bm_face_name(uint8_t face); /* "bly", "bf", "cf" */
 
-/* What a bloomery1 value has besides its filter. It is saved with the filter. */
+/* Properties of a bloomery1 value beyond those of its filter. They are saved with the filter. */
 typedef struct bm_traits {
     uint8_t face; /* bm_face */
     bool nonscaling;
@@ -39,7 +39,7 @@ typedef struct bm_traits {
     uint32_t expansion;      /* as requested; 0 with nonscaling */
     uint64_t deletes;        /* CF: items deleted */
     bool tombstone;          /* there is no filter any more: runtime/tombstone.h */
-    uint8_t removed_kind;    /* of a tombstone: the code of its kind, if that was removed; else 0 */
+    uint8_t removed_kind;    /* of a tombstone whose kind was removed: its code; else 0 */
 } bm_traits;
 
 /* As bytes: in RDB files, and after META of BLY.LOAD. */
@@ -59,8 +59,8 @@ struct bm_staged_file;   /* load/staged_file.h: a file that is loaded by BLY.LOA
 struct bm_staged_chunks; /* load/redisbloom_chunks.h: RedisBloom's chunks, by LOADCHUNK */
 struct bm_timer_entry;   /* runtime/window_timer.c: an entry of a timed window */
 
-/* Never moved once created, because its filter refers to its account. RedisBloom's types use only
- * `as` and the account: they are saved as RedisBloom would, and nothing else with them. */
+/* Never moved, because its filter refers to its account. RedisBloom's types use only `as` and the
+ * account, because only what RedisBloom saves may be saved with them. */
 typedef struct bm_value {
     bm_value_type type; /* BM_FILTER, BM_RB_BLOOM, BM_RB_CUCKOO */
     bm_account account;
