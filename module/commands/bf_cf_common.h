@@ -10,7 +10,7 @@
 
 #include "runtime/tombstone.h"
 
-#define BM_LOADING_ERROR "ERR filter is being loaded; send its last chunk, or DEL the key"
+#define BM_LOADING_ERROR "ERR filter is being loaded; send its other chunks, or DEL the key"
 
 #define BM_KEYLESS_ERROR                                                                           \
     "ERR this server lacks the filter's secret key: add the key with its id (key_id in BLY.INFO) " \

@@ -18,7 +18,7 @@
 /* A capacity that the user gave is usually right, so the filter seldom grows. The first level gets
  * most of the false-positive rate (docs/kinds/scalable.md). The shares are a compromise between a
  * filter that does not grow (at 1%: 10.7 bits per key, 10.4 for cuckoo) and one that grew a
- * thousandfold (19.9, 17.4). */
+ * thousandfold (19.9, 17.1). */
 static const double BF_KNOWN_SHARE = 0.75, CF_KNOWN_SHARE = 0.8;
 
 /* The kind of a filter that does not grow: of the two with blocks of 512 bits the faster one,

@@ -9,7 +9,7 @@ from protocols import OK, WRONGTYPE, both, dump, events, load
 RANGE = "[1, 1099511627776]"
 OLD_RANGE = "[1, 1073741824]"
 FULL = Error("ERR non scaling filter is full")
-LOADING = Error("ERR filter is being loaded; send its last chunk, or DEL the key")
+LOADING = Error("ERR filter is being loaded; send its other chunks, or DEL the key")
 
 
 def numbers(first, last):

@@ -7,7 +7,7 @@ from protocols import OK, WRONGTYPE, both, dump, events, load
 MAX_CAPACITY, RB_MAX_CAPACITY = 1 << 40, 1 << 30
 FULL = Error("Filter is full")
 TOO_MANY = Error("Maximum expansions reached")
-LOADING = Error("ERR filter is being loaded; send its last chunk, or DEL the key")
+LOADING = Error("ERR filter is being loaded; send its other chunks, or DEL the key")
 RB = "compat-layout yes"
 
 
