@@ -1,4 +1,4 @@
-"""bf.py - BF.*: every reply and every error, in both protocols."""
+"""bf.py - every reply and every error of BF.*, in both protocols."""
 import math
 import struct
 
@@ -60,7 +60,7 @@ def test_reserve_errors():
         t.refuses("BF.RESERVE x 0.1 10 FOO", "ERR unknown argument 'FOO'")
         t.refuses("BF.RESERVE x 0.1 10 NONSCALINGS", "ERR unknown argument 'NONSCALINGS'")
         t.says("BF.RESERVE x 0.1 10", Error("ERR unknown argument 'a??b'"), b"a\r\nb")
-        # The order of the checks: rate, capacity, options, and the key last.
+        # Arguments are checked in this order: rate, capacity, options, key.
         t("SET s x")
         t.refuses("BF.RESERVE s 7 0 EXPANSION -1",
                   "ERR error rate must be in the range (0.000000, 1.000000)")
@@ -97,7 +97,7 @@ def test_add():
             t.says(f"BF.INSERT {key} ITEMS a", WRONGTYPE)
         t.arity("BF.ADD k", "BF.ADD k a b", "BF.MADD k", "BF.EXISTS k", "BF.EXISTS k a b",
                 "BF.MEXISTS k", "BF.CARD", "BF.CARD k a")
-        # More than the items that a batch keeps on the stack.
+        # More items than a batch keeps on the stack.
         t.says(f"BF.MADD many {numbers(0, 1000)}", [t.yes] * 1000)
         t.says(f"BF.MEXISTS many {numbers(0, 1000)}", [t.yes] * 1000)
         t.says("BF.CARD many", 1000)
@@ -195,7 +195,7 @@ def test_redisbloom_numbers():
         t.says("BF.CARD k", int)
         eq(t("OBJECT ENCODING k"), b"raw")
         eq(t("TYPE k"), Simple("MBbloom--"))
-        # As RedisBloom answers: 32 bytes of the chain, 64 of each link, and the bits.
+        # RedisBloom's numbers: 32 bytes for the chain, 64 for each link, and the bits.
         for line, size in (("0.001 100", 296), ("0.01 100", 240), ("0.01 3 NONSCALING", 104),
                            ("0.0001 1000000", 2576704)):
             t.says(f"BF.RESERVE s {line}", OK)
@@ -270,7 +270,7 @@ def test_scandump():
 
 
 def test_scandump_in_pieces():
-    """A filter of several chunks, which may be interrupted and begun again."""
+    """A load of several chunks may be interrupted and started again."""
     def exchange(t, capacity):
         t.says(f"BF.RESERVE k 0.001 {capacity} NONSCALING", OK)
         t(f"BF.MADD k {numbers(0, 3000)}")
@@ -293,7 +293,7 @@ def test_scandump_in_pieces():
 
 
 def test_own_chunks():
-    """What only our own dumps can say."""
+    """Errors that only dumps of our own layout have."""
     def exchange(t):
         t.says("BF.RESERVE k 0.001 6000000 NONSCALING", OK)
         t(f"BF.MADD k {numbers(0, 3000)}")
@@ -337,14 +337,14 @@ def test_own_chunks():
 
 def header(items=3, links=1, options=5, growth=2, bits=1152, nbytes=144, link_items=3, error=0.005,
            bpe=-math.log(0.005) / math.log(2) ** 2, hashes=8, capacity=100, n2=0):
-    """RedisBloom's, by hand."""
+    """A header of RedisBloom, from its fields."""
     head = struct.pack("<QIII", items, links, options, growth)
     return head + struct.pack("<QQQddIQB", nbytes, bits, link_items, error, bpe, hashes, capacity,
                               n2)
 
 
 def test_redisbloom_chunks():
-    """Chunks that RedisBloom made load into any server, and go back as they came."""
+    """RedisBloom's chunks load into any server, and are dumped again byte for byte."""
     def exchange(t):
         bits = bytes(range(144))
         t.says("BF.LOADCHUNK k 1", OK, header())
@@ -386,7 +386,8 @@ def test_redisbloom_chunks():
 
 
 def test_repeated_chunk():
-    """A chunk that is sent again, since its reply was lost, takes away nothing that came after."""
+    """A chunk that is sent again, because its reply was lost, removes nothing that was added
+    since."""
     def exchange(t):
         t(f"BF.MADD a {numbers(0, 50)}")
         chunks, _ = dump(t.client, "BF", "a")
@@ -401,7 +402,7 @@ def test_repeated_chunk():
 
 
 def test_gaps():
-    """There is an end to the gaps between chunks."""
+    """The number of gaps between chunks is limited."""
     with Server() as server, server.client() as c:
         size = 200000
         c.must("BF.LOADCHUNK", "k", 1, header(nbytes=size, bits=size * 8, capacity=145000, items=0,
@@ -409,14 +410,14 @@ def test_gaps():
         replies = c.pipeline([("BF.LOADCHUNK", "k", i + 2, b"x") for i in range(0, 140000, 2)])
         eq(len([r for r in replies if not isinstance(r, Error)]), 65536)
         fails(replies[-1], "ERR too many gaps")
-        c.must("BF.LOADCHUNK", "k", 2 + 1, b"y")  # closes one
+        c.must("BF.LOADCHUNK", "k", 2 + 1, b"y")  # closes a gap
         c.must("BF.LOADCHUNK", "k", 2 + 139998, b"x")
         c.must("BF.LOADCHUNK", "k", 1 + size, bytes(size))
         eq(c.must("BF.CARD", "k"), 0)
 
 
 def test_size_without_dump():
-    """A dump that was begun is no part of the filter."""
+    """The size of a filter does not include a dump that was started."""
     with Server() as server, server.client() as c:
         c.must("BF.MADD", "k", *range(1000))
         c.must("CF.INSERT", "q", "ITEMS", *range(1000))
@@ -429,7 +430,7 @@ def test_size_without_dump():
 
 
 def test_words_in_errors():
-    """What a client says does not break the lines of the protocol."""
+    """Line breaks in arguments do not reach the lines of the protocol."""
     def exchange(t):
         t.says("BF.RESERVE k 0.01 10", Error("ERR unknown argument 'x??-y?'"), b"x\r\n-y\x07")
         t.says("CF.RESERVE k 10", Error("ERR unknown argument '??+OK'"), b"\r\n+OK", "1")
@@ -455,7 +456,7 @@ def test_other_filters():
 
 
 def test_keyless():
-    """Whose secret key is not there answers "maybe", and takes nothing."""
+    """A filter without its secret key replies "maybe" and refuses adds."""
     with Server("appendonly yes", "aof-use-rdb-preamble no", start=False) as server:
         with open(server.path("keys"), "w", encoding="ascii") as f:
             f.write("000102030405060708090a0b0c0d0e0f\n")
@@ -476,7 +477,7 @@ def test_keyless():
 
 
 def test_replication():
-    """A replica with other settings has the same filters, and nothing is sent that changes none."""
+    """A replica with other settings has the same filters; only changes are replicated."""
     for args in ("", "compat-layout yes"):
         master, replica = pair(
             "repl-ping-replica-period 3600", master_args=args, replica_args=args + " compat yes",
@@ -513,7 +514,7 @@ def test_replication():
 
 
 def test_memory_limit():
-    """Growth that a limit forbids is refused item by item, and the replica is told of the rest."""
+    """Growth beyond a limit is refused item by item; the other items are replicated."""
     def grown(m):
         replies = m.must("BF.MADD", "k", *(f"n{i}" for i in range(5000)))
         refused = [i for i, x in enumerate(replies) if isinstance(x, Error)]
@@ -540,7 +541,7 @@ def test_memory_limit():
 
 
 def test_restart():
-    """From the AOF, with other settings than when it was written."""
+    """A restart from the AOF with settings other than those when it was written."""
     with Server("appendonly yes", "bf.bf-initial-size 300") as server:
         c = server.client()
         c.must("BF.ADD", "auto", "a")

@@ -64,7 +64,7 @@ def test_reserve_refuses_with_reasons():
 
 
 def test_faces_that_fit_and_forged_ones():
-    """What is taken can be loaded again; what says of a filter what cannot be is not taken."""
+    """Accepted properties can be loaded again; properties that no filter can have are refused."""
     c = Server().client()
     for face, kind, more in (("bf", "scalable", ()), ("bf", "split512", ("NONSCALING",)),
                              ("bf", "bb2x512", ("NONSCALING",)), ("cf", "cuckoo", ()),
@@ -185,7 +185,8 @@ def test_full_filter_ends_the_array():
 
 
 def test_too_many_copies():
-    """Copies of one item end before the filter is full, and a larger one would not help."""
+    """The number of copies of an item is limited before the filter is full; a larger filter does
+    not help."""
     with Server() as server, server.client() as c:
         own = ("ERR no room for another copy of the item: the filter has 8, and a larger filter would "
                "not help; remove copies with BLY.DEL, or use KIND hybrid, which counts them")

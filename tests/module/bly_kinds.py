@@ -1,8 +1,8 @@
-"""Every kind that can be reserved: used, saved, loaded and replicated without a difference."""
+"""Every kind that can be reserved works the same after it was saved, loaded or replicated."""
 from harness import (Error, Server, as_dict, digests, eq, fails, main, ok, pair, rewrite_aof,
                      wait_sync)
 
-# Of each kind: options, whether keys can be removed, whether it tells how many copies there are.
+# For each kind: options, whether keys can be removed, whether it counts copies.
 KINDS = {
     "classic": ((), False, False),
     "partitioned": ((), False, False),
@@ -106,12 +106,12 @@ def test_every_kind_on_master_replica_and_disk():
     eq(digests(c), before, "after an AOF rewrite")
     check_all(c)
 
-    for kind in KINDS:  # what was loaded goes on as what was not
+    for kind in KINDS:  # a loaded filter works like one that was not loaded
         c("BLY.ADD", kind, *OTHERS[:50])
     wait_sync(master, replica)
     eq(digests(r), digests(c), "more, on both")
 
-    r.must("DEBUG", "LOADAOF")  # the commands that it wrote down itself
+    r.must("DEBUG", "LOADAOF")  # the commands that it wrote itself
     eq(digests(r), digests(c), "the replica's own AOF")
 
 

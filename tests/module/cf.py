@@ -1,4 +1,4 @@
-"""cf.py - CF.*: every reply and every error, in both protocols."""
+"""cf.py - every reply and every error of CF.*, in both protocols."""
 import struct
 
 from harness import Error, Server, Simple, as_dict, digests, eq, main, ok, pair, wait_sync
@@ -117,7 +117,7 @@ def test_add():
 
 def test_insert():
     def exchange(t):
-        # INSERTNX answers in numbers in both protocols.
+        # INSERTNX replies with numbers in both protocols.
         t.says("CF.INSERT a ITEMS x y x", [t.yes] * 3)
         t.says("CF.COUNT a x", 2)
         t.says("CF.INSERTNX a ITEMS x z z", [0, 1, 0])
@@ -146,7 +146,7 @@ def test_insert():
 
 
 def test_full():
-    """Without expansion there is an end; what is refused changes nothing."""
+    """A filter without expansion becomes full; a refused add changes nothing."""
     def exchange(t):
         t.says("CF.RESERVE k 64 EXPANSION 0", OK)
         reply = t(f"CF.INSERT k ITEMS {numbers(0, 200)}")
@@ -168,7 +168,7 @@ def test_full():
 
 
 def test_copies():
-    """Many copies of one key have an end too, which is no matter of the filter's size."""
+    """The number of copies of a key is limited too, whatever the size of the filter."""
     def exchange(t, room, full=FULL):
         t.says("CF.RESERVE k 1024 EXPANSION 0", OK)
         t.says("CF.INSERT k ITEMS " + "x " * room, [t.yes] * room)
@@ -227,7 +227,7 @@ def test_redisbloom_numbers():
 
 
 def grow_to_the_end(t):
-    """Until CF.ADD is refused; returns the items that are there."""
+    """Adds until CF.ADD is refused; returns the items that were added."""
     t.config(cf_max_expansions=3)
     t.says("CF.RESERVE k 64 MAXITERATIONS 100", OK)
     items = []
@@ -242,7 +242,8 @@ def grow_to_the_end(t):
 
 
 def test_max_expansions():
-    """RedisBloom's structure has a maximum of sub-filters; adds go on while slots are free."""
+    """RedisBloom's structure has a maximum number of sub-filters; adds succeed while slots are
+    free."""
     def exchange(t):
         items = grow_to_the_end(t)
         eq(info(t, "k")["Number of filters"], 3)
@@ -298,7 +299,7 @@ def test_defaults():
 
 
 def test_growth_and_compaction():
-    """Keys that were taken out are gone, the others are not, through growth and compaction."""
+    """Removed keys are gone, and all others present, after growth and compaction."""
     def exchange(t):
         t.says("CF.RESERVE k 1000 EXPANSION 2", OK)
         t(f"CF.INSERT k ITEMS {numbers(0, 20000)}")
@@ -352,7 +353,7 @@ def test_scandump():
 
 
 def test_empty_scandump():
-    """RedisBloom gives no dump of an empty filter; of our layout there is one."""
+    """RedisBloom does not dump an empty filter; our layout has a dump of it."""
     def old(t):
         t.says("CF.RESERVE k 100", OK)
         t.says("CF.SCANDUMP k 0", [0, None])
@@ -370,7 +371,7 @@ def test_empty_scandump():
 
 
 def header(items=2, buckets=8, deletes=0, filters=2, bucket=2, iterations=20, expansion=2):
-    """RedisBloom's, by hand."""
+    """A header of RedisBloom, from its fields."""
     return struct.pack("<QQQQHHH", items, buckets, deletes, filters, bucket, iterations, expansion)
 
 
@@ -417,7 +418,7 @@ def test_other_filters():
 
 
 def test_replication():
-    """A replica with other settings has the same filters, and nothing is sent that changes none."""
+    """A replica with other settings has the same filters; only changes are replicated."""
     for args, compat, limit in (("", "", 0), ("", " compat yes", 4096), (RB, "", 0),
                                 (RB, " compat yes", 4096)):
         master, replica = pair(
@@ -458,7 +459,7 @@ def test_replication():
 
 
 def test_memory_limit():
-    """An item that finds no room is refused, and the replica is not told of it."""
+    """An item without room is refused, and not replicated."""
     for args in ("", RB):
         master, replica = pair(master_args=args, master_config=("bf.max-filter-memory 8192",))
         m, r = master.client(), replica.client()

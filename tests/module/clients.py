@@ -1,6 +1,6 @@
-"""Real clients, as they are published: npm's redis and ioredis, Debian's python3-redis, hiredis.
+"""Published clients, unmodified: npm's redis and ioredis, Debian's python3-redis, hiredis.
 
-scripts/test --full installs the npm ones, at the versions of clients/package-lock.json, into
+scripts/test --full installs those from npm, in the versions of clients/package-lock.json, into
 BLOOMERY_CLIENTS (a folder of the build tree).
 """
 import os
@@ -15,7 +15,7 @@ FOLDER = os.environ.get("BLOOMERY_CLIENTS",
 
 
 def run(*command, cwd=None):
-    """Runs a client; its own words are the reason when it fails."""
+    """Runs a client; when it fails, its output is the reason."""
     done = subprocess.run(command, cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                           timeout=240, check=False)
     ok(done.returncode == 0, f"{' '.join(command)}:\n{done.stdout.decode(errors='replace')}")
@@ -23,7 +23,7 @@ def run(*command, cwd=None):
 
 
 def npm_clients():
-    """Node; the npm clients are in FOLDER."""
+    """Checks for Node, and for the npm clients in FOLDER."""
     node = shutil.which("node")
     if not node:
         raise Skip("node is not installed")

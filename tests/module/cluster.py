@@ -1,8 +1,8 @@
-"""Six nodes, clients that add all the time, slots that move and masters that die.
+"""A cluster of six nodes, with clients that add, slots that move and masters that die.
 
-What is promised is what the engine promises: a master that dies takes with it what its replica had
-not got. So only adds that WAIT 1 confirmed count, and each of these must be found at the end; and
-every copy of every key is the same.
+The guarantee is the engine's: when a master dies, writes that its replica has not received are
+lost. So only adds that WAIT 1 confirmed count. Each of them must be found at the end, and every
+copy of every key must be the same.
 """
 import sys
 
@@ -76,7 +76,7 @@ class Adder(threading.Thread):
                 for key in self.keys:
                     self.add(key, [b"%d" % (count + i) for i in range(BATCH)])
                 count += BATCH
-        except Exception as why:  # noqa: BLE001 - told to the main thread
+        except Exception as why:  # noqa: BLE001 - reported to the main thread
             self.wrong = repr(why)
 
 
@@ -87,7 +87,7 @@ def total(adders):
 
 
 def go_on(adders, n=2000):
-    """Until n more adds are confirmed."""
+    """Waits until n more adds are confirmed."""
     begin = total(adders)
     wait_for(lambda: total(adders) >= begin + n, 90, "confirmed adds")
 
@@ -105,7 +105,7 @@ def check_found(cluster, adders):
 
 
 def check_copies(cluster, adders):
-    """Every key on its master and on its replica, with one digest."""
+    """Checks that each key has the same digest on its master and on its replica."""
     cluster.wait_ok()
     cluster.wait_replicas()
     seen = {}
@@ -150,7 +150,7 @@ def test_slots_move_and_masters_die():
     go_on(adders)
     print(f"  slots moved, {time.monotonic() - begin:.1f} s")
 
-    # What MIGRATE brought to a master, nobody has waited for on its replica.
+    # Nothing has waited until the replicas have the keys that MIGRATE sent to their masters.
     cluster.wait_replicas()
     begin = time.monotonic()
     master = cluster.owner(key_slot(BIG))
@@ -161,7 +161,7 @@ def test_slots_move_and_masters_die():
     begin = time.monotonic()
     dead = cluster.owner(key_slot(adders[0].keys[0]))
     dead.kill()
-    # Two masters of three are left, so neither of them can be voted down for being slow.
+    # Two of three masters are left, so neither can be declared dead for being slow.
     set_node_timeout(cluster, HASTY)
     cluster.wait_promoted(dead)
     set_node_timeout(cluster, PATIENT)

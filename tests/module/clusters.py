@@ -1,4 +1,4 @@
-"""clusters.py - a cluster on the loopback: masters, a replica each, and a client that follows
+"""clusters.py - a cluster on the loopback: masters with one replica each, and a client that follows
 redirections."""
 import contextlib
 import os
@@ -8,7 +8,7 @@ from resp import Client, Error, to_bytes
 from servers import Server, ServerFailed, wait_for
 
 SLOTS = 16384
-STEP = 0.005  # seconds between two looks at the state of a node
+STEP = 0.005  # seconds between two checks of the state of a node
 
 
 def _crc16_table():
@@ -25,7 +25,8 @@ _CRC16 = _crc16_table()
 
 
 def key_slot(key):
-    """The slot of a key: of what is between the first braces, if there is anything."""
+    """The slot of a key, or of its hash tag: the text between the first braces, unless it is
+    empty."""
     data = to_bytes(key)
     begin = data.find(b"{")
     if begin >= 0:
@@ -39,16 +40,16 @@ def key_slot(key):
 
 
 def _calls_it_ok(client):
-    """Whether the node says that the cluster is ok. One that is loading may say nothing at all."""
+    """Whether the node reports that the cluster is ok. A node that is loading may not reply."""
     reply = client("CLUSTER", "INFO")
     return not isinstance(reply, Error) and b"cluster_state:ok" in reply
 
 
 class Cluster:
-    """`masters` masters that share the slots, each with a replica: .masters and .replicas as they
-    were in the beginning, .nodes all of them."""
+    """`masters` masters that share the slots, each with a replica: .masters and .replicas are the
+    nodes with these roles at the start, .nodes all of them."""
 
-    # Nodes begin with a file that names them all. Without it they are introduced to each other.
+    # Nodes start with a file that names them all. Without it CLUSTER MEET introduces them.
     prepared = True
 
     def __init__(self, *config, masters=3, args="", module=True, node_timeout=1500):
@@ -71,13 +72,14 @@ class Cluster:
             except ServerFailed as why:
                 if "in use" not in str(why) or attempt == 4:
                     raise
-                for node in self.nodes:  # somebody took a port of theirs: others
+                for node in self.nodes:  # a port was taken: use others
                     node.remove()
 
     def _start(self):
-        """All nodes at once, with the file that each would have written. A master that starts
-        refuses commands for two seconds, in case it was replaced meanwhile. A replica does not, nor
-        when it takes over. So those that are to be masters start as replicas of the others."""
+        """Starts all nodes at once, with the file that each would have written. A master that
+        starts refuses commands for two seconds, in case it was replaced meanwhile. A replica does
+        not, not even when it takes over. So the nodes that are to be masters start as replicas of
+        the others."""
         for node in self.nodes:
             node.claim_ports()
         self.ids = {node.port: os.urandom(20).hex() for node in self.nodes}
@@ -113,20 +115,22 @@ class Cluster:
 
     @staticmethod
     def _take_over(client):
-        """On a machine so slow that its master seemed dead, it may have done so by itself."""
+        """Makes a replica take over. On a slow machine it may have done so already, because its
+        master seemed dead."""
         reply = client("CLUSTER", "FAILOVER", "TAKEOVER")
         if isinstance(reply, Error) and client.must("ROLE")[0] != b"master":
             raise ServerFailed(f"CLUSTER FAILOVER TAKEOVER: {reply.text}")
 
     @staticmethod
     def _can_take_over(client, epoch):
-        """Whether all others will hear of it at once, and it has heard of the one before."""
+        """Whether all other nodes will learn of a takeover at once, and this node knows the
+        previous one."""
         return (_calls_it_ok(client) and b"disconnected" not in client.must("CLUSTER", "NODES")
                 and int(client.cluster_info()["cluster_current_epoch"]) >= epoch)
 
     def _announce_replicas(self):
-        """A node tells others of its role when it sends a ping, which may take half the node
-        timeout. This sends one soon."""
+        """A node announces its role with its next ping, which may take half the node timeout. This
+        makes it send one soon."""
         for replica in self.replicas:
             with replica.client() as c:
                 for node in self.nodes:
@@ -134,7 +138,7 @@ class Cluster:
                         c.must("CLUSTER", "MEET", "127.0.0.1", node.port, node.bus)
 
     def _wait_roles(self):
-        """Until every node knows what every other is."""
+        """Waits until every node knows the role of every other."""
         wanted = {self.ids[m.port]: "-" for m in self.masters}
         wanted.update((self.ids[r.port], self.ids[m.port])
                       for m, r in zip(self.masters, self.replicas))
@@ -148,7 +152,7 @@ class Cluster:
                 wait_for(lambda c=c: agreed(c), 60, "the nodes to agree", STEP)
 
     def _introduce(self):
-        """By the commands that administrators use."""
+        """Creates the cluster with the commands that administrators use."""
         count = len(self.masters)
         for i, node in enumerate(self.masters):
             with node.client() as c:
@@ -186,7 +190,8 @@ class Cluster:
         return [n for n in self.nodes if n.alive()]
 
     def wait_ok(self, timeout=60):
-        """Until every living node calls the cluster ok, and living replicas are in sync."""
+        """Waits until all living nodes report that the cluster is ok, and living replicas are in
+        sync."""
         def fine():
             for node in self.alive():
                 with node.client() as c:
@@ -218,7 +223,7 @@ class Cluster:
         return [n for n in self.alive() if self.ids[n.port] in wanted]
 
     def migrate(self, slot, target, pause=0.0):
-        """Moves a slot and its keys to another master while clients go on."""
+        """Moves a slot and its keys to another master while clients continue."""
         source = self.owner(slot)
         with source.client() as s, target.client() as t:
             t.must("CLUSTER", "SETSLOT", slot, "IMPORTING", self.ids[source.port])
@@ -234,14 +239,14 @@ class Cluster:
         return source
 
     def failover(self, replica, option=None, timeout=30):
-        """CLUSTER FAILOVER on a replica, until it is master."""
+        """Sends CLUSTER FAILOVER to a replica until it is a master."""
         with replica.client() as c:
             c.must("CLUSTER", "FAILOVER", *([option] if option else []))
             wait_for(lambda: c.must("ROLE")[0] == b"master", timeout, "the failover", STEP)
 
     @contextlib.contextmanager
     def impatient(self, node_timeout=500):
-        """Meanwhile nodes that stay alive take others for dead that soon."""
+        """A context in which living nodes declare others dead after a short time."""
         with contextlib.ExitStack() as stack:
             links = {n: stack.enter_context(n.client()) for n in self.alive()}
             before = next(iter(links.values())).must("CONFIG", "GET", "cluster-node-timeout")[1]
@@ -259,7 +264,7 @@ class Cluster:
             self.wait_promoted(dead)
 
     def wait_promoted(self, dead, timeout=60):
-        """After a master died: until a replica serves its slots and all is ok."""
+        """After a master died: waits until a replica serves its slots and the cluster is ok."""
         def promoted():
             for node in self.alive():
                 with node.client() as c:
@@ -274,7 +279,7 @@ class Cluster:
         wait_for(promoted, timeout, "a replica to take over", 0.02)
 
     def wait_replicas(self, timeout=60):
-        """Until every living replica has all that its master has."""
+        """Waits until every living replica has all writes of its master."""
         for node in self.alive():
             with node.client() as c:
                 role = c.must("ROLE")
@@ -298,8 +303,8 @@ def _has_slot(words, slot):
 
 class ClusterClient:
     """Sends a command to the node of its key (the first argument after the name), and follows
-    MOVED and ASK; TRYAGAIN, a cluster that is down for the moment and lost connections are tried
-    again until `patience` seconds have passed. A command may so be executed twice."""
+    MOVED and ASK. Retries after TRYAGAIN, while the cluster is down, and after lost connections,
+    until `patience` seconds have passed. So a command may be executed twice."""
 
     def __init__(self, ports, resp=2, patience=30):
         self.ports = list(ports)

@@ -1,8 +1,8 @@
 """commands.py - COMMAND INFO, COMMAND DOCS, GETKEYS and ACLs of every command."""
 from harness import Error, Server, Simple, as_dict, eq, fails, main, ok
 
-# Name: arity, flags, key access, categories, tips. Of BF.* and CF.* these are RedisBloom's, save
-# that SCANDUMP's key is read only, and that CF.COMPACT, which writes, says so.
+# Name: arity, flags, key access, categories, tips. Those of BF.* and CF.* are RedisBloom's, except
+# that the key of SCANDUMP is read-only, and that CF.COMPACT is a write.
 COMMANDS = {
     "bf.reserve": (-4, "write denyoom", "insert", "bloom write fast", ""),
     "bf.add": (3, "write denyoom", "insert", "bloom write", ""),
@@ -58,7 +58,7 @@ KEYS = {
     "reserve": [(1, 0, "RW insert"), ("BASE", 0, "RO access")],
 }
 
-# The words after the key, as COMMAND DOCS would have a client show them.
+# The syntax after the key, as a client shows it from COMMAND DOCS.
 SYNTAX = {
     "bf.reserve": "error_rate capacity [EXPANSION expansion] [NONSCALING]",
     "bf.add": "item",
@@ -98,7 +98,7 @@ def words(reply):
 
 
 def told(client, name):
-    """COMMAND INFO: a dict."""
+    """COMMAND INFO as a dict."""
     names = ("name", "arity", "flags", "first", "last", "step", "categories", "tips", "specs",
              "subcommands")
     return dict(zip(names, words(client.must("COMMAND", "INFO", name))[0]))
@@ -209,7 +209,7 @@ def test_arity():
 
 
 def test_acl():
-    """A user of some keys, or of some categories."""
+    """Users who may access only some keys, or some categories."""
     with Server() as server, server.client() as c, server.client() as u:
         eq(c("ACL", "SETUSER", "u", "on", "nopass", "+@all", "%R~in:*", "~own:*"), Simple("OK"))
         eq(u("AUTH", "u", "x"), Simple("OK"))
@@ -233,7 +233,7 @@ def test_acl():
 
 
 def test_spelling():
-    """Names are shown in lower case, as RedisBloom's are, however a client spells them."""
+    """Names are shown in lower case, like RedisBloom's, however a client spells them."""
     with Server() as server, server.client() as c, server.client() as u:
         c.must("BF.ADD", "k", "x")
         c.must("bf.add", "k", "y")

@@ -1,5 +1,5 @@
-"""config.py - what can be set: arguments of loadmodule, the configuration file, CONFIG SET and
-REWRITE, MODULE LOADEX, the key file; and the snippet that is installed."""
+"""config.py - the settings: arguments of loadmodule, the configuration file, CONFIG SET and
+REWRITE, MODULE LOADEX, the key file, and the installed bloomery.conf."""
 import ctypes
 import os
 import re
@@ -11,7 +11,7 @@ from harness import (MODULE, ROOT, Error, Server, ServerFailed, Simple, Skip, eq
 SNIPPET = os.path.join(ROOT, "module/bloomery.conf")
 KEYS = ("00112233445566778899aabbccddeeff", "FFEEDDCCBBAA99887766554433221100")
 
-# Name, default, least, most (None: not a whole number), RedisBloom's own.
+# Name, default, minimum and maximum (None: not a whole number), whether RedisBloom has it.
 SETTINGS = (
     ("bf-error-rate", "0.01", None, None, True),
     ("bf-initial-size", "100", 1, 2 ** 40, True),
@@ -33,7 +33,7 @@ SAID = "CONFIG SET failed"
 
 
 def get(client, name):
-    """The value of bf.NAME, or None where there is no such setting."""
+    """The value of bf.NAME, or None if there is no such setting."""
     reply = client.must("CONFIG", "GET", "bf." + name)
     return reply[1].decode() if reply else None
 
@@ -44,7 +44,7 @@ def put(client, *pairs):
 
 
 def refused(client, name, value, why):
-    """The change is refused for that reason, and the setting is as it was."""
+    """Checks that a change is refused with that reason, and the setting unchanged."""
     before = get(client, name)
     reply = put(client, name, value)
     fails(reply, "ERR " + SAID)
@@ -53,7 +53,7 @@ def refused(client, name, value, why):
 
 
 def does_not_start(*config, args="", says=""):
-    """The module is refused, and the log says why."""
+    """Checks that the module does not load, and that the log has the reason."""
     server = Server(*config, args=args, start=False)
     try:
         server.start()
@@ -117,7 +117,7 @@ def test_rates():
 
 
 def test_compat_caps_the_rate():
-    """Only under compat, and only while it is on."""
+    """Rates are capped only while compat is on."""
     with Server() as server, server.client() as c:
         eq(put(c, "bf-error-rate", "0.4", "cf-error-rate", "0.4"), Simple("OK"))
         eq(put(c, "compat", "yes"), Simple("OK"))
@@ -196,7 +196,7 @@ def test_wrong_arguments():
 
 
 def test_the_file_is_stronger_than_arguments():
-    """And what was rewritten is what a server that starts again has."""
+    """The file overrides arguments, and a restarted server has the rewritten settings."""
     with Server("bf.bf-error-rate 0.002", args="bf-error-rate 0.001 bf-initial-size 500 "
                 "compat yes") as server:
         with server.client() as c:
@@ -220,7 +220,7 @@ def test_the_file_is_stronger_than_arguments():
 
 
 def test_loadex_and_twice():
-    """A module that failed to load can be loaded; one that is loaded cannot be loaded again."""
+    """The module can be loaded after a failed attempt, but not twice."""
     with Server(module=False) as server, server.client() as c:
         fails(c("MODULE", "LOAD", MODULE, "bf-initial-size", "77", "colour", "red"), "ERR")
         fails(c("MODULE", "LOADEX", MODULE, "CONFIG", "bf.bf-error-rate", "3"), "ERR")
@@ -235,7 +235,7 @@ def test_loadex_and_twice():
 
 
 def test_plain_names():
-    """Redis 8 knows RedisBloom's settings by their plain names too; others do not, and need not."""
+    """Redis 8 also accepts the plain names of RedisBloom's settings; other servers do not."""
     with Server("bf.bf-error-rate 0.02") as server, server.client() as c:
         if not c.must("CONFIG", "GET", "bf-error-rate"):
             return
@@ -301,14 +301,14 @@ def test_key_file_from_the_start():
 
 
 def test_snippet():
-    """It loads as it is, and names every setting with its default."""
+    """bloomery.conf loads unchanged, and shows every setting with its default."""
     with open(SNIPPET, encoding="utf-8") as f:
         lines = f.read().splitlines()
     with Server(*lines) as server, server.client() as c:
         eq(get(c, "bf-error-rate"), "0.01")
     shown = dict(line[2:].split(" ", 1) for line in lines if line.startswith("# bf."))
     eq(shown, {"bf." + s[0]: s[1] or '""' for s in SETTINGS})
-    # With every line at work, the module's own path aside.
+    # With every line but the path of the module uncommented.
     with Server(*[line[2:] for line in lines if line.startswith("# bf.")]) as server, \
             server.client() as c:
         for name, default, *_ in SETTINGS:
@@ -317,7 +317,7 @@ def test_snippet():
 
 
 def test_symbols():
-    """Nothing but the entry is to be seen, and nothing of the engine is asked for by the linker."""
+    """The module exports only its entry point, and imports no symbol of the engine."""
     seen = subprocess.run(["nm", "-D", "--defined-only", MODULE], check=True, text=True,
                           capture_output=True).stdout.split()
     eq([word for word in seen if not re.fullmatch(r"[0-9a-f]+|[A-Z]", word)],
@@ -333,8 +333,8 @@ def test_symbols():
 
 
 def test_engine_that_lacks_a_call():
-    """Whatever is missing of what is needed, loading fails, and says what. No server: an engine of
-    our own, which knows every call but one."""
+    """Loading fails if any needed call is missing, and names it. Uses no server, but a fake engine
+    that has every call but one."""
     with open(os.path.join(ROOT, "module/engine_api.h"), encoding="utf-8") as f:
         needed = re.split(r"#define RM_OPTIONAL", f.read().split("#define RM_NEEDED")[1])[0]
     names = re.findall(r"X\([^,()]+, (\w+),", needed)

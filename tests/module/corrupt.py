@@ -1,4 +1,4 @@
-"""corrupt.py - valid bytes changed at random: any bytes, container files, and the fields of a DUMP."""
+"""corrupt.py - changes valid bytes at random: any bytes, container files, the fields of a DUMP."""
 import math
 
 from dumps import NUMBER, REAL, STRING
@@ -32,7 +32,7 @@ def _get(data, at, width):
 
 
 def some_bytes(r, data):
-    """A few bytes or words changed, a piece repeated, or some left out or put behind."""
+    """Changes a few bytes or words, repeats a piece, or removes or appends some."""
     data = bytearray(data)
     what = r.randrange(7)
     if not data or what == 0:
@@ -67,7 +67,7 @@ def _seal(data, at, end):
 
 
 def seal(data):
-    """Makes the sums of a container right, and of those in it as far as they can be found."""
+    """Corrects the checksums of a container, and of those in it as far as they can be found."""
     data = bytearray(data)
     if data[5] in NESTED:
         starts = [at for at in range(HEADER, len(data), HEADER) if data[at:at + 4] == b"BLY1"]
@@ -82,7 +82,7 @@ def is_container(data):
 
 
 def container(r, data):
-    """Changed in its header, or one in it, or its body; mostly sealed again."""
+    """Changes a container in its header, that of one in it, or its body; mostly seals it again."""
     data = bytearray(data)
     for _ in range(r.randrange(1, 4)):
         if r.random() < 0.4:
@@ -106,13 +106,13 @@ def _string(r, fields, at):
         fields[at] = (STRING, some_bytes(r, value))
         return
     fields[at] = (STRING, container(r, value))
-    for i in range(max(0, at - 2), at):  # its length stands before it
+    for i in range(max(0, at - 2), at):  # its length precedes it
         if fields[i] == (NUMBER, len(value)) and r.random() < 0.9:
             fields[i] = (NUMBER, len(fields[at][1]))
 
 
 def dump(r, good, other):
-    """A copy of a Dump, with fields that are changed, moved, or another's."""
+    """A copy of a Dump with some fields changed, moved, or taken from another one."""
     bad = good.copy()
     fields = bad.fields
     for _ in range(r.randrange(1, 4)):
@@ -140,7 +140,7 @@ def dump(r, good, other):
 
 
 def joined(fields):
-    """Containers that were written in pieces, each in one string."""
+    """Joins the pieces of each container into one string."""
     out = []
     for opcode, value in fields:
         if opcode == STRING and out and out[-1][0] == STRING and is_container(out[-1][1]):
@@ -153,7 +153,7 @@ def joined(fields):
 # ---- chunks ---------------------------------------------------------------------------------
 
 def chunks(r, commands):
-    """Commands that load a filter: changed, left out, doubled, put elsewhere."""
+    """Changes, omits, doubles or moves commands that load a filter."""
     commands = [list(c) for c in commands]
     for _ in range(r.randrange(1, 5)):
         if not commands:

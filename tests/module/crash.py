@@ -1,5 +1,5 @@
-"""kill -9 in the middle of things: with appendfsync always no acknowledged add is lost, and what
-was being loaded is there as a whole or not at all."""
+"""kill -9 at any time: with appendfsync always no acknowledged add is lost, and a filter that was
+being loaded exists completely or not at all."""
 import sys
 
 sys.dont_write_bytecode = True
@@ -15,7 +15,7 @@ from program import LONG_SPAN, bly_dump  # noqa: E402
 
 ALWAYS = ("appendonly yes", "appendfsync always", "auto-aof-rewrite-percentage 0")
 
-# Filters that are added to: how each is made, by what it is added to, and by what it is asked.
+# Filters for adds: the commands that create each, add to it, and look items up in it.
 FILTERS = {
     "bf": ([], "BF.ADD", "BF.EXISTS"),
     "bf-reserved": ([("BF.RESERVE", "bf-reserved", "0.001", 50000)], "BF.ADD", "BF.EXISTS"),
@@ -36,7 +36,7 @@ FILTERS = {
 
 
 class Adder(threading.Thread):
-    """Adds new items to all filters, in pipelines, and remembers those it was answered for."""
+    """Adds new items to all filters, in pipelines, and remembers the acknowledged ones."""
 
     def __init__(self, server, round_number):
         super().__init__(daemon=True)
@@ -79,7 +79,7 @@ def check_found(server, acknowledged):
 
 
 def kill_while_adding(seconds, config=(), during=None):
-    """Rounds of adding and killing; `during` is sent while adds are under way."""
+    """Adds and kills the server repeatedly; `during` is sent during the adds."""
     server = Server(*ALWAYS, *config)
     make_filters(server)
     everything = []
@@ -115,7 +115,7 @@ def test_kill_during_rewrite_with_preamble():
 
 
 def test_kill_during_bgsave():
-    """What the last complete save had is there, as it was."""
+    """The server restarts with the last complete save."""
     server = Server()
     make_filters(server)
     with server.client() as c:
@@ -137,7 +137,7 @@ def test_kill_during_bgsave():
 
 
 def two_filters(client):
-    """An old filter under `key`, and the bytes of it and of a new one."""
+    """Creates an old filter under `key`; returns its bytes and those of a new one."""
     client.must("BLY.RESERVE", "key", "KIND", "sbbf", "CAPACITY", 50000, "ERROR", "0.01")
     client.must("BLY.RESERVE", "other", "KIND", "scalable", "CAPACITY", 300000, "ERROR", "0.01")
     for name in ("key", "other"):
@@ -146,7 +146,8 @@ def two_filters(client):
 
 
 def received(client, total):
-    """How far a load has come, as the server tells a client that starts in the middle."""
+    """The number of received bytes, as the server reports it to a client that sends a wrong
+    offset."""
     reply = client("BLY.LOAD", "key", total, total - 1, b"x", "REPLACE")
     if isinstance(reply, Error) and reply.text.startswith("ERR expected offset "):
         return int(reply.text.split()[-1])
@@ -154,8 +155,8 @@ def received(client, total):
 
 
 def test_kill_during_load():
-    """The old filter serves until the new one is complete, also across crashes; and the load goes
-    on where it was."""
+    """The old filter remains in use until the new one is complete, also across crashes, and the
+    load continues where it was."""
     server = Server(*ALWAYS)
     with server.client() as c:
         old, new = two_filters(c)
@@ -188,8 +189,7 @@ def test_kill_during_load():
 
 
 def test_kill_during_loadchunk():
-    """A filter of RedisBloom's that has not arrived in full denies nothing, and can be
-    completed."""
+    """An incomplete filter of RedisBloom denies nothing, and can be completed."""
     server = Server(*ALWAYS, args="compat-layout yes")
     with server.client() as c:
         c.must("BF.RESERVE", "source", "0.01", 1000)
@@ -222,8 +222,8 @@ def test_kill_during_loadchunk():
 
 
 def test_log_that_breaks_off():
-    """An AOF cut anywhere gives a state that there was: a filter and its first key come together,
-    and a command is replayed as a whole."""
+    """An AOF that is cut anywhere loads to an earlier state: a filter and its first key appear
+    together, and a command is replayed completely."""
     server = Server(*ALWAYS)
     path = server.path("appendonlydir", "appendonly.aof.1.incr.aof")
     states = []

@@ -1,8 +1,8 @@
-"""dumps.py - payloads of DUMP: taken apart and put together, with a right checksum.
+"""dumps.py - parses and writes payloads of DUMP, with a correct checksum.
 
-A payload of a module's value is the byte 7, the id of its type (54 bits of name, 10 of the
-encoding), fields, each behind an opcode, a zero; then two bytes of the RDB version and a CRC-64
-(Jones, reflected) of all before. Strings must not be compressed: `rdbcompression no`.
+The payload of a module's value consists of the byte 7, the id of its type (54 bits of name, 10 of
+encoding), fields that each follow an opcode, a zero, two bytes of the RDB version, and a CRC-64
+(Jones, reflected) of everything before. Strings must not be compressed: `rdbcompression no`.
 """
 import struct
 
@@ -37,7 +37,7 @@ def sealed(body, version):
 
 
 def length(value):
-    """A number as RDB files have it."""
+    """A number in the encoding of RDB files."""
     if value < 1 << 6:
         return bytes([value])
     if value < 1 << 14:

@@ -57,7 +57,7 @@ const char *fake_StringPtrLen(const rm_string *s, size_t *size) {
     return s->data;
 }
 
-/* Whether a number ended where the string does, and began where it does. */
+/* Whether a number takes up the whole string. */
 static int is_whole(const rm_string *s, const char *end) {
     return s->size && s->data[0] > ' ' && end == s->data + s->size && errno == 0 ? RM_OK : RM_ERR;
 }

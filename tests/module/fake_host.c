@@ -66,7 +66,7 @@ int fake_host_start(const char *const *arguments) {
     return result;
 }
 
-/* ---- what needs no thought ------------------------------------------------------------------- */
+/* ---- trivial calls --------------------------------------------------------------------------- */
 
 void fake_SetModuleAttribs(rm_ctx *ctx, const char *name, int version, int api) {
     (void)ctx, (void)name, (void)version, (void)api;

@@ -9,7 +9,7 @@
 /* Aborts the program without memory. New memory is zeroed when `old` is NULL. */
 void *fake_alloc(void *old, size_t size);
 
-/* Weak: a call that no file here implements is an error only when the module makes it. */
+/* Weak, so that a call that no file here implements fails only when the module makes it. */
 #define FAKE_DECLARE(result, name, parameters) __attribute__((weak)) result fake_##name parameters;
 RM_NEEDED(FAKE_DECLARE)
 #undef FAKE_DECLARE
@@ -20,11 +20,11 @@ void fake_commands_add(fake_commands *commands, fake_command command);
 
 /* A command that was created; NULL when there is none. */
 rm_command_fn fake_command_named(const char *name);
-/* The reply so far is forgotten; the text of the next. */
+/* Clears the reply; the text of the next one. */
 void fake_reply_clear(void);
 const char *fake_reply(void);
 
-/* One more holder of a string. */
+/* Adds a holder of a string. */
 rm_string *fake_retain(rm_string *s);
 
 #endif

@@ -26,8 +26,8 @@ static bool refused(size_t bytes) {
     return number == atomic_load(&fake_heap.fail_at) || (max && bytes > max);
 }
 
-/* Nothing may rely on zeroes. Of huge blocks only the ends are written to, or tests would need as
- * much memory as they ask for. */
+/* Fills new memory, because nothing may rely on zeros. Only the ends of huge blocks are written to,
+ * otherwise tests would need as much memory as they request. */
 static void soil(uint8_t *bytes, size_t size) {
     size_t head = size > ENORMOUS ? RIM : size;
     memset(bytes, 0xE5, head);
@@ -74,7 +74,7 @@ void fake_Free(void *ptr) {
 
 void *fake_DefragAlloc(rm_defrag *ctx, void *ptr) {
     size_t size = fake_MallocSize(ptr);
-    void *moved = ctx->stay ? NULL : fake_TryAlloc(size + 32); /* of another size class, say */
+    void *moved = ctx->stay ? NULL : fake_TryAlloc(size + 32); /* as if in another size class */
     if (!moved)
         return NULL;
     memcpy(moved, ptr, size);

@@ -1,9 +1,9 @@
 /* fuzz_chunks.c - mutates scripts of LOADCHUNK and BLY.LOAD commands that load a filter.
  *
- * The script comes from the seed. RedisBloom's structures, and staged loads, are written to an
- * AOF, whose commands these are. Of a container, changed or not, the chunks are cut here, for
- * BLY.LOAD or in the module's own form for LOADCHUNK (load/native_chunks.h). Then words are
- * changed, commands are left out, doubled, put elsewhere or cut in two, and others come in between.
+ * A script begins with a seed. For RedisBloom's structures, and for staged loads, it consists of
+ * the commands of an AOF rewrite. For a container, changed or not, this file divides it into
+ * chunks, for BLY.LOAD or in the module's own form for LOADCHUNK (load/native_chunks.h). Then words
+ * are changed, commands are omitted, doubled, moved or divided, and others are inserted.
  */
 #include "fuzz.h"
 
@@ -42,7 +42,7 @@ static void free_command(fake_command *c) {
     free(c->argv);
 }
 
-/* With words of its own, to be changed. */
+/* A copy whose words can be changed. */
 static fake_command copy_command(const fake_command *from) {
     fake_command c = {0};
     for (int i = 0; i < from->argc; i++)
@@ -139,9 +139,10 @@ static void script_of(const fuzz_payload *seed, uint64_t *rng, fake_commands *sc
     script_of_value(seed, rng, script);
 }
 
-/* ---- spoiling -------------------------------------------------------------------------------- */
+/* ---- mutating -------------------------------------------------------------------------------- */
 
-/* A chunk in two: of LOADCHUNK the iterator tells its end, of BLY.LOAD the offset its beginning. */
+/* Divides a chunk: the iterator of LOADCHUNK refers to its end, the offset of BLY.LOAD to its
+ * beginning. */
 static void cut(fake_commands *script, size_t at, uint64_t *rng) {
     fake_command *c = &script->all[at];
     bool is_load = c->argc > 4;
@@ -211,7 +212,7 @@ static void spoil(fake_commands *script, uint64_t *rng) {
 
 /* ---- running --------------------------------------------------------------------------------- */
 
-/* What has come so far is saved and loaded, as in a restart. */
+/* Saves and loads the received part, as in a restart. */
 static void restart(void) {
     bm_value *value = fake_get("f", NULL);
     if (!value)
@@ -221,7 +222,7 @@ static void restart(void) {
     fake_flags = RM_CTX_MASTER | RM_CTX_LOADING; /* without limits */
     bm_value *again = loaded(io, type);
     fake_flags = RM_CTX_MASTER;
-    assert_true(again || atomic_load(&fake_heap.fail_at)); /* where memory may be refused */
+    assert_true(again || atomic_load(&fake_heap.fail_at)); /* if memory may be refused */
     if (again) {
         assert_true(digest_of(again) == digest_of(value));
         fake_set("f", type, again);

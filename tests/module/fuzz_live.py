@@ -1,8 +1,8 @@
-"""RESTORE, LOADCHUNK and BLY.LOAD on a live server, with payloads changed from good ones: an error
-or a working filter; never a crash, a hang, or more memory than max-filter-memory allows.
+"""RESTORE, LOADCHUNK and BLY.LOAD of mutated payloads on a live server: each results in an error or
+a working filter; never in a crash, a hang, or more memory than max-filter-memory allows.
 
-BLOOMERY_FUZZ_LIVE is the number of payloads, 20000 unless given; BLOOMERY_FUZZ_SEED what to begin
-with, 1 unless given.
+BLOOMERY_FUZZ_LIVE is the number of payloads (default 20000), BLOOMERY_FUZZ_SEED the seed
+(default 1).
 """
 import sys
 
@@ -26,18 +26,18 @@ CASES = int(os.environ.get("BLOOMERY_FUZZ_LIVE", "20000"))
 SEED = int(os.environ.get("BLOOMERY_FUZZ_SEED", "1"))
 MB = 1 << 20
 LIMIT = 8 * MB  # max-filter-memory
-RESIDENT = 64 * MB  # how much the process may grow: a batch of keys, and holes
-SLOW = 2.0  # seconds that no command may take, however busy the machine
+RESIDENT = 64 * MB  # maximum growth of the process: a batch of keys, and fragmentation
+SLOW = 2.0  # maximum seconds for a command, on a busy machine too
 BATCH = 250
-KEPT = 300  # keys that loaded, and must still be there after a restart
+KEPT = 300  # loaded keys, which must exist after a restart
 ITEMS = [b"item %d" % i for i in range(40)]
 GOOD = os.path.join(ROOT, "tests/golden/v1/good")
 
 
-# ---- good ones ------------------------------------------------------------------------------
+# ---- seeds ----------------------------------------------------------------------------------
 
 def make_filters(c):
-    """Filters of every sort, small; also some that have come in part. Returns their keys."""
+    """Creates small filters of every form, some of them partly loaded. Returns their keys."""
     for kind in KINDS:
         c.must("BLY.RESERVE", kind, "KIND", kind, "CAPACITY", 60, "ERROR", "0.02")
         c("BLY.ADD", kind, *ITEMS)
@@ -69,7 +69,7 @@ def make_filters(c):
 
 
 class Seeds:
-    """What good filters look like, dumped in every way."""
+    """Valid filters, dumped in every way."""
 
     def __init__(self, c):
         keys = make_filters(c)
@@ -91,7 +91,7 @@ class Seeds:
 
 
 def load_script(r, data):
-    """BLY.LOAD of a file in pieces."""
+    """The BLY.LOAD commands of a file, in pieces."""
     cuts = sorted(r.randrange(min(64, len(data)), len(data) + 1) for _ in range(r.randrange(4)))
     cuts = [0] + cuts + [len(data)]
     return [("BLY.LOAD", None, len(data), a, data[a:b]) for a, b in zip(cuts, cuts[1:]) if a < b]
@@ -120,7 +120,7 @@ def draw(r, seeds, key):
 # ---- use ------------------------------------------------------------------------------------
 
 def uses(r, key):
-    """Commands that use what is there, whatever it is; the first two belong together."""
+    """Commands that use a key of any kind; the first two belong together."""
     yield "BLY.ADD", key, b"probe"
     yield "BLY.CHECK", key, b"probe"
     some = [("BF.MADD", key, *ITEMS), ("CF.INSERT", key, "ITEMS", *ITEMS), ("BF.EXISTS", key, "x"),
@@ -137,14 +137,14 @@ def uses(r, key):
 
 
 def check_use(key, replies):
-    """What was added is there, unless it was not added, or nobody can tell."""
+    """Checks that an added item is found, unless the add failed or the reply is unknown."""
     added, found = replies[:2]
     if isinstance(added, list) and isinstance(added[0], int) and isinstance(found, list):
         ok(found[0] in (1, None), f"{key}: BLY.ADD {added}, BLY.CHECK {found}")
 
 
 def forget_clocks(c):
-    """Timed windows change by themselves."""
+    """Deletes timed windows, because they advance without commands."""
     for key in c.must("KEYS", "*"):
         info = c("BLY.INFO", key)
         if not isinstance(info, Error) and "span" in as_dict(info):
@@ -152,7 +152,7 @@ def forget_clocks(c):
 
 
 def peak(server):
-    """The most that the process ever had in memory."""
+    """The peak resident memory of the process."""
     with open(f"/proc/{server.pid}/status", encoding="ascii") as status:
         for line in status:
             if line.startswith("VmHWM:"):
@@ -161,7 +161,7 @@ def peak(server):
 
 
 class Watch(threading.Thread):
-    """Another client, that wants to be answered at once, all the time."""
+    """A second client, which must get each reply at once."""
 
     def __init__(self, server):
         super().__init__(daemon=True)

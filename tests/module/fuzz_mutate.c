@@ -1,6 +1,7 @@
 /* fuzz_mutate.c - mutates bytes, the headers and bodies of container files, and fields.
  *
- * A container mostly gets correct checksums again, or only the checksum test would ever be tested.
+ * A container mostly gets correct checksums again, otherwise only the check of checksums would be
+ * tested.
  */
 #include "../support/store_support.h"
 #include "fuzz.h"
@@ -86,7 +87,7 @@ static void resize(uint8_t **data, size_t *size, size_t to) {
     *size = to;
 }
 
-/* A number of 1, 2, 4 or 8 bytes somewhere in there becomes another. */
+/* Replaces a number of 1, 2, 4 or 8 bytes at a random position. */
 static void change_word(uint8_t *data, size_t size, uint64_t *rng) {
     int width = 1 << blyt_next(rng) % 4;
     if (size < (size_t)width)
@@ -156,7 +157,7 @@ static void change_header(uint8_t *header, uint64_t *rng) {
     }
 }
 
-/* The header of a level or part inside, if there is one; else its own. */
+/* The header of a level or part inside, if there is one; else the container's header. */
 static uint8_t *some_header(uint8_t *data, size_t size, uint64_t *rng) {
     uint8_t *header = data;
     for (size_t at = HEADER; at + HEADER <= size; at += HEADER)
@@ -165,7 +166,7 @@ static uint8_t *some_header(uint8_t *data, size_t size, uint64_t *rng) {
     return header;
 }
 
-/* A body of another length, of which the header knows as far as its size is one of bytes. */
+/* Changes the length of the body, and in half of the cases the size in the header. */
 static void change_length(uint8_t **data, size_t *size, uint64_t *rng) {
     size_t to = HEADER + HEADER * below(rng, *size / HEADER + 2);
     resize(data, size, to);
@@ -177,7 +178,7 @@ static void change_body(uint8_t *data, size_t size, uint64_t *rng) {
     if (size <= HEADER)
         return;
     size_t n = size - HEADER;
-    /* Headings are at the beginning, tables at the end. */
+    /* Headers are at the beginning, tables at the end. */
     size_t from = one_in(rng, 3) ? HEADER : one_in(rng, 3) && n > 128 ? size - 128 : HEADER;
     size_t span = one_in(rng, 2) && size - from > 64 ? 64 : size - from;
     uint8_t *copy = malloc(span);
@@ -211,7 +212,7 @@ void fuzz_change_container(uint8_t **data, size_t *size, uint64_t *rng) {
 
 /* ---- fields ---------------------------------------------------------------------------------- */
 
-/* Where it is a container, the number before it is its length: kept right, mostly. */
+/* The number before a container is its length, which mostly stays correct. */
 static void change_string(fuzz_payload *p, size_t at, uint64_t *rng) {
     fuzz_field *field = &p->fields[at];
     if (!fuzz_is_container(field)) {
@@ -229,7 +230,7 @@ static void change_field(fuzz_payload *p, size_t at, const fuzz_payload *other, 
     fuzz_field *field = &p->fields[at];
     if (field->sort == FUZZ_STRING) {
         change_string(p, at, rng);
-    } else if (one_in(rng, 6) && other->n) { /* of another payload */
+    } else if (one_in(rng, 6) && other->n) { /* from another payload */
         const fuzz_field *theirs = &other->fields[below(rng, other->n)];
         if (theirs->sort == field->sort)
             *field = *theirs;
@@ -240,7 +241,7 @@ static void change_field(fuzz_payload *p, size_t at, const fuzz_payload *other, 
     }
 }
 
-/* The end becomes another's. */
+/* Replaces the end by that of another payload. */
 static void cross(fuzz_payload *p, const fuzz_payload *other, uint64_t *rng) {
     size_t at = below(rng, p->n), from = below(rng, other->n);
     while (p->n > at)

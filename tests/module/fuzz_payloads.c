@@ -1,13 +1,13 @@
-/* fuzz_payloads.c - RDB and DUMP payloads, and chunks of LOADCHUNK and BLY.LOAD, changed from good
- * ones: an error or a working filter; never a crash, a hang, or more memory than the
+/* fuzz_payloads.c - mutated RDB and DUMP payloads, and chunks of LOADCHUNK and BLY.LOAD: each
+ * results in an error or a working filter; never in a crash, a hang, or more memory than the
  * payload justifies.
  *
  *     fuzz_payloads [CASES [FIRST]]
  *
- * A case depends on its number alone: what failed is repeated with `fuzz_payloads 1 NUMBER`. The
- * bounds: no request for memory, also of those that are refused, above 16 times the payload and
- * 256 KiB; of chunks, whose headers claim sizes without bytes, none above the limit that is set
- * (max-filter-memory); and when the keys are gone, all memory is.
+ * A case depends only on its number: repeat a failure with `fuzz_payloads 1 NUMBER`. The bounds: no
+ * request for memory, including refused ones, exceeds 16 times the payload and 256 KiB; for chunks,
+ * whose headers claim sizes without bytes, none exceeds max-filter-memory; and all memory is freed
+ * when the keys are deleted.
  */
 #include "config.h"
 #include "fuzz.h"
@@ -46,9 +46,9 @@ static struct {
     uint64_t slowest_number;
 } run;
 
-/* ---- failing well ---------------------------------------------------------------------------- */
+/* ---- reporting failures ---------------------------------------------------------------------- */
 
-/* Also what does not come from the host's allocator is never large. */
+/* Memory from other allocators than the host's must not be large either. */
 const char *__asan_default_options(void);
 const char *__asan_default_options(void) {
     return "abort_on_error=1:handle_abort=0:max_allocation_size_mb=64:allocator_may_return_null=0";
@@ -100,7 +100,7 @@ static bm_value *load_stream(rm_io *io, rm_type *type, int encoding) {
     return value;
 }
 
-/* Memory may be short: the system's, or what the limits leave. */
+/* Makes memory scarce: that of the system, or that within the limits. */
 static void press(size_t requests, uint64_t *rng) {
     if (blyt_next(rng) % 16 == 0)
         fake_heap.fail_at = 1 + blyt_next(rng) % requests;
@@ -186,9 +186,9 @@ static void one_case(uint64_t number, size_t heap) {
     }
 }
 
-/* ---- all ------------------------------------------------------------------------------------- */
+/* ---- all cases ------------------------------------------------------------------------------- */
 
-/* The ring has the key of one of the seeds, where there are keys. */
+/* The ring has the key of one of the seeds, if the build has keyed filters. */
 static void set_ring(void) {
     if (!bly_hash_available(BLY_HASH_SIPHASH))
         return;
@@ -201,8 +201,8 @@ static void set_ring(void) {
     (void)unlink(path);
 }
 
-/* As they are all of them load: or what is tested is not what is written. Timed windows have the
- * clock take its place for good. */
+/* All seeds load unchanged; otherwise the test would not test what is written. Timed windows
+ * allocate the heap of the timer, which is never freed. */
 static void load_seeds(void) {
     for (size_t i = 0; i < n_seeds; i++) {
         uint64_t rng = i;
@@ -221,7 +221,7 @@ static void load_seeds(void) {
 static const int signals[] = {SIGALRM, SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL};
 static struct sigaction handlers[COUNT_OF(signals)];
 
-/* Sanitizers have handlers of their own, which say more. */
+/* Sanitizers have their own handlers, which report more. */
 static void set_handlers(void) {
     for (size_t i = 0; i < COUNT_OF(signals); i++) {
         (void)sigaction(signals[i], NULL, &handlers[i]);
@@ -248,7 +248,7 @@ static void test_payloads(void **state) {
            n_seeds, (unsigned long long)cases, run.loaded, run.refused, run.chunks,
            run.chunks_refused, (unsigned long long)run.slowest_number, run.slowest);
     run.done = true;
-    if (cases >= 10000) { /* enough of both, or the changes are too wild, or too tame */
+    if (cases >= 10000) { /* enough of both; otherwise the changes are too large or too small */
         assert_true(run.loaded > cases / 20 && run.refused > cases / 20);
         assert_true(run.chunks > cases / 20 && run.chunks_refused > cases / 20);
     }

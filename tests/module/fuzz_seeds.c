@@ -28,7 +28,7 @@ static void add_traits(fuzz_payload *p, bm_face face) {
     add_field(p, fuzz_string(bytes, sizeof bytes));
 }
 
-/* A face that a filter of this kind can have. */
+/* A face that fits a filter of this kind. */
 static bm_face face_of(const bly_filter *f) {
     bly_kind kind = bly_filter_geometry(f).kind;
     return kind == BLY_SCALABLE                                ? BM_FACE_BF
@@ -65,7 +65,7 @@ static void keep_filter(const bly_filter *f, bm_face face) {
     free(im.data);
 }
 
-/* Some of it has come; beside a filter that serves, or alone. */
+/* A partly received file, beside a filter in use or alone. */
 static void keep_staged_file(const bly_filter *f, const bly_filter *serving) {
     blyt_buffer im = blyt_write(f), old = serving ? blyt_write(serving) : (blyt_buffer){0};
     fuzz_payload p = begun(serving ? HAS_FILTER | HAS_STAGED_FILE : HAS_STAGED_FILE, BM_FACE_BLY);
@@ -100,7 +100,7 @@ static void keep_made(bly_spec spec, int keys) {
     blyt_list_free(&l);
 }
 
-/* A tombstone, alone, and with the staged file that will replace it. */
+/* A tombstone, alone and with the staged file that will replace it. */
 static void keep_tombstone(void) {
     bly_spec spec = bly_spec_for(BLY_SCALABLE, 20, 0.02);
     blyt_list l = list_keys("lost", 30);
@@ -121,7 +121,7 @@ static void keep_tombstone(void) {
     blyt_list_free(&l);
 }
 
-/* Windows with a clock; keys that are in the ring, that are not, and a custom hash. */
+/* Timed windows; filters whose key is in the ring, or is not; a custom hash. */
 static void keep_others(void) {
     bly_spec spec = bly_spec_for(BLY_WINDOW, 60, 0.02);
     spec.window.span = 60000;
@@ -145,7 +145,7 @@ static void keep_others(void) {
 
 /* ---- RedisBloom's ---------------------------------------------------------------------------- */
 
-/* As if of its data `from` to `to`, and `to` to its end but for one byte, had come. */
+/* A staged load of that filter, of which `ranges` ranges of 3 bytes have been received. */
 static void keep_staged_chunks(const fuzz_payload *whole, bool cuckoo, size_t ranges) {
     fuzz_payload p = begun(HAS_STAGED_CHUNKS, cuckoo ? BM_FACE_CF : BM_FACE_BF);
     add_field(&p, fuzz_number(cuckoo ? BM_RB_CUCKOO : BM_RB_BLOOM));
@@ -173,7 +173,7 @@ static void keep_golden(const char *name) {
         keep_staged_chunks(&p, g.type == fake_type("MBbloomCF"), n_seeds % 4);
 }
 
-/* In the order of their names, so that a case is the same everywhere. */
+/* Sorted by name, so that a case is the same everywhere. */
 static void keep_all_golden(void) {
     char names[64][256];
     size_t n = 0;

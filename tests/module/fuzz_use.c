@@ -9,7 +9,8 @@ enum { LIMIT = 1 << 20, SLACK = 1 << 18, WORDS = 128, LINE = 4096 };
 const char *fuzz_run(const char *line) {
     rm_string *argv[WORDS] = {0};
     int argc = 0;
-    for (const char *at = line; at && argc < WORDS;) { /* a space at the end: an empty word */
+    for (const char *at = line;
+         at && argc < WORDS;) { /* a space at the end is followed by an empty word */
         const char *end = strchr(at, ' ');
         argv[argc++] = fake_string(at, end ? (size_t)(end - at) : strlen(at));
         at = end ? end + 1 : NULL;
@@ -90,7 +91,7 @@ static void run_some(uint64_t *rng, size_t n) {
         fuzz_run_any(rng);
 }
 
-/* A hundred keys at once, or none that were there. */
+/* Runs a command with 100 items, some or all of which may be new. */
 static void add_many(const char *command, uint64_t *rng) {
     char line[LINE];
     int at = snprintf(line, sizeof line, "%s", command);
@@ -100,7 +101,7 @@ static void add_many(const char *command, uint64_t *rng) {
     (void)fuzz_run(line);
 }
 
-/* What was just added is there, unless nobody can tell. */
+/* Checks that an added item is found, unless the reply is unknown. */
 static void check_added(const char *add, const char *check) {
     char added[64];
     snprintf(added, sizeof added, "%s", fuzz_run(add));
@@ -116,7 +117,7 @@ static bool only_counts(const bm_value *value) {
            bly_kind_capabilities(bly_filter_geometry(value->as.filter).kind) & BLY_CARDINALITY_ONLY;
 }
 
-/* Time passes: the timer, and BLY.TICK of a master, advance windows. */
+/* Lets time pass: the timer, and BLY.TICK of a master, advance windows. */
 static void pass_time(uint64_t *rng) {
     char line[64];
     fake_now += (long long)(blyt_next(rng) % 100000);
@@ -146,7 +147,7 @@ static void use_by_commands(uint64_t *rng) {
 
 /* ---- methods --------------------------------------------------------------------------------- */
 
-/* The commands that an AOF would have bring something, or an error. */
+/* The commands of an AOF rewrite load a value, or reply with an error. */
 static void replay(bm_value *value) {
     fake_commands commands = {0};
     rm_io *io = fake_io_new();

@@ -9,7 +9,7 @@
 
 enum { LINE = 1 << 20 };
 
-/* A file of golden/redisbloom: the values of an RDB file, and the header of SCANDUMP. */
+/* A file of golden/redisbloom: values as in an RDB file, and the header of SCANDUMP. */
 typedef struct golden {
     rm_type *type;
     int encoding;

@@ -1,4 +1,4 @@
-"""examples/cache_guard.c does what its documentation says."""
+"""examples/cache_guard.c behaves as documented."""
 import os
 import re
 import subprocess

@@ -1,11 +1,11 @@
-"""harness.py - what a test of the module needs; see resp.py, servers.py, clusters.py.
+"""harness.py - for tests of the module; see also resp.py, servers.py, clusters.py.
 
 A test file has functions test_* and ends with
 
     if __name__ == "__main__":
         main(globals())
 
-Run as `/usr/bin/python3 FILE.py` it runs them all, with names as arguments those only.
+`/usr/bin/python3 FILE.py` runs all of them, or those that are named as arguments.
 """
 import os
 import shutil
@@ -23,7 +23,7 @@ from clusters import Cluster, ClusterClient, key_slot  # noqa: E402,F401
 
 
 class Skip(Exception):
-    """Raised by a test that cannot run here; its text says why."""
+    """Raised by a test that cannot run here; its text is the reason."""
 
 
 def eq(got, wanted, what=""):
@@ -38,7 +38,7 @@ def ok(condition, what="condition does not hold"):
 
 
 def fails(reply, start):
-    """The reply is an error whose text begins so."""
+    """Checks that the reply is an error whose text begins with `start`."""
     if not isinstance(reply, Error) or not reply.text.startswith(start):
         raise AssertionError(f"got {_short(reply)}, wanted an error {start!r}")
 
@@ -49,7 +49,7 @@ def _short(value):
 
 
 def _run(name, test):
-    """Runs one test; returns whether it held."""
+    """Runs one test; returns whether it passed."""
     begin = time.monotonic()
     try:
         test()
@@ -58,7 +58,7 @@ def _run(name, test):
         verdict, good = "ok", True
     except Skip as why:
         verdict, good = f"skipped: {why}", True
-    except Exception:  # noqa: BLE001 - every failure is a verdict
+    except Exception:  # noqa: BLE001 - any exception fails the test
         verdict, good = "FAILED", False
         traceback.print_exc()
         for server in all_servers():

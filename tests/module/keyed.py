@@ -1,4 +1,4 @@
-"""Keyed filters: secret keys are only in the key file, never in anything that is saved or sent."""
+"""Keyed filters: secret keys are only in the key file, and are never saved or sent."""
 import os
 import tempfile
 
@@ -8,7 +8,7 @@ FIRST, SECOND = "000102030405060708090a0b0c0d0e0f", "f0e0d0c0b0a0908070605040302
 
 
 def key_file(*keys):
-    """A file of keys, in a folder that goes with the process that reads it."""
+    """Creates a file of keys; returns its path."""
     handle, path = tempfile.mkstemp(prefix="bloomery-keys-")
     with os.fdopen(handle, "w") as f:
         f.write("# keys of a test\n\n" + "\n".join(keys) + "\n")
@@ -109,7 +109,7 @@ def test_replica_with_the_same_keys(both, _first):
 
 @with_keys
 def test_replica_without_the_key(both, first):
-    """It says that it does not know, and never no."""
+    """A replica without the key replies "unknown", never "no"."""
     master, replica = pair(master_args=f"key-file {both}", replica_args=f"key-file {first}")
     c, r = master.client(), replica.client()
     ids = c.must("BLY.KEYRING")
@@ -141,7 +141,7 @@ def test_replica_without_the_key(both, first):
 
 
 def test_custom_hash_functions():
-    """The server does not have the function: it keeps the file, mixed or raw, and answers nil."""
+    """The server lacks the function: it keeps the file, mixed or raw, and replies nil."""
     s = Server()
     files = {"custom-mixed-sbbf": "custom", "custom-mixed-scalable": "custom",
              "custom-bb2x512": "custom-raw"}

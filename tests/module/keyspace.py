@@ -1,4 +1,4 @@
-"""Filters are keys like any other: COPY, MOVE, expiry, keyspace events, MEMORY USAGE, scripts,
+"""Filters behave like other keys: COPY, MOVE, expiry, keyspace events, MEMORY USAGE, scripts,
 transactions and access lists."""
 import sys
 
@@ -14,7 +14,7 @@ from windows import timed  # noqa: E402
 
 
 def fill(c):
-    """One filter of every type and kind, with keys in it. Returns their names."""
+    """Creates a filter of every type and kind, and adds keys. Returns their names."""
     c.must("BF.MADD", "bf", *range(1000))
     c.must("BF.INSERT", "bf-fixed", "CAPACITY", 2000, "NONSCALING", "ITEMS", *range(1000))
     c.must("CF.INSERT", "cf", "ITEMS", *range(1000))
@@ -76,7 +76,7 @@ def test_migrate():
 
 
 def test_memory_usage():
-    """MEMORY USAGE is what used_memory grew by."""
+    """MEMORY USAGE equals the growth of used_memory."""
     with Server("latency-tracking no") as server, server.client() as c:
         def used():
             return int(c.info("memory")["used_memory"])
@@ -99,7 +99,7 @@ def test_memory_usage():
 
 
 def _usage_is_right(c, used, command):
-    """Makes a filter and deletes it. The engine's own buffers come and go: false may be noise."""
+    """Creates a filter and deletes it. The engine's own buffers vary, so False may be noise."""
     before = used()
     c.must(*command)
     grown = used() - before
@@ -212,7 +212,8 @@ def test_notifications():
 
 
 def test_watch():
-    """A change breaks a transaction that watches the key; what changes nothing does not."""
+    """A change aborts a transaction that watches the key; a command that changes nothing does
+    not."""
     with Server() as server, server.client() as c, server.client() as other:
         c.must("BF.ADD", "bf", "a")
 
@@ -275,7 +276,7 @@ def test_command_info_and_acl():
         docs = c.must("COMMAND", "DOCS", "BF.ADD")
         ok(b"summary" in docs[1], f"{docs}")
         c.must("CF.INSERT", "cf", "ITEMS", "a", "b")
-        # Engines before Redis 7.4 and Valkey 8 put no command of a module into a category.
+        # Engines before Redis 7.4 and Valkey 8 put commands of modules into no category.
         categories = [text(x) for x in c.must("COMMAND", "INFO", "CF.EXISTS")[0][6]]
         allowed = ["+@read"] if "@read" in categories else ["+@read", "+cf.exists", "+bly.check"]
         c.must("ACL", "SETUSER", "reader", "on", "nopass", "~*", *allowed)
@@ -324,7 +325,7 @@ def test_scripts_and_transactions():
 
 
 def test_databases_with_timed_windows():
-    """Windows keep turning where SWAPDB, MOVE and RENAME put them, and stop with FLUSHDB."""
+    """Windows advance after SWAPDB, MOVE and RENAME, and stop with FLUSHDB."""
     with Server() as server, server.client() as c:
         for name in ("stays", "renamed", "moved", "swapped", "flushed"):
             c.must("BLY.RESERVE", name, "KIND", "window", "CAPACITY", 1000, "SPAN", 300)
@@ -357,7 +358,7 @@ def test_databases_with_timed_windows():
 
 
 def test_check_while_loading():
-    """While the server loads, BLY.CHECK says that nobody can know, and does not stop its caller."""
+    """While the server loads, BLY.CHECK replies nil, and its caller is not blocked."""
     server = Server("save ''")
     with server.client() as c:
         c.must("BF.ADD", "guard", "a")
@@ -386,7 +387,7 @@ def _answers(server):
 
 
 def test_check_on_a_replica_without_master():
-    """A replica that lost its master and may not serve stale data: nil."""
+    """A replica that lost its master and may not serve stale data replies nil."""
     with Server("replica-serve-stale-data no") as server, server.client() as c:
         c.must("BF.ADD", "guard", "a")
         c.must("REPLICAOF", "127.0.0.1", 1)
@@ -397,7 +398,7 @@ def test_check_on_a_replica_without_master():
 
 
 def test_defrag():
-    """Active defragmentation, where the engine's allocator can: all filters stay as they are."""
+    """Active defragmentation, if the engine's allocator supports it, changes no filter."""
     with Server() as server, server.client() as c:
         if isinstance(c("CONFIG", "SET", "activedefrag", "yes"), Error):
             print("  this server cannot defragment")
@@ -438,7 +439,7 @@ def test_unload_is_refused():
 
 
 def test_filters_in_threads():
-    """Keys freed by the engine's threads while others are made."""
+    """The engine's threads free keys while others are created."""
     with Server("lazyfree-lazy-user-del yes", "lazyfree-lazy-server-del yes") as server:
         wrong = []
 

@@ -1,5 +1,5 @@
-"""Memory limits: what would exceed them is refused before it is allocated, except what comes from a
-master or the disk."""
+"""Memory limits: allocations that would exceed them are refused before they are made, except those
+for writes from a master or the disk."""
 import sys
 
 sys.dont_write_bytecode = True
@@ -25,7 +25,8 @@ def used(client):
 
 
 def refused(server, client, wanted, *command):
-    """The command is refused, and neither used_memory nor the process grew, not even between."""
+    """Checks that the command is refused, and that neither used_memory nor the process grew, not
+    even temporarily."""
     memory, rss = used(client), server.rss()
     client.must("CONFIG", "RESETSTAT")
     fails(client(*command), wanted)
@@ -36,7 +37,7 @@ def refused(server, client, wanted, *command):
 
 
 def big_bf_header():
-    """SCANDUMP's header of a filter of RedisBloom's of 1 GB."""
+    """The SCANDUMP header of a RedisBloom filter of 1 GB."""
     size = 1 << 30
     bpe = 9.585058372
     capacity = int(size * 8 / bpe)
@@ -73,7 +74,7 @@ def test_creation_refused():
 
 
 def test_arrivals_refused():
-    """What a chunk announces is held against the limits before the rest comes."""
+    """The size that a header announces is checked before the other chunks."""
     with Server(args="max-filter-memory 10mb") as server, server.client() as c:
         c.must("BLY.RESERVE", "small", "KIND", "sbbf", "CAPACITY", 1000)
         data = bly_dump(c, "small")
@@ -87,7 +88,7 @@ def test_arrivals_refused():
 
 
 def add_until_refused(c, command):
-    """Adds items until one is refused; returns those that were added and the refusal."""
+    """Adds items until one is refused; returns the added items and the error."""
     added = []
     for i in range(0, 10 ** 6, 100):
         items = [b"%d" % j for j in range(i, i + 100)]
@@ -132,7 +133,7 @@ def test_growth_refused():
 
 
 def test_total():
-    """The limit of all filters: what is deleted makes room."""
+    """The limit of all filters: deleting filters makes room."""
     with Server(args="max-total-memory 5mb") as server, server.client() as c:
         for i in range(100):
             reply = c("BF.RESERVE", f"f{i}", "0.01", 800000)
@@ -151,8 +152,8 @@ def counted(c):
 
 
 def run_counting(c, limit, what, commands):
-    """Runs them in batches, which it yields: a list of replies, each with the bytes of all filters
-    after its command. The sum never passes the limit."""
+    """Runs commands in batches, and yields for each batch a list of replies, each with the bytes of
+    all filters after the command. The sum never exceeds the limit."""
     commands = iter(commands)
     while part := list(islice(commands, 10)):
         replies = c.pipeline(x for command in part for x in (command, ("INFO", "bf_filters")))
@@ -164,7 +165,7 @@ def run_counting(c, limit, what, commands):
 
 
 def fill_total(c, limit, name, commands):
-    """Runs them until one is refused for max-total-memory, and to the end of its batch."""
+    """Runs commands until one is refused for max-total-memory, and to the end of its batch."""
     for batch in run_counting(c, limit, name, commands):
         for reply, total in batch:
             answers = reply if isinstance(reply, list) else [reply]
@@ -177,7 +178,8 @@ def fill_total(c, limit, name, commands):
 
 
 def copy_until_refused(c, limit, payload):
-    """RESTORE and COPY in turn, until one is refused: COPY has no words for that, but answers 0."""
+    """Alternates RESTORE and COPY until one is refused. COPY has no error for that, and replies
+    0."""
     copies = (command for i in range(10 ** 4) for command in (
         ("RESTORE", f"p{i}", 0, payload), ("COPY", "tiny", f"q{i}")))
     for batch in run_counting(c, limit, "copies", copies):
@@ -187,7 +189,8 @@ def copy_until_refused(c, limit, payload):
 
 
 def test_total_is_never_passed():
-    """Filters of all sizes, made, grown, copied, loaded in pieces and dumped: not by a byte."""
+    """Filters of all sizes that are created, grown, copied, loaded in pieces and dumped never
+    exceed the limit, not by one byte."""
     limit = 96 * 1024
     with Server(args=f"max-total-memory {limit}") as server, server.client() as c:
         c.must("BLY.RESERVE", "tiny", "KIND", "scalable", "CAPACITY", 10)
@@ -218,7 +221,8 @@ def test_total_is_never_passed():
 
 
 def test_total_of_any_number():
-    """A limit between the sizes that the allocator has: what it adds to a block counts, too."""
+    """A limit between the size classes of the allocator: the memory that it adds to a block
+    counts."""
     with Server() as server, server.client() as c:
         c.must("BLY.RESERVE", "small", "KIND", "sbbf", "CAPACITY", 700)
         data = bly_dump(c, "small")
@@ -237,7 +241,7 @@ def test_total_of_any_number():
 
 
 def test_copies_refused():
-    """COPY and RESTORE."""
+    """COPY and RESTORE beyond a limit are refused."""
     with Server("latency-tracking no") as server, server.client() as c:
         for key in ("a", "b"):
             c.must("BLY.RESERVE", key, "KIND", "scalable", "CAPACITY", 10 ** 6)
@@ -299,8 +303,8 @@ def regression(name):
 
 
 def test_small_file_that_grows():
-    """768 bytes that would grow to 2 GB with the next item: the module's own limit is the one that
-    counts, whichever way they came, and a failed add changes nothing."""
+    """A file of 768 bytes that would grow to 2 GB with the next item: the module's limit applies,
+    however the file was loaded, and a failed add changes nothing."""
     data = regression("amplify-768B.bly")
     with Server(args="max-filter-memory 100mb") as server:
         with server.client() as c:
@@ -318,7 +322,7 @@ def test_small_file_that_grows():
 
 
 def full_filter(c, key):
-    """A filter of two kilobytes whose next level takes more than 64 MiB: more than the library
+    """A filter of 2 kB whose next level takes more than 64 MiB, which is more than the library
     allows a file."""
     c.must("BLY.RESERVE", key, "KIND", "scalable", "CAPACITY", 1000, "ERROR", "0.0001", "GROWTH",
            32768)
@@ -347,11 +351,11 @@ def test_replica_takes_what_its_master_took():
             eq(r.must("BLY.CHECK", key, "new"), m.must("BLY.CHECK", key, "new"), key)
         ok(counted(r) > 128 * MB, f"{counted(r)} bytes")
         r.must("REPLICAOF", "NO", "ONE")
-        fails(r("BLY.ADD", "source", "new")[0], TOTAL_LIMIT)  # now it is a master itself
+        fails(r("BLY.ADD", "source", "new")[0], TOTAL_LIMIT)  # now it is a master
 
 
 def test_maxmemory():
-    """The engine's own limit, without eviction: adds are refused, questions and deletions not."""
+    """The engine's own limit without eviction: adds are refused, lookups and deletions are not."""
     with Server("maxmemory-policy noeviction") as server, server.client() as c:
         c.must("BF.RESERVE", "bf", "0.01", 10 ** 6)
         c.must("BF.ADD", "bf", "a")
@@ -374,7 +378,7 @@ def test_maxmemory():
 
 
 def test_more_than_maxmemory():
-    """What can never fit is refused, before everything else is evicted for it."""
+    """A filter that can never fit is refused before all other keys are evicted for it."""
     with Server("maxmemory 100mb", "maxmemory-policy allkeys-lru") as server, \
             server.client() as c:
         for i in range(1000):
@@ -406,7 +410,7 @@ def test_more_than_the_machine():
         for n in (pages, 1 << 40):
             refused(server, c, SERVER_LIMIT, "BF.RESERVE", "key", "0.01", n)
         refused(server, c, SERVER_LIMIT, "BLY.RESERVE", "key", "KIND", "sbbf", "CAPACITY", pages)
-        third = pages // 3 * 8 // 10 + 1  # keys of which four filters are more than there is
+        third = pages // 3 * 8 // 10 + 1  # keys: four filters of them exceed the machine's memory
         replies = [c("BLY.RESERVE", f"f{i}", "KIND", "classic", "CAPACITY", third) for i in range(4)]
         ok(not isinstance(replies[0], Error), f"{replies[0]!r}")
         fails(replies[3], SERVER_LIMIT)
@@ -417,7 +421,7 @@ def test_replica_of_a_larger_master():
     with master.client() as m, replica.client() as r:
         m.must("BF.RESERVE", "bf", "0.01", 2 * 10 ** 7)
         m.must("BLY.RESERVE", "grown", "KIND", "scalable", "CAPACITY", 10 ** 5, "GROWTH", 160)
-        for i in range(0, 150000, 50000):  # the second level is of 16 million keys
+        for i in range(0, 150000, 50000):  # the second level has 16 million keys
             m.must("BLY.ADD", "grown", *range(i, i + 50000))
         ok(counted(m) > 40 * MB, f"{counted(m)} bytes")
         wait_sync(master, replica)
@@ -425,15 +429,15 @@ def test_replica_of_a_larger_master():
 
 
 def test_eviction_of_a_large_filter():
-    """It makes room at once: no more than it is evicted. (Where the engine leaves freeing to another
-    thread of its own, as Valkey does unless told otherwise, room comes when that thread is done.)"""
+    """Evicting it makes room at once, so nothing else is evicted. (If the engine frees in a thread
+    of its own, as Valkey does by default, there is room when that thread is done.)"""
     with Server("maxmemory-policy volatile-ttl", "maxmemory-samples 64",
                 "lazyfree-lazy-eviction no") as server, server.client() as c:
         c.must("BLY.RESERVE", "made", "KIND", "classic", "SIZE", 150 << 23, "HASHES", 1)
-        c.must("COPY", "made", "large")  # all pages of a copy are in memory
+        c.must("COPY", "made", "large")  # all pages of a copy are resident
         c.must("DEL", "made")
         ok(server.rss() > 140 * MB, f"{server.rss()} bytes")
-        # The first to be evicted: it expires before the others, and a sample contains all that expire.
+        # Evicted first: it expires before the others, and a sample contains all keys with expiry.
         c.must("EXPIRE", "large", 10 ** 6)
         c.pipeline(("SET", f"s{i}", b"x" * 1000, *(("EX", 10 ** 7) if i < 10 else ())) for i in range(2000))
         c.must("CONFIG", "SET", "maxmemory", used(c) - 100000)
@@ -447,7 +451,7 @@ def test_eviction_of_a_large_filter():
 
 
 def test_eviction():
-    """A filter that was evicted answers nil, not no."""
+    """BLY.CHECK replies nil, not 0, for an evicted filter."""
     with Server("maxmemory-policy allkeys-lru", "maxmemory-samples 64") as server, \
             server.client() as c:
         c.must("BF.RESERVE", "guard", "0.01", 10 ** 6)

@@ -119,7 +119,7 @@ def test_timed_windows():
 
 
 def test_keys_of_one_slot():
-    """BLY.MERGE works on keys of one slot, and is refused across slots as any command is."""
+    """BLY.MERGE works on keys of one slot, and is refused across slots like any command."""
     cluster = Cluster(masters=1)
     with cluster.masters[0].client() as c:
         for key in ("{a}1", "{a}2", "{a}dst"):

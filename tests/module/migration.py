@@ -1,5 +1,5 @@
-"""Data of RedisBloom's in a real server: the hand-written files of tests/golden/redisbloom come in by
-RESTORE (every encoding), by LOADCHUNK and in an RDB file, answer, go on, and go back as they came.
+"""Data of RedisBloom in a real server: the hand-written files of tests/golden/redisbloom are loaded
+by RESTORE (every encoding), by LOADCHUNK and from an RDB file, are used, and are dumped unchanged.
 """
 import os
 import struct
@@ -13,7 +13,7 @@ TYPES = {"bloom": "MBbloom--", "cuckoo": "MBbloomCF"}
 
 
 def type_id(name, encoding):
-    """Nine letters of six bits, and ten bits of the encoding."""
+    """The id of a type: nine letters of six bits, and ten bits of encoding."""
     number = 0
     for letter in name:
         number = number << 6 | LETTERS.index(letter)
@@ -21,7 +21,7 @@ def type_id(name, encoding):
 
 
 class Golden:
-    """One file; its fields are described in tests/formats/redisbloom_reader.py."""
+    """A file; tests/formats/redisbloom_reader.py describes its fields."""
 
     def __init__(self, path):
         self.name = os.path.basename(path)[:-4]
@@ -50,7 +50,7 @@ class Golden:
         return Dump(type_id(TYPES[self.kind], self.encoding), self.fields, version).pack()
 
     def keys(self, when="before"):
-        """What must be found: added, and not deleted since."""
+        """The keys that must be found: added, and not deleted since."""
         there = set()
         for op, first, last in self.said[when]:
             numbers = range(first, last)
@@ -67,7 +67,7 @@ def all_golden():
 
 
 def dumped(c, family, key):
-    """The header and the data, as SCANDUMP gives them."""
+    """The header and the data that SCANDUMP returns."""
     at, parts = 0, []
     while True:
         at, chunk = c.must(f"{family}.SCANDUMP", key, at)
@@ -110,7 +110,7 @@ def test_chunks_there_and_back():
     _, c, _ = server_for()
     for golden in all_golden():
         if not golden.data.strip(b"\0") and golden.kind == "cuckoo":
-            continue  # of an empty cuckoo filter there is nothing to dump
+            continue  # an empty cuckoo filter has no dump
         load = f"{golden.family}.LOADCHUNK"
         c.must(load, golden.name, 1, golden.header)
         number = 1
@@ -126,7 +126,7 @@ def test_chunks_there_and_back():
 
 
 def test_goes_on_as_redisbloom_would():
-    """The same operations leave the same bytes as the independent program says."""
+    """The same operations result in the same bytes as in the independent program."""
     server, c, version = server_for()
     tried = 0
     for golden in all_golden():
@@ -134,7 +134,7 @@ def test_goes_on_as_redisbloom_would():
                                                   golden.said["after"]):
             continue
         if golden.encoding != 4 and golden.kind == "cuckoo":
-            continue  # what such a file leaves open is up to the server's settings
+            continue  # the server's settings determine what such a file lacks
         c.must("RESTORE", golden.name, 0, golden.payload(version))
         for op, first, last in golden.said["after"]:
             names = [f"{golden.said['prefix']}{i}" for i in range(first, last)]

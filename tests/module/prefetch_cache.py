@@ -1,5 +1,5 @@
-"""prefetch_cache.py - commands on one item prefetch from the filter that a name had last
-(module/runtime/prefetch_cache.h). The name may have another filter by now, and no add may be lost."""
+"""prefetch_cache.py - commands on one item prefetch from the last known filter of a name
+(module/runtime/prefetch_cache.h). The name may have another filter now, and no add may be lost."""
 import random
 
 from harness import Server, eq, main, ok
@@ -7,7 +7,7 @@ from protocols import OK, WRONGTYPE
 
 
 def test_names_change_hands():
-    """Commands on one item begin with the filter that a name had last: it may be another by now."""
+    """A name may have another filter than the one that was remembered for it."""
     with Server() as server, server.client() as c:
         def fresh(name, item=b"x"):
             eq(c("BF.EXISTS", name, item), 0, name)
@@ -46,7 +46,8 @@ def test_names_change_hands():
 
 
 def test_many_names():
-    """More names than are remembered, of all lengths, each with its own items; and growth."""
+    """More names than the cache has entries, of all lengths, each with its own items; and
+    growth."""
     with Server() as server, server.client() as c:
         names = ["n" * length + end for length in (1, 7, 47, 48, 49, 300) for end in "abcdefgh"]
         for name in names:
@@ -60,8 +61,7 @@ def test_many_names():
 
 
 def test_other_hashes():
-    """A filter of the same name, kind and size, and often at the same address, that hashes
-    differently."""
+    """A filter with the same name, kind and size, often at the same address, but another hash."""
     with Server() as server, server.client() as c:
         hashes = ("murmur3", "city64", "fnv1a", "xxh64", "xxh3", "crc64")
         for kind, add, ask in (("scalable", "BF.ADD", "BF.MEXISTS"), ("cuckoo", "CF.ADD", "CF.MEXISTS"),
@@ -80,7 +80,7 @@ HASHES = ("xxh3", "xxh3-128", "xxh64", "murmur3", "fnv1a", "crc64", "city64", "f
 
 
 class Names:
-    """What a few names hold in two databases, kept beside the server."""
+    """A model of the filters of a few names in two databases."""
 
     def __init__(self, c, seed):
         self.c, self.dice, self.here = c, random.Random(seed), 0
@@ -88,7 +88,7 @@ class Names:
         self.names = ["k", "kk", "a1", "b1", "a2", "q" * 48, "z" * 49]
 
     def move(self):
-        """Another database, or another filter under a name."""
+        """Changes the database, or the filter of a name."""
         c, dice, name = self.c, self.dice, self.dice.choice(self.names)
         d, what = self.there[self.here], dice.randrange(6)
         other = dice.choice([n for n in self.names if n != name])
@@ -113,7 +113,7 @@ class Names:
             d[name] = (kind, set())
 
     def use(self):
-        """Adds a key by one of the commands that guess, and asks for some that are there."""
+        """Adds a key with a command that prefetches, and looks up some of the added keys."""
         c, dice, d = self.c, self.dice, self.there[self.here]
         if not d:
             return 0
@@ -132,8 +132,7 @@ class Names:
 
 
 def test_any_names():
-    """Names that are moved, copied, swapped and created again, at random: every key that was added is
-    there."""
+    """Moves, copies, swaps and recreates names at random: every added key is found."""
     with Server() as server, server.client() as c:
         for seed in range(3):
             c.must("FLUSHALL")

@@ -1,9 +1,9 @@
-"""program.py - random programs of every command that writes: for tests that two servers, or one
-before and after, hold the same.
+"""program.py - random programs of every command that writes, for tests that two servers, or one
+server at two times, have the same data.
 
-A Program draws commands from a seeded generator and runs them on a connection, keeping what it
-needs to draw sensible ones (which keys there are, and of what). It draws wrong ones too: adds to
-filters that are full, deletions of what is not there, chunks that never come to an end.
+A Program draws commands from a seeded generator and runs them on a connection. It remembers the
+keys and their kinds, so that most commands are valid. It draws invalid ones too: adds to full
+filters, deletions of absent items, loads that are never completed.
 """
 import random
 
@@ -12,7 +12,7 @@ from resp import Error
 KINDS = ("classic", "partitioned", "sbbf", "split512", "bb2x512", "scalable", "window",
          "counting", "multilayer", "layered", "overlay", "hybrid", "cuckoo", "counts", "hll",
          "growable-cuckoo", "scalable-cuckoo")
-LONG_SPAN = 10 ** 12  # milliseconds; a window that turns so slowly that no test notices it
+LONG_SPAN = 10 ** 12  # milliseconds; such a window does not advance during a test
 
 CONFIGS = (("bf-error-rate", ("0.01", "0.2", "0.0003")), ("bf-initial-size", ("100", "3", "900")),
            ("bf-expansion-factor", ("2", "1", "4", "0")), ("cf-bucket-size", ("2", "4", "1")),
@@ -31,7 +31,7 @@ class Program:
         self.keyed = keyed
         self.keys = {"bf": [], "cf": [], "bly": []}
         self.number = 0
-        self.changed = {}  # command: how often it was answered without an error
+        self.changed = {}  # command: number of replies that were not errors
 
     # ---- draws
 
@@ -64,7 +64,7 @@ class Program:
     # ---- running
 
     def run(self, *args):
-        """Runs a command: plainly, from a script, or in a transaction."""
+        """Runs a command: directly, from a script, or in a transaction."""
         way = self.random.random()
         if way < 0.1:
             reply = self.client("EVAL", "return redis.pcall(unpack(ARGV))", 0, *args)
@@ -82,7 +82,7 @@ class Program:
         return reply
 
     def steps(self, n):
-        """n commands of every kind, in random order."""
+        """Runs n commands of every kind, in random order."""
         names = list(CASES) * n
         self.random.shuffle(names)
         for name in names:
@@ -93,7 +93,7 @@ class Program:
             CASES[name](self)
 
     def move_about(self):
-        """The engine's own commands, on our keys."""
+        """Runs the engine's own commands on our keys."""
         family = self.pick("bf", "cf", "bly")
         key = self.key(family, 0)
         self.client(*self.pick(("DEL", key), ("UNLINK", key), ("RENAME", key, self.fresh(family)),
@@ -139,8 +139,8 @@ def _dump_rb(p, prefix, source):
 
 
 def _load_rb(p, family):
-    """A filter in RedisBloom's layout is dumped and loaded again under another name: all of it,
-    or, so that it stays half there, only its header."""
+    """Dumps a filter in RedisBloom's layout and loads it under another name: all of it, or only its
+    header, so that it stays incomplete."""
     prefix = family.upper()
     p.client.must("CONFIG", "SET", "bf.compat-layout", "yes")
     source = p.fresh(family)
@@ -204,7 +204,7 @@ def cf_loadchunk(p):
 # ---- BLY ------------------------------------------------------------------------------------
 
 def reserve_options(p, kind):
-    """Options of BLY.RESERVE for a kind, all that it has."""
+    """All options of BLY.RESERVE for a kind."""
     own = {"scalable": [p.maybe("GROWTH", p.pick(1, 2, 5)), p.maybe("FIRSTSHARE", "0.6")],
            "scalable-cuckoo": [p.maybe("GROWTH", p.pick(2, 4)), p.maybe("FIRSTSHARE", "0.7")],
            "window": [p.maybe("SPAN", LONG_SPAN), p.maybe("GENERATIONS", p.pick(2, 7))],
@@ -257,7 +257,7 @@ def bly_clear(p):
 
 
 def bly_dump(client, key):
-    """All of BLY.DUMP: the bytes of the filter's file; None if there is no filter."""
+    """The bytes of the filter's file, from BLY.DUMP; None if there is no filter."""
     data, at = b"", 0
     while True:
         reply = client("BLY.DUMP", key, at, "COUNT", 300000)
@@ -270,7 +270,7 @@ def bly_dump(client, key):
 
 
 def bly_load(p):
-    """A filter is dumped and loaded under another name: all, a part of it, or over an old one."""
+    """Dumps a filter and loads it under another name: all of it, a part, or over an old one."""
     key = p.key("bly", 0)
     data = bly_dump(p.client, key)
     if not data:
@@ -292,7 +292,7 @@ def bly_load(p):
 
 
 def bly_tick(p):
-    """Nobody but a master sends it: by an add to a window whose clock has not begun, here."""
+    """Only a master sends BLY.TICK: here caused by an add to a window whose clock is not set."""
     key = p.fresh("bly")
     p.run("BLY.RESERVE", key, "KIND", "window", "CAPACITY", 100, "ERROR", "0.01", "SPAN",
           LONG_SPAN)

@@ -1,8 +1,8 @@
-"""protocols.py - exchanges of commands and replies in RESP2 and RESP3, checked with their types.
+"""protocols.py - exchanges of commands and replies in RESP2 and RESP3, with the types of replies.
 
-A test is a function of commands and expected replies. `both` runs it once in RESP2 and once in RESP3,
-each on an empty server. Where the protocols differ by rule, names stand for the reply: t.yes and t.no
-(1 and 0, or true and false), t.map(pairs).
+A test is a function of commands and expected replies. `both` runs it once in RESP2 and once in
+RESP3, each time on an empty server. Where the protocols differ by rule, t.yes and t.no (1 and 0, or
+true and false) and t.map(pairs) are the expected replies.
 """
 import shlex
 
@@ -13,7 +13,7 @@ WRONGTYPE = Error("WRONGTYPE Operation against a key holding the wrong kind of v
 
 
 def same(got, wanted):
-    """Equal, and of the same types all the way down: True is not 1 here."""
+    """Whether both are equal, including the types of all elements: True is not 1."""
     if isinstance(wanted, type):
         return type(got) is wanted
     if type(got) is not type(wanted):
@@ -24,7 +24,7 @@ def same(got, wanted):
 
 
 class Exchange:
-    """A client that knows the form of replies in its protocol."""
+    """A client, and the form of replies in its protocol."""
 
     def __init__(self, server, resp):
         self.server = server
@@ -33,12 +33,12 @@ class Exchange:
         self.yes, self.no = (1, 0) if resp == 2 else (True, False)
 
     def map(self, *pairs):
-        """Pairs of a name, sent as a simple string, and a value."""
+        """A map of names, sent as simple strings, and values."""
         named = [(Simple(name), value) for name, value in pairs]
         return Map(named) if self.resp == 3 else [x for pair in named for x in pair]
 
     def __call__(self, command, *more):
-        """Sends a line of words (quoted as in a shell), and further arguments unchanged."""
+        """Sends a line of words (quoted as in a shell), followed by further arguments."""
         quoted = any(mark in command for mark in "'\"\\")  # shlex is slow with long lines
         return self.client(*(shlex.split(command) if quoted else command.split()), *more)
 
@@ -49,7 +49,7 @@ class Exchange:
         return got
 
     def refuses(self, commands, error):
-        """Each of these lines must be answered with this error."""
+        """Checks that each of these lines returns this error."""
         for command in commands if isinstance(commands, list) else [commands]:
             self.says(command, Error(error))
 
@@ -70,7 +70,7 @@ def both(exchange, *config, args=""):
 
 
 def dump(client, family, key):
-    """SCANDUMP to its end: what LOADCHUNK wants."""
+    """Runs SCANDUMP to its end; returns the arguments for LOADCHUNK."""
     chunks, at = [], 0
     while True:
         at, data = client.must(f"{family}.SCANDUMP", key, at)
@@ -85,7 +85,7 @@ def load(client, family, key, chunks):
 
 
 def events(server, start, program):
-    """The keyspace events, of those whose names begin so, that the program causes: "event key"."""
+    """The keyspace events with these prefixes that the program causes, as "event key"."""
     c, listener = server.client(), server.client()
     listener.must("PSUBSCRIBE", "__keyevent@0__:*")
     program(c)

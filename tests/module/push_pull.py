@@ -1,7 +1,7 @@
 """push_pull.py - `bloomery push` and `pull` with real servers.
 
 BLOOMERY_PROGRAM names the program (build/dev/bin/bloomery of this repository).
-tests/cli/push_pull.py has what real servers hardly ever do.
+tests/cli/push_pull.py tests what real servers seldom do.
 """
 import json
 import os
@@ -17,7 +17,7 @@ PROGRAM = os.environ.get("BLOOMERY_PROGRAM", os.path.join(ROOT, "build/dev/bin/b
 
 
 def bloomery(server, *args, status=0, lines=None, **environment):
-    """Runs it in the server's folder; what it says on both streams."""
+    """Runs the program in the server's folder; returns both its outputs."""
     done = subprocess.run([PROGRAM, *args], cwd=server.folder, capture_output=True, timeout=120,
                           input=lines or b"", env={**os.environ, **environment})
     out, err = done.stdout.decode(), done.stderr.decode()
@@ -62,12 +62,12 @@ def test_there_and_back():
             bloomery(server, "pull", "-q", "-f", address(server, kind), "b.bly")
             ok(contents(server, "b.bly") == file, f"{kind}: another file came back")
             bloomery(server, "verify", "-q", "b.bly")
-        # What the server adds is in the file that is pulled.
+        # Items that were added on the server are in the pulled file.
         c.must("BLY.ADD", "split512", "added there")
         bloomery(server, "pull", "-q", "-f", address(server, "split512"), "b.bly")
         out, _ = bloomery(server, "check", "b.bly", lines=b"added there\nnever added\n")
         eq(out, "added there\n")
-        # One that the server made.
+        # A filter that the server created.
         c.must("BF.RESERVE", "made", "0.01", "1000")
         c.must("BF.MADD", "made", *[f"key {i}" for i in range(1000)])
         bloomery(server, "pull", "-q", "-f", address(server, "made"), "b.bly")
@@ -113,12 +113,12 @@ def test_resume_after_kill():
         report = json.loads(out)
         ok(report["bytes"] == len(file) and 0 < report["resumed_at"] < len(file), out)
         eq(c.must("BLY.CHECK", "k", "key 999"), [1])
-        # A first part that is not the file's own: refused at the end, and nothing is left of it.
+        # A first part of another file: refused at the end, and dropped completely.
         c.must("BLY.LOAD", "m", len(file), 0, file[:64] + b"\xff" * 64)
         _, err = bloomery(server, "push", "--resume", "a.bly", address(server, "m"), status=2)
         ok("damaged" in err and "without --resume" in err, err)
         eq(c.must("EXISTS", "m"), 0)
-        # An interrupted push leaves the old filter, and what came can be dropped.
+        # An interrupted push leaves the old filter, and the received part can be dropped.
         c.must("BLY.LOAD", "k", len(file), 0, file[:1000], "REPLACE")
         eq(c.must("BLY.CHECK", "k", "key 1"), [1])
         c.must("BLY.LOAD", "k", 0, 0, "")
@@ -144,7 +144,7 @@ def test_refusals():
 
 
 def test_typed_lists():
-    """A server compares bytes: a list of networks is not sent by mistake."""
+    """A server compares bytes, so a list of networks is refused."""
     server = Server()
     bloomery(server, "build", "-q", "--type", "ip", "-o", "ip.bly", lines=b"192.0.2.0/24\n10.1.2.3\n")
     refused(server, "has keys of type ip", "push", "ip.bly", address(server, "ip"))
@@ -156,8 +156,8 @@ def test_typed_lists():
 
 
 def test_rules_of_keys_survive():
-    """What a list records of its keys comes back: from RDB and AOF, from a copy and a dump, and from
-    a merge of lists that record the same."""
+    """The key rule of a list is preserved by RDB, AOF, COPY and DUMP, and by a merge of lists with
+    the same rule."""
     server = Server("appendonly yes", "aof-use-rdb-preamble no")
     kinds = ("split512", "scalable", "scalable-cuckoo", "fuse")
     for key, kind in [*zip(kinds, kinds), ("more", "split512")]:

@@ -1,22 +1,22 @@
 """rates.py - filters that grow from a hundred keys to a million keep the requested rate.
 
-Measured through the server at five sizes: the false-positive rate must not exceed the requested one
-(four standard deviations are allowed), and at the end every key must be found.
+The rate is measured through the server at five sizes: it must not exceed the requested one (with a
+tolerance of four standard deviations), and at the end every key must be found.
 """
 import math
 
 from harness import Server, as_dict, main, ok, to_bytes
 
 BATCH = 1000
-AHEAD = 8  # batches: 160 kB of commands and 32 kB of replies are on the way
+AHEAD = 8  # batches: 160 kB of commands and 32 kB of replies in flight
 KEYS = 1_000_000
 STAGES = (100, 1000, 10_000, 100_000, KEYS)
 NON_MEMBERS = 100_000
 
 
 def encoded(prefix, n):
-    """n arguments as they go over the wire, in batches. Numbers with the same number of digits are
-    formatted in one go."""
+    """n arguments in the protocol's form, in batches. Numbers with the same number of digits are
+    formatted at once."""
     def part(first, last):
         cuts = [first] + [c for c in (10, 100) if first < c < last] + [last]
         return b"".join(
@@ -26,18 +26,18 @@ def encoded(prefix, n):
 
 
 def batch(first, last, batches):
-    """Those of the batches that make up the items from first to last, both multiples of a batch."""
+    """The batches of the items from first to last, both multiples of a batch."""
     return batches[first // BATCH:last // BATCH]
 
 
 class Asker:
-    """Sends batches and counts the ones among the answers, without taking each apart."""
+    """Sends batches and counts the ones in the replies, without parsing each."""
 
     def __init__(self, client):
         self.client = client
 
     def count(self, words, batches):
-        """The next batches are sent before the answers to the last ones are read."""
+        """Sends the next batches before it reads the replies to the last ones."""
         head = b"".join(b"$%d\r\n%s\r\n" % (len(w), w) for w in map(to_bytes, words))
         total, sent = 0, 0
         for i, (n, _) in enumerate(batches):
@@ -68,7 +68,7 @@ OTHERS = encoded(b"other:", NON_MEMBERS)
 
 
 def grows(family, rate, *make):
-    """Fills the key `k`, created by `make` or by its first add, and watches it."""
+    """Fills the key `k`, created by `make` or by its first add, and checks it."""
     add = ("BF.MADD", "k") if family == "BF" else ("CF.INSERT", "k", "ITEMS")
     ask = (f"{family}.MEXISTS", "k")
     with Server() as server:
@@ -77,7 +77,7 @@ def grows(family, rate, *make):
         if make:
             client.must(*make)
         asker = Asker(client)
-        # Cuckoo filters store a copy with every add: the first hundred are of another batch.
+        # Cuckoo filters store a copy with every add, so the first hundred are from another batch.
         asker.count(add, FIRST)
         allowed = rate + 4 * math.sqrt(rate / NON_MEMBERS)
         seen, have = [], 0

@@ -1,4 +1,5 @@
-"""Keys of kinds that were removed: the server starts, keeps all other keys and names the replacement.
+"""Keys of kinds that were removed: the server starts, keeps all other keys and names the
+replacement.
 
 tests/golden/v1/removed has the data of a server with a module before 0.2: keys of the kinds stable
 and blocked-counting, an overlay over a stable one, and keys that are still supported.
@@ -62,7 +63,7 @@ def test_server_starts_with_an_rdb():
 
 
 def test_the_reason_is_saved():
-    """In RDB files and in the AOF; the key is there until it is deleted."""
+    """RDB files and the AOF contain the reason; the key exists until it is deleted."""
     server = start_with_rdb()
     server.restart(save=True)
     c = server.client()
@@ -100,7 +101,7 @@ def command(*words):
 
 
 def test_server_starts_with_an_aof():
-    """Filters that were loaded and reserved there: lost, and everything else is kept."""
+    """Filters that the AOF loads or reserves are lost; all other keys are kept."""
     file = golden("blocked-counting-fnv1a.bly")
     half = len(file) // 2
     server = Server("appendonly yes", start=False)

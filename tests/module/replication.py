@@ -1,5 +1,5 @@
-"""Every command that writes leaves the same on a replica, after loading what was saved, and after
-replaying what was logged, whatever the configuration there."""
+"""Every command that writes has the same result on a replica, after loading an RDB file, and after
+replaying an AOF, whatever the configuration there."""
 import sys
 
 sys.dont_write_bytecode = True
@@ -12,11 +12,11 @@ from harness import (Error, Server, as_dict, digests, eq, fails, main, ok, pack,
 from program import CASES, KINDS, LONG_SPAN, Program, reserve_options  # noqa: E402
 from windows import timed  # noqa: E402
 
-KEY_FILE = tempfile.NamedTemporaryFile("w", prefix="bloomery-keys-")  # gone at the end
+KEY_FILE = tempfile.NamedTemporaryFile("w", prefix="bloomery-keys-")  # deleted at the end
 KEY_FILE.write("00112233445566778899aabbccddeeff\n# a comment\n" + "0f" * 16 + "\n")
 KEY_FILE.flush()
 KEYS = f"key-file {KEY_FILE.name}"
-# A replica's own settings, all unlike the master's defaults: a filter made by them is another one.
+# Settings of a replica that all differ from the master's defaults, and would create other filters.
 OTHER = ("bf-error-rate 0.2 bf-initial-size 7 bf-expansion-factor 5 cf-bucket-size 4 "
          "cf-initial-size 48 cf-max-iterations 3 cf-expansion-factor 4 cf-max-expansions 2 "
          "cf-error-rate 0.2 ")
@@ -26,7 +26,7 @@ ALL_ITEMS = pack(ITEMS).split(b"\r\n", 1)[1]  # as arguments, without their numb
 
 
 def about_all(family, key):
-    """Lookups of all ITEMS, as they go over the wire, and the last bytes of the replies."""
+    """Lookups of all ITEMS in the protocol's form, and the last bytes of the replies."""
     names = {"bf": ["BF.MEXISTS"], "cf": ["CF.MEXISTS"]}.get(family, []) + ["BLY.CHECK"]
     heads = [pack((name, key)).split(b"\r\n", 1)[1] for name in names]
     commands = [b"*%d\r\n%s%s" % (2 + len(ITEMS), head, ALL_ITEMS) for head in heads]
@@ -35,7 +35,7 @@ def about_all(family, key):
 
 
 def answers_of_all(client, asked):
-    """The replies to these lookups, as they come: taking apart 400 numbers a key takes long."""
+    """The unparsed replies to these lookups: parsing 400 numbers per key takes long."""
     told = {}
     for i in range(0, len(asked), 50):
         part = [(key, *about_all(family, key)) for family, key in asked[i:i + 50]]
@@ -52,7 +52,7 @@ def answers_of_all(client, asked):
 
 
 def questions(family, key):
-    """What can be asked of a key, as a list of commands."""
+    """The commands that read a key."""
     few = ITEMS[::5]
     asked = [("TYPE", key), ("BLY.COUNT", key, *few), ("BLY.CARD", key), ("BLY.INFO", key)]
     if family == "bf":
@@ -68,8 +68,7 @@ def questions(family, key):
 
 
 def settled(question, reply):
-    """An answer without what may differ between copies: memory (blocks as large as they happened to
-    be) and how long ago something was."""
+    """A reply without what may differ between copies: memory (the sizes of blocks) and ages."""
     if isinstance(reply, Error):
         return reply
     if question[0] in ("BLY.INFO", "BLY.STATS", "BF.INFO", "CF.INFO"):
@@ -81,7 +80,7 @@ def settled(question, reply):
 
 
 def answers(client, keys):
-    """All answers of a server, by question."""
+    """All replies of a server, by command."""
     asked = [q for family, names in keys.items() for key in names for q in questions(family, key)]
     replies = client.pipeline(asked, batch=50)
     told = {question: settled(question, reply) for question, reply in zip(asked, replies)}
@@ -89,7 +88,7 @@ def answers(client, keys):
 
 
 def same(got, wanted, what):
-    """Two dicts are equal; if not, says where first."""
+    """Checks that two dicts are equal; reports the first difference."""
     eq(sorted(got), sorted(wanted), what + ": keys")
     wrong = [k for k in wanted if got[k] != wanted[k]]
     if wrong:
@@ -100,7 +99,7 @@ def same(got, wanted, what):
 
 
 def described(client, key):
-    """What a key is, for messages."""
+    """A description of a key, for messages."""
     reply = client("BLY.INFO", key)
     return reply.text if isinstance(reply, Error) else as_dict(reply)
 
@@ -124,7 +123,7 @@ def test_every_write_command_has_a_case():
 
 
 def nothing_left(client):
-    """When all keys are gone, the module has neither a filter nor a byte."""
+    """Checks that the module has no filter and no byte left when all keys are deleted."""
     def left():
         section = client.info("bf_filters")
         return {k: v for k, v in section.items() if v != "0" and k in (
@@ -143,7 +142,7 @@ def replica_holds_the_same(seed, steps):
                            replica_args=OTHER + "compat-layout yes " + KEYS)
     late = Server(*QUIET, "repl-diskless-load swapdb", args=OTHER + KEYS, name="late")
     with master.client() as m, replica.client() as r, late.client() as lt:
-        Program(lt, -seed).steps(1)  # what it has before goes
+        Program(lt, -seed).steps(1)  # its previous data is dropped
         program = Program(m, seed, keyed=True)
         for part in range(3):
             program.steps(steps)
@@ -178,7 +177,7 @@ def test_replica_again():
 
 
 def test_every_kind_on_a_replica():
-    """Each kind, filled beyond what it was made for."""
+    """Each kind, filled beyond its capacity."""
     master, replica = pair(*QUIET, replica_args=OTHER)
     with master.client() as m, replica.client() as r:
         program = Program(m, 3)
@@ -206,7 +205,7 @@ def saved_and_loaded(config, seed, ways):
             same(answers(c, program.keys), told, what + ", answers")
     with server.client() as c:
         program.client = c
-        program.steps(2)  # what was loaded goes on working
+        program.steps(2)  # loaded filters continue to work
         c.must("FLUSHALL")
         nothing_left(c)
 
@@ -260,7 +259,7 @@ def test_aof_without_preamble():
 
 
 class Between:
-    """A client of a server that starts a rewrite it had put off, between two replies to INFO."""
+    """A client of a server that starts a postponed rewrite between two replies to INFO."""
 
     def __init__(self, client, other):
         self.must, self.client, self.other = client.must, client, other
@@ -276,7 +275,7 @@ class Between:
 
 
 def test_a_late_rewrite_is_waited_for():
-    """What the tests of the AOF rely on: rewrite_aof returns when the rewrite is over."""
+    """rewrite_aof returns when the rewrite is over, which the tests of the AOF rely on."""
     with Server("appendonly yes", "aof-use-rdb-preamble no") as s, s.client() as c, \
             s.client() as other:
         c.must("BF.ADD", "saved", "x")
@@ -291,8 +290,8 @@ def test_a_late_rewrite_is_waited_for():
 
 
 def test_windows_by_time():
-    """Windows that turn while they are used and while nobody does: replicas turn with them, and a
-    server that comes back goes on from where it was."""
+    """Windows advance with and without commands: replicas advance with them, and a restarted server
+    continues where it was."""
     master, replica = pair(*QUIET, "appendonly yes")
     with master.client() as m, replica.client() as r:
         spans = (40, 200, 600)
@@ -332,7 +331,7 @@ def test_windows_by_time():
                  "windows to turn on a replica that became master")
 
 
-# Options as RedisBloom reads them, and a replica without `compat` would not.
+# Options by RedisBloom's rules, which a replica without `compat` would refuse from a client.
 LAX = [("BF.INSERT", "bf", "I", "a", "b"), ("BF.INSERT", "bf2", "CAP", 50, "ITE", "a"),
        ("BF.RESERVE", "bf3", "0.3", 10, "FOO"), ("BF.MADD", "bf3", "a", "b"),
        ("CF.INSERT", "cf", "ITEM", "a", "a"), ("CF.INSERTNX", "cf2", "C", 64, "I", "a", "b"),
@@ -341,7 +340,7 @@ LAX = [("BF.INSERT", "bf", "I", "a", "b"), ("BF.INSERT", "bf2", "CAP", 50, "ITE"
 
 def test_compat_master():
     for layout in ("no", "yes"):
-        # "always": a write that was answered is in the file, and outlives a kill.
+        # "always": an acknowledged write is in the file, and survives a kill.
         master, replica = pair(*QUIET, "appendonly yes", "appendfsync always",
                                "aof-use-rdb-preamble no",
                                master_args=f"compat yes compat-layout {layout}",
@@ -359,7 +358,7 @@ def test_compat_master():
             before = offset(m)
             m.must("BF.LOADCHUNK", "rb", at, data)
             eq(offset(m), before, "bytes replicated by a chunk that was there")
-            m.must("BF.LOADCHUNK", "copy", at, data)  # over what is there
+            m.must("BF.LOADCHUNK", "copy", at, data)  # overwrites a filter
             wait_sync(master, replica)
             same_digests(r, m, "replica without compat")
             eq(r.must("BLY.CHECK", "bf", "a", "b"), [1, 1])
@@ -372,7 +371,7 @@ def test_compat_master():
 
 
 def redisbloom_stream():
-    """Commands as RedisBloom logs and sends them, and what it has then: items by key."""
+    """Commands as RedisBloom logs and replicates them, and the resulting items by key."""
     numbers = [b"%d" % i for i in range(1100)]
     yield from LAX
     yield "BF.RESERVE", "fixed", "0.1", 1000, "NONSCALING"
@@ -385,7 +384,7 @@ def redisbloom_stream():
 
 
 def test_stream_of_redisbloom():
-    """An AOF of RedisBloom's: what it took is taken, by its rules, and in its layout."""
+    """An AOF of RedisBloom: its commands are accepted, by its rules and in its layout."""
     with Server(args="compat yes compat-layout yes") as like, like.client() as c:
         for command in redisbloom_stream():
             c(*command)
@@ -472,7 +471,8 @@ def check_quiet(client, commands):
 
 
 def test_full_in_the_middle():
-    """A command that fails on its way has done what it could, there and on the replica."""
+    """A command that fails in the middle has the same partial effect on the master and the
+    replica."""
     master, replica = pair(*QUIET, replica_args=OTHER)
     with master.client() as m, replica.client() as r:
         items = [b"i%d" % i for i in range(400)]

@@ -1,8 +1,8 @@
-"""resp.py - a client of Redis's protocol, RESP2 and RESP3, that keeps every type apart.
+"""resp.py - a client of Redis's protocol, RESP2 and RESP3, that preserves the type of every reply.
 
-Replies come back as what they were on the wire: bulk strings are bytes, simple strings Simple,
-errors Error (returned, not raised, since an error may also sit inside an array), integers int,
-nulls None. Booleans, doubles, maps (pairs in order), sets and pushes exist in RESP3 alone.
+Bulk strings are bytes, simple strings Simple, errors Error (returned, not raised, since an array
+may contain an error), integers int, nulls None. Booleans, doubles, maps (pairs in order), sets and
+pushes exist only in RESP3.
 """
 import select
 import socket
@@ -48,15 +48,15 @@ class Set(list):
 
 
 class Push(list):
-    """A message that is no reply: of a subscription, or of tracking."""
+    """A message that is not a reply: from a subscription or tracking."""
 
 
 class ReplyError(Exception):
-    """What must() raises for an error reply."""
+    """Raised by must() for an error reply."""
 
 
 class Closed(ConnectionError):
-    """The server went away."""
+    """The server closed the connection."""
 
 
 def to_bytes(arg):
@@ -74,7 +74,7 @@ def to_bytes(arg):
 
 
 def pack(args):
-    """A command as it goes over the wire."""
+    """A command in the protocol's form."""
     out = [b"*%d\r\n" % len(args)]
     for arg in args:
         data = to_bytes(arg)
@@ -83,7 +83,7 @@ def pack(args):
 
 
 def as_dict(reply):
-    """A map's content, whichever protocol it came by: Map, or an array of names and values."""
+    """The contents of a map in either protocol: a Map, or an array of names and values."""
     if isinstance(reply, Map):
         return {text(k): v for k, v in reply}
     return {text(reply[i]): reply[i + 1] for i in range(0, len(reply), 2)}
@@ -129,7 +129,7 @@ class Client:
         return reply
 
     def must_read(self):
-        """The next reply, which must be no error."""
+        """The next reply, which must not be an error."""
         reply = self.read()
         if isinstance(reply, Error):
             raise ReplyError(reply.text)
@@ -152,7 +152,7 @@ class Client:
         return replies
 
     def read(self):
-        """The next reply. Pushes that come before it are put into .pushes."""
+        """The next reply. Pushes before it are appended to .pushes."""
         while True:
             value = self._value()
             if not isinstance(value, Push):
@@ -160,7 +160,7 @@ class Client:
             self.pushes.append(value)
 
     def read_any(self, timeout=None):
-        """The next reply or push; None when nothing comes in time (or a null comes)."""
+        """The next reply or push; None if nothing arrives in time, or for a null."""
         if self.pos == len(self.buffer) and timeout is not None:
             if not select.select([self.socket], [], [], timeout)[0]:
                 return None

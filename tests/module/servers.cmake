@@ -17,12 +17,12 @@ if(TARGET bloomery_cli)
     bloomery_skip(module_push_pull "built without hiredis")
   endif()
 endif()
-# The same with filters of 1 GiB. It takes much memory: nothing else should run beside it.
+# The same with filters of 1 GiB. It needs much memory, so nothing else should run at the same time.
 bloomery_server_test(module_stalls_large stalls.py ${module} "BLOOMERY_STALLS_MIB=1024")
 if(TEST module_stalls_large)
   set_tests_properties(module_stalls_large PROPERTIES RUN_SERIAL ON)
 endif()
-# It judges times of a few milliseconds: nothing should run beside it.
+# It measures a few milliseconds, so nothing else should run at the same time.
 if(TEST module_window_pauses)
   set_tests_properties(module_window_pauses PROPERTIES RUN_SERIAL ON)
 endif()

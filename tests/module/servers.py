@@ -1,8 +1,8 @@
-"""servers.py - real servers with the module loaded, each in a folder of its own, on the loopback.
+"""servers.py - real servers with the module loaded, each in its own folder, on the loopback.
 
 BLOOMERY_SERVER names the server program (redis-server), BLOOMERY_MODULE the module
-(build/dev/lib/bloomery.so of this repository). Whatever way a test ends, its servers end with it:
-they are stopped at exit and on SIGTERM, and the kernel kills them when the test is killed.
+(build/dev/lib/bloomery.so of this repository). However a test ends, its servers end with it: they
+are stopped at exit and on SIGTERM, and the kernel kills them if the test is killed.
 """
 import atexit
 import ctypes
@@ -28,16 +28,15 @@ DEFAULTS = ("bind 127.0.0.1", "daemonize no", 'save ""', "appendonly no", "datab
             "crash-memcheck-enabled no")
 CRASHES = ("BUG REPORT START", "Sanitizer", "ASSERTION FAILED")
 
-_servers = []  # all that are running or have left a folder
+_servers = []  # all that are running, or whose folder exists
 
 
 class ServerFailed(Exception):
-    """A server did not start, or died by itself."""
+    """A server did not start, or died unexpectedly."""
 
 
 def wait_for(condition, timeout=30, what="condition", step=0.005):
-    """Calls until the result is true, and returns it. Between two calls it sleeps for `step`
-    seconds."""
+    """Calls `condition` until its result is true, every `step` seconds, and returns the result."""
     end = time.monotonic() + timeout
     while True:
         result = condition()
@@ -49,7 +48,7 @@ def wait_for(condition, timeout=30, what="condition", step=0.005):
 
 
 class _Port:
-    """A port nobody uses. A UDP socket on it keeps other tests of ours from taking it too."""
+    """An unused port. A UDP socket on it keeps other tests of ours from choosing it."""
 
     def __init__(self):
         for _ in range(1000):
@@ -78,10 +77,10 @@ def _die_with_parent():
 
 
 class Server:
-    """One server. `config` are lines of its configuration; `args` the module's own arguments. One
-    that is `shared` lives on when the test ends, for the next tests of the file.
+    """A server. `config` are lines of its configuration, `args` the arguments of the module. A
+    `shared` server survives the test, for the next tests of the file.
 
-    Start servers in the main thread: the kernel ends them with the thread that started them.
+    Start servers in the main thread: the kernel kills them when the thread that started them ends.
     """
 
     def __init__(self, *config, args="", module=True, name="server", start=True, cluster=False,
@@ -125,7 +124,7 @@ class Server:
         return self.process.pid
 
     def claim_ports(self):
-        """Chooses the ports; false: it has them already."""
+        """Chooses the ports. False: it already has ports."""
         if self._port is not None:
             return False
         self._port = _Port()
@@ -133,7 +132,7 @@ class Server:
         return True
 
     def start(self, wait=True, timeout=60):
-        """Starts it, again if need be in the same folder and on the same port."""
+        """Starts the server; again, if it ran before, in the same folder and on the same port."""
         for attempt in range(5):
             fresh = self.claim_ports()
             self._launch()
@@ -164,7 +163,7 @@ class Server:
                 stderr=output, start_new_session=True, preexec_fn=_die_with_parent)
 
     def wait_ready(self, timeout=60):
-        """Until it answers, and has loaded its data."""
+        """Waits until it replies and has loaded its data."""
         def ready():
             if self.process.poll() is not None:
                 raise ServerFailed(f"{self.name} ended with {self.process.returncode}:\n"
@@ -184,7 +183,7 @@ class Server:
         return self.process is not None and self.process.poll() is None
 
     def kill(self):
-        """kill -9, of the server and of its children that save."""
+        """kill -9 of the server and of its child processes."""
         self.expected_dead = True
         if self.process is None:
             return
@@ -195,7 +194,7 @@ class Server:
         self.process.wait()
 
     def stop(self, save=False, timeout=60):
-        """A clean end: SHUTDOWN SAVE or NOSAVE."""
+        """Stops it cleanly: SHUTDOWN SAVE or NOSAVE."""
         if not self.alive():
             self.check()
             return
@@ -215,7 +214,7 @@ class Server:
         self.check()
 
     def restart(self, save=False, kill=False):
-        """Ends it and starts it again on what it left in its folder."""
+        """Stops or kills it, and starts it again with the files in its folder."""
         if kill:
             self.kill()
         else:
@@ -223,11 +222,11 @@ class Server:
         return self.start()
 
     def configure(self, *config):
-        """More configuration lines, from the next start on."""
+        """Adds configuration lines, which take effect at the next start."""
         self.config += config
 
     def check(self):
-        """Fails if the server crashed: it ended by itself, or its log has a crash report."""
+        """Fails if the server crashed: it ended unexpectedly, or its log has a crash report."""
         died = self.process is not None and self.process.poll() is not None
         log = self.read_log()
         for mark in CRASHES:
@@ -254,7 +253,7 @@ class Server:
         return "\n".join(out)
 
     def rss(self):
-        """Resident bytes of the process (Linux); 0 where that cannot be told."""
+        """Resident bytes of the process (Linux); 0 if unknown."""
         try:
             with open(f"/proc/{self.pid}/statm", encoding="ascii") as f:
                 return int(f.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
@@ -316,8 +315,9 @@ def pair(*config, master_args="", replica_args="", master_config=(), replica_con
 
 
 def wait_sync(master, replica, timeout=60):
-    """Until the replica has all that the master had when this was called. The replica may not have
-    noticed yet that its link to an earlier master is gone: then its replication id is another."""
+    """Waits until the replica has all writes that the master had when this was called. The replica
+    may not have noticed yet that its link to an earlier master is gone: then its replication id
+    differs."""
     with master.client() as m, replica.client() as r:
         offset = int(m.info("replication")["master_repl_offset"])
 
@@ -333,8 +333,8 @@ def wait_sync(master, replica, timeout=60):
 
 def rewrite_aof(client, *command, timeout=60):
     """Sends BGREWRITEAOF, or another command that causes a rewrite, and waits for its end. The
-    server may start it later. So it counts rewrites, and a reply to INFO is one state of the
-    server: two replies may be from before and after its start."""
+    server may start the rewrite later, between two replies to INFO, so the number of rewrites
+    counts."""
     before = int(client.info("persistence")["aof_rewrites"])
     client.must(*(command or ("BGREWRITEAOF",)))
 
@@ -348,7 +348,7 @@ def rewrite_aof(client, *command, timeout=60):
 
 
 def digests(client, *keys):
-    """DEBUG DIGEST-VALUE of the keys: a dict."""
+    """DEBUG DIGEST-VALUE of the keys, as a dict."""
     if not keys:
         keys = sorted(client.must("KEYS", "*"))
     return dict(zip(keys, client.must("DEBUG", "DIGEST-VALUE", *keys))) if keys else {}

@@ -1,16 +1,15 @@
 """No large filter blocks the server: creating, growing, advancing and freeing one of 256 MiB, or of
 BLOOMERY_STALLS_MIB.
 
-A second connection sends PING after PING meanwhile; the longest answer is the pause. A machine with
-other work makes pauses of its own. So the time that server and client were ready to run and got no
-processor is taken off, where the kernel tells it; each operation is tried several times and its
-best try counts; and what an idle server shows in the same run, watched for as long, is allowed on
-top of the bound.
+Meanwhile a second connection sends PINGs; the longest reply time is the pause. Other work on the
+machine causes pauses too. So the time that server and client were ready to run but had no processor
+is subtracted, if the kernel reports it; the best of several tries of each operation counts; and the
+longest pause of an idle server, in the same run and for the same time, is added to the bound.
 
-256 MiB are enough to see whether work that grows with the size is done while clients wait. To free
-them in the main thread took 16 to 20 ms on a virtual machine of 2 processors (1 GiB: 80 ms), to
-write zeros to them 160 ms: three times the bound at least. To turn a window of that size in one go
-took 7 ms in the best of four tries.
+256 MiB suffice to detect work in proportion to the size while clients wait. On a virtual machine
+with 2 processors, freeing them in the main thread took 16 to 20 ms (1 GiB: 80 ms), and writing
+zeros 160 ms: at least three times the bound. Advancing a window of that size at once took 7 ms in
+the best of four tries.
 """
 import sys
 
@@ -23,7 +22,7 @@ import time  # noqa: E402
 from harness import Error, Server, Skip, main, ok, wait_for  # noqa: E402
 
 BOUND = 0.005
-LIMIT = 60  # seconds to wait for what must come
+LIMIT = 60  # seconds to wait for an expected event
 TRIES = 4
 SIZE = int(os.environ.get("BLOOMERY_STALLS_MIB", "256")) << 20
 KEYS = int(SIZE * 0.83)  # at 1%: a little more than that size
@@ -56,7 +55,7 @@ class Waiting:
 
 
 class Watch:
-    """A server, the connection that pings it, and one that does the work."""
+    """A server, a connection that pings it, and one that does the work."""
 
     def __init__(self):
         try:
@@ -70,12 +69,12 @@ class Watch:
         self.pinger = self.server.client(unix=True)
         pid = self.server.pid
         self.waiting = Waiting(f"/proc/{pid}/task/{pid}/schedstat", "/proc/thread-self/schedstat")
-        self.empty = self.used() + (8 << 20)  # what is used when there are no filters, and some
+        self.empty = self.used() + (8 << 20)  # memory in use without filters, and a margin
         self.empty_rss = self.server.rss() + SIZE // 16
         self._noise = None
 
     def noise(self):
-        """The longest PING of an idle server: measured once, by who needs it."""
+        """The longest PING of an idle server, measured once, when first needed."""
         if self._noise is None:
             self._noise = min(self.pause(None, 0.5) for _ in range(TRIES))
         return self._noise
@@ -108,8 +107,8 @@ class Watch:
                     return longest
 
     def judge(self, what, measure, idle=None):
-        """Measures a pause until it is good, or often enough. Says what the best was. `idle`
-        measures an idle server, right after a pause that was too long."""
+        """Measures a pause until it is short enough, a limited number of times. Prints the best.
+        `idle` measures an idle server, right after a pause that was too long."""
         best = noise = None
         for _ in range(TRIES):
             pause = measure()
@@ -128,12 +127,12 @@ class Watch:
         return int(self.worker.info("memory")["used_memory"])
 
     def wait_freed(self, below):
-        """Until the memory that was let go is back."""
+        """Waits until freed memory is returned to the system."""
         wait_for(lambda: self.used() < below, LIMIT, "used_memory to come down")
         wait_for(self.is_small, LIMIT, "pages to come back")
 
     def is_small(self):
-        """Whether the process has given back the pages of the filters that it had."""
+        """Whether the process has returned the pages of its former filters."""
         return self.server.rss() < self.empty_rss
 
 
@@ -160,7 +159,7 @@ def test_create():
 
 
 def grow(w, maker, add):
-    """Adds to a new filter until it grows by about SIZE; the pause of the add that did it."""
+    """Adds to a new filter until it grows by about SIZE; returns the pause of that add."""
     w.worker.must("FLUSHALL")
     w.wait_freed(w.empty)
     w.worker.must(*maker)
@@ -175,7 +174,7 @@ def grow(w, maker, add):
 
 
 def test_grow():
-    """A small first level, and a second one of SIZE: by the add that opens it."""
+    """The add that opens a second level of SIZE after a small first level."""
     w = Watch()
     cases = {
         "BF": (("BF.RESERVE", "big", "0.01", FIRST_KEYS, "EXPANSION", 32768), ("BF.MADD", "big")),
@@ -190,7 +189,7 @@ def test_grow():
 
 
 def test_drop():
-    """All ways to lose a filter whose pages are all in memory: as those of a copy are."""
+    """All ways to drop a filter whose pages are all resident, like those of a copy."""
     w = Watch()
     w.worker.must("BF.RESERVE", "small", "0.01", 100)
     small = w.worker.must("DUMP", "small")
@@ -212,9 +211,8 @@ def test_drop():
 
 
 def test_turn():
-    """A window by time while something is added to it once in each slice, since a slice after one
-    without an add has no turn to do. Each try is longer than a slice, so that it covers all that
-    happens in one."""
+    """A window by time, with an add in each slice, because a slice after one without adds has
+    nothing to clear. Each try is longer than a slice, so that it covers all work of one."""
     w, idle = Watch(), Watch()
     slice_ms = max(500, SIZE >> 19)
     w.worker.must("BLY.RESERVE", "big", "KIND", "window", "CAPACITY", KEYS // 2, "SPAN",

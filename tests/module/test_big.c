@@ -9,7 +9,7 @@
 
 /* ---- bloomery1 ------------------------------------------------------------------------------- */
 
-/* Larger than a piece. */
+/* Larger than one piece of a saved file. */
 static void test_filter(void **state) {
     (void)state;
     bm_value *value = made(bly_spec_for(BLY_SPLIT512, 3000000, 0.01), 1000);
@@ -23,7 +23,7 @@ static void test_filter(void **state) {
     bm_value_free(value);
 }
 
-/* A header that promises a huge body, whose sum is right. */
+/* A header with a correct checksum that announces a huge body. */
 static void test_promises(void **state) {
     (void)state;
     bly_spec spec = bly_spec_for(BLY_SPLIT512, 400000000, 0.01);
@@ -44,7 +44,7 @@ static void test_promises(void **state) {
     check_refused(io);
 }
 
-/* ---- on their way ---------------------------------------------------------------------------- */
+/* ---- staged files ---------------------------------------------------------------------------- */
 
 static void test_staged_file(void **state) {
     (void)state;

@@ -6,7 +6,7 @@
 
 /* ---- staged files ---------------------------------------------------------------------------- */
 
-/* A value with a part of a staged file; with a filter in use meanwhile, or without. */
+/* A value with a partly received file, with or without a filter in use. */
 static bm_value *staged_value(size_t part, bool serving) {
     bm_value *whole = made(bly_spec_for(BLY_SCALABLE, 100, 0.01), 5000);
     blyt_buffer im = blyt_write(whole->as.filter);
@@ -46,7 +46,8 @@ static void test_staged_file(void **state) {
     check_staged_file(bly_spec_for(BLY_SCALABLE, 100, 0.01), 1);
 }
 
-/* A filter may be replaced by one as large, though both together are more than one may be. */
+/* A filter may be replaced by one of the same size, even if both together exceed the limit of
+ * one. */
 static void test_staged_file_limits(void **state) {
     (void)state;
     bm_value *value = of_kind(BLY_CLASSIC, 100000);
@@ -76,7 +77,8 @@ static void test_staged_file_limits(void **state) {
     bm_value_free(value);
 }
 
-/* ---- arrivals -------------------------------------------------------------------------------- */
+/* ---- RedisBloom's chunks ----------------------------------------------------------------------
+ */
 
 static void test_rb_staged(void **state) {
     (void)state;
@@ -92,7 +94,7 @@ static void test_rb_staged(void **state) {
     assert_int_equal(heap_now(), heap);
 }
 
-/* What has come must be in order, apart, and inside: 144 bytes are all. */
+/* The received ranges must be in order, separate, and within the 144 bytes of data. */
 static void test_stretches(void **state) {
     (void)state;
     static const struct {
@@ -111,7 +113,7 @@ static void test_stretches(void **state) {
     bm_value *value = rb_staged(BM_RB_BLOOM, 0);
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         rm_io *io = saved(value);
-        io->size = io->fields[io->n_fields - 1]; /* the number of stretches */
+        io->size = io->fields[io->n_fields - 1]; /* the number of ranges */
         rm.SaveUnsigned(io, rows[i].n);
         for (size_t j = 0; j < 2 * rows[i].n; j++)
             rm.SaveUnsigned(io, rows[i].at[j]);
@@ -125,7 +127,7 @@ static void test_stretches(void **state) {
     bm_value_free(value);
 }
 
-/* Pieces in any order, overlapping; complete when every byte has come, and not before. */
+/* Pieces in any order, overlapping: complete when every byte was received, and not before. */
 static void test_staged_chunks_order(void **state) {
     (void)state;
     uint64_t rng = 7;

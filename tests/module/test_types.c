@@ -24,7 +24,7 @@ static void test_every_kind(void **state) {
     assert_int_equal(bm_memory_total(), 0);
 }
 
-/* In several levels; and a window with a clock. */
+/* Filters with several levels, and a timed window. */
 static void test_levels_and_clock(void **state) {
     (void)state;
     bm_value *value = made(bly_spec_for(BLY_SCALABLE, 100, 0.01), 20000);
@@ -35,7 +35,7 @@ static void test_levels_and_clock(void **state) {
     spec.window.span = 60000;
     value = made(spec, 500);
     assert_ok(bly_window_advance(value->as.filter, 123456789));
-    use_up(copied(value)); /* the clock keeps the room for its first windows */
+    use_up(copied(value)); /* the timer keeps the memory for its first windows */
     check_value(value);
     bm_value_free(value);
 }
@@ -63,7 +63,7 @@ static void test_traits(void **state) {
     }
 }
 
-/* ---- streams that lie ------------------------------------------------------------------------ */
+/* ---- invalid streams ------------------------------------------------------------------------- */
 
 static void test_hostile(void **state) {
     (void)state;
@@ -76,11 +76,11 @@ static void test_hostile(void **state) {
         rm.SaveUnsigned(io, totals[i]);
         rm.SaveStringBuffer(io, data, im.size);
         check_refused(io);
-        io = begun(2); /* the same, arriving */
+        io = begun(2); /* the same, as a staged file */
         rm.SaveStringBuffer(io, "", 0);
         check_refused(io);
     }
-    rm_io *io = begun(1); /* crumbs of nothing */
+    rm_io *io = begun(1); /* empty pieces */
     rm.SaveUnsigned(io, im.size);
     rm.SaveStringBuffer(io, data, 64);
     for (int i = 0; i < 10; i++)
@@ -107,7 +107,7 @@ static void test_encodings(void **state) {
     assert_null(fake_type("bloomery1")->methods.rdb_load(io, 2));
     assert_non_null(strstr(fake_last_log, "newer"));
     fake_io_free(io);
-    value->traits.face = BM_FACE_CF; /* from which nothing can be removed */
+    value->traits.face = BM_FACE_CF; /* for a kind without removal */
     check_refused(saved(value));
     bm_value_free(value);
 }
@@ -123,7 +123,7 @@ static void test_limits(void **state) {
     assert_non_null(strstr(fake_last_log, "max-filter-memory"));
     assert_null(copied(value));
     const int flags[] = {RM_CTX_MASTER | RM_CTX_LOADING, 0};
-    for (size_t i = 0; i < COUNT_OF(flags); i++) { /* what is loaded, or comes from a master */
+    for (size_t i = 0; i < COUNT_OF(flags); i++) { /* while loading, or from a master */
         fake_flags = flags[i];
         bm_value *back = loaded(io, fake_type("bloomery1")), *copy = copied(value);
         assert_non_null(back);
@@ -144,7 +144,7 @@ static void test_limits(void **state) {
 
 /* ---- keys ------------------------------------------------------------------------------------ */
 
-/* A filter whose secret key is not there is kept, and has it again when it is loaded with it. */
+/* A filter whose secret key is missing is kept, and works again when it is loaded with the key. */
 static void test_keyless(void **state) {
     (void)state;
     if (!bly_hash_available(BLY_HASH_SIPHASH))
@@ -183,7 +183,7 @@ static void test_keyless(void **state) {
     fake_io_free(again);
 }
 
-/* What takes a key's place keeps its expiry, also where the type changes. */
+/* A new value of a key keeps its expiry, even if the type changes. */
 static void test_key_set(void **state) {
     (void)state;
     rm_ctx *ctx = fake_context();
@@ -252,7 +252,7 @@ static void test_overfull(void **state) {
     bm_value_free(value);
 }
 
-/* A tombstone is a value like others. */
+/* A tombstone passes the checks of every value. */
 static void test_tombstone(void **state) {
     (void)state;
     bm_totals totals;
@@ -265,7 +265,7 @@ static void test_tombstone(void **state) {
     bm_value_free(value);
     bm_totals_get(&totals);
     assert_int_equal(totals.tombstones, 0);
-    value = of_kind(BLY_SCALABLE, KEYS); /* a filter and its loss at once */
+    value = of_kind(BLY_SCALABLE, KEYS); /* a filter and a tombstone at once */
     value->traits.tombstone = true;
     check_refused(saved(value));
     bm_value_free(value);
@@ -300,7 +300,7 @@ static void test_cannot_follow(void **state) {
         assert_non_null(strstr(fake_last_log, "lost"));
         fake_commands_clear(&fake_replicated);
         assert_string_equal(fake_run(command, "k", item, NULL), "nil");
-        assert_int_equal(fake_replicated.n, 0); /* passed over */
+        assert_int_equal(fake_replicated.n, 0); /* skipped */
         fake_flags = RM_CTX_MASTER;
         assert_non_null(strstr(fake_run(command, "k", item, NULL), "-ERR the filter is lost"));
         fake_heap_reset();
@@ -308,7 +308,7 @@ static void test_cannot_follow(void **state) {
     }
 }
 
-/* Defragmentation between two chunks of a dump changes nothing of it; an add does. */
+/* Defragmentation between two chunks of a dump does not change it; an add does. */
 static void test_dump_and_defrag(void **state) {
     (void)state;
     static const char *const commands[] = {"BF.SCANDUMP", "BLY.DUMP"};
@@ -317,7 +317,7 @@ static void test_dump_and_defrag(void **state) {
     uint64_t bytes = value->account.bytes;
     for (size_t i = 0; i < COUNT_OF(commands); i++) {
         assert_true(fake_run(commands[i], "k", "0", NULL)[0] == '*');
-        assert_int_equal(value->account.bytes, bytes); /* the image is no part of the filter */
+        assert_int_equal(value->account.bytes, bytes); /* the image is not part of the filter */
         char before[256];
         snprintf(before, sizeof before, "%s", fake_run(commands[i], "k", "1", NULL));
         void *ptr = value;

@@ -1,8 +1,8 @@
 """Tombstones: keys whose filter could not be replicated or loaded. They never deny an item.
 
 Replicas and servers that read their AOF replace a filter by a tombstone when they lack what a write
-needs: the secret key (these tests), or memory. The tombstone replies, is saved, copied and replicated,
-and ends only when the key is deleted or replaced by a whole filter.
+needs: the secret key (these tests), or memory. The tombstone replies, is saved, copied and
+replicated, and ends only when the key is deleted or replaced by a whole filter.
 """
 import os
 
@@ -25,7 +25,7 @@ def with_key(test):
 
 
 def check_lost(c, name):
-    """What every command says of a lost filter to a client that may write."""
+    """Checks every command on a lost filter, from a client that may write."""
     eq(c("BLY.CHECK", name, "a", "never"), [None, None])
     eq((c("BF.EXISTS", name, "a"), c("CF.EXISTS", name, "never")), (1, 1))
     eq((c("BF.MEXISTS", name, "a", "b"), c("CF.MEXISTS", name, "a", "b")), ([1, 1], [1, 1]))
@@ -57,7 +57,7 @@ def lost_count(c):
 
 @with_key
 def test_replica_never_says_no(path):
-    """A replica without the key: filters that it was sent, and filters that are made later."""
+    """A replica without the key: filters from the synchronization, and filters created later."""
     master = Server(args=f"key-file {path}")
     c = master.client()
     for name in ("synced", "cuckoo"):
@@ -113,7 +113,7 @@ def test_comes_back_with_the_next_sync(path):
 
 @with_key
 def test_kept_everywhere(path):
-    """The mark goes through RDB, AOF, DUMP, COPY and a replica's replica as a filter would."""
+    """RDB, AOF, DUMP, COPY and a replica's replica preserve a tombstone like a filter."""
     master = Server("appendonly yes", "aof-use-rdb-preamble no", args=f"key-file {path}")
     with master.client() as c:
         c.must("BLY.RESERVE", "k", "KIND", "scalable", "KEYED")
@@ -181,7 +181,7 @@ def test_what_takes_its_place(path):
 
 @with_key
 def test_replaced_by_the_master(path):
-    """DEL, a new filter, or a file that the master sends: the replica follows again."""
+    """After DEL, a new filter, or a file from the master, the replica follows again."""
     master, replica = pair("appendonly yes", master_args=f"key-file {path}")
     c, r = master.client(), replica.client()
     c.must("BLY.RESERVE", "plain", "KIND", "scalable", "CAPACITY", 100)
@@ -212,7 +212,7 @@ def test_merge_and_load_that_cannot_be_followed(path):
         c.must("BLY.ADD", name, name)
     wait_sync(master, replica)
     replica.client().must("REPLICAOF", "NO", "ONE")
-    r.must("DEL", "from")  # so that it cannot follow
+    r.must("DEL", "from")  # so that it cannot apply the write
     blob = bytes.fromhex("010002" + "00" * 21)
     eq(r.must("BLY.LOAD", "from", 0, 0, "", "META", blob), 0)
     fails(r("BLY.LOAD", "to", 0, 0, "", "META", blob), "ERR item exists")
@@ -223,7 +223,8 @@ def test_merge_and_load_that_cannot_be_followed(path):
 
 
 def test_replica_without_a_key_of_its_own():
-    """A write for a key that is not there: something was lost before, so all of it is."""
+    """A replicated write to a missing key: the filter was lost before, so the key becomes a
+    tombstone."""
     s = Server("appendonly yes", "aof-use-rdb-preamble no")
     with s.client() as c:
         c.must("BLY.RESERVE", "f", "KIND", "scalable")
@@ -240,7 +241,7 @@ def test_replica_without_a_key_of_its_own():
             s.stop()
             with open(file, "rb") as f:
                 data = f.read()
-            # A word that no server knows, as one of a newer version would be.
+            # An unknown option, like one of a newer version.
             corrupted = data.replace(b"$4\r\nKIND\r\n", b"$4\r\nKINK\r\n", 1)
             changed += data != corrupted
             with open(file, "wb") as f:

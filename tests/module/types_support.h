@@ -1,5 +1,5 @@
-/* types_support.h - checks for every value of every data type: saving and loading preserves it; a
- * stream that breaks off, fails or is changed, and memory that runs out, are refused without leaks.
+/* types_support.h - checks for every value of every data type: saving and loading preserves it;
+ * truncated, failing and changed streams, and failing allocations, are refused without leaks.
  */
 #ifndef BLYT_TYPES_SUPPORT_H
 #define BLYT_TYPES_SUPPORT_H
@@ -36,7 +36,7 @@ static inline bm_value *loaded(rm_io *io, rm_type *type) {
     return type->methods.rdb_load(io, type->encver);
 }
 
-/* What is allocated now; big blocks that are on their way out are waited for. */
+/* The allocated bytes, after all pending big blocks have been freed. */
 static inline size_t heap_now(void) {
     for (int i = 0; i < 20000 && bm_memory_pending(); i++)
         nanosleep(&(struct timespec){.tv_nsec = 500000}, NULL);
@@ -59,8 +59,8 @@ static inline void check_round_trip(bm_value *value) {
     fake_io_free(io);
 }
 
-/* Cut anywhere, it is refused. Cut at the start of each value and a byte into it; and at every byte
- * of what is small. */
+/* A truncated stream is refused. It is truncated at the start of each field and one byte later, and
+ * at every third byte of its beginning. */
 static inline void check_truncated(bm_value *value) {
     rm_io *io = saved(value);
     size_t whole = io->size, heap = heap_now();
@@ -86,7 +86,7 @@ static inline void check_failing_reads(bm_value *value) {
     fake_io_free(io);
 }
 
-/* Every allocation fails in turn, until one more than there are. */
+/* Each allocation fails in turn, until there are no more. */
 static inline void check_failing_memory(bm_value *value) {
     rm_io *io = saved(value);
     size_t heap = heap_now();
@@ -130,7 +130,7 @@ static inline void check_copy(bm_value *value) {
     fake_heap_reset();
 }
 
-/* Blocks are really moved, one at a time and all at once, and the account knows. */
+/* Blocks are moved, one at a time and all at once, and the account follows. */
 static inline void check_defrag(bm_value *value) {
     rm_type *type = type_of(value);
     uint64_t digest = digest_of(value), bytes = value->account.bytes, total = bm_memory_total();
@@ -155,7 +155,7 @@ static inline void check_defrag(bm_value *value) {
     assert_int_equal(bm_memory_total(), total + grown);
 }
 
-/* Every sort of command is run on a value, which is then freed: whatever they answer. */
+/* Runs every kind of command on a value, whatever the replies, and frees it. */
 static inline void use_up(bm_value *value) {
     static const char *const commands[][3] = {
         {"BLY.CHECK", "k", "a"},   {"BLY.ADD", "k", "a"},     {"BLY.DEL", "k", "a"},
@@ -174,8 +174,8 @@ static inline void use_up(bm_value *value) {
     fake_set("k", NULL, NULL);
 }
 
-/* Bytes are changed at random: what loads is a value like any other; nothing much larger than the
- * stream is asked for. */
+/* Changes bytes at random: what loads is a valid value, and no request for memory is much larger
+ * than the stream. */
 static inline void check_changed(bm_value *value, size_t tries) {
     rm_io *io = saved(value);
     size_t heap = heap_now();
@@ -185,7 +185,7 @@ static inline void check_changed(bm_value *value, size_t tries) {
         uint8_t kept[4];
         size_t where[4], n = 1 + blyt_next(&state) % 4;
         for (size_t j = 0; j < n; j++) {
-            /* Most of what is small is near the start. */
+            /* Most small fields are near the start. */
             size_t span = blyt_next(&state) % 2 && io->size > 200 ? 200 : io->size;
             where[j] = blyt_next(&state) % span;
             kept[j] = io->data[where[j]];
@@ -205,7 +205,7 @@ static inline void check_changed(bm_value *value, size_t tries) {
     fake_heap_reset();
 }
 
-/* The commands of an AOF bring it back. */
+/* The commands of an AOF rewrite restore the value. */
 static inline void check_aof(bm_value *value) {
     uint64_t digest = digest_of(value);
     fake_commands commands = {0};
@@ -257,7 +257,7 @@ static inline void check_value(bm_value *value) {
 
 enum { KEYS = 300 };
 
-/* A value with a filter as the spec says, of `keys` keys. */
+/* A value with a filter of that spec and `keys` keys. */
 static inline bm_value *made(bly_spec spec, size_t keys) {
     bm_value *value = bm_value_new(BM_FILTER);
     assert_non_null(value);
@@ -273,7 +273,7 @@ static inline bm_value *of_kind(bly_kind kind, size_t keys) {
     return made(bly_spec_for(kind, keys, 0.01), keys);
 }
 
-/* A value of RedisBloom's of which some chunks have come. */
+/* A staged load of a RedisBloom filter with some chunks. */
 static inline bm_value *rb_staged(bm_value_type type, size_t parts) {
     bly_rb_bloom *bloom = NULL;
     bly_rb_cuckoo *cuckoo = NULL;
@@ -300,9 +300,9 @@ static inline bm_value *rb_staged(bm_value_type type, size_t parts) {
     return value;
 }
 
-/* ---- streams that lie ------------------------------------------------------------------------ */
+/* ---- invalid streams ------------------------------------------------------------------------- */
 
-/* A stream, which is freed, is refused without a large request. */
+/* Checks that a stream is refused without a large request for memory, and frees it. */
 static inline void check_refused(rm_io *io) {
     size_t heap = heap_now();
     fake_heap_reset();
@@ -313,7 +313,7 @@ static inline void check_refused(rm_io *io) {
     fake_heap_reset();
 }
 
-/* A stream of bloomery1 up to its traits. */
+/* A stream of bloomery1 that ends after its traits. */
 static inline rm_io *begun(uint64_t has) {
     uint8_t traits[BM_TRAITS_BYTES];
     rm_io *io = fake_io_new();
@@ -337,7 +337,7 @@ static inline void gather_chunk(void *ctx, uint64_t at, const void *data, size_t
     g->at += size;
 }
 
-/* Memory grows with the bytes received. */
+/* Loads a file in steps: memory grows with the bytes received. */
 static inline void stage_in(const blyt_buffer *im, size_t step, const bly_filter *want) {
     bm_account account = {0};
     bm_staged_file *s;
@@ -367,7 +367,7 @@ static inline void stage_in(const blyt_buffer *im, size_t step, const bly_filter
     assert_int_equal(account.bytes, 0);
 }
 
-/* However a filter comes, it is the same: in chunks of at least `min_step` bytes. */
+/* The loaded filter is the same for all sizes of chunks from `min_step` on. */
 static inline void check_staged_file(bly_spec spec, size_t min_step) {
     size_t heap = heap_now();
     const size_t steps[] = {1, 63, 1000, 65536, 300000, 5 << 20};

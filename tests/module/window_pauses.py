@@ -1,8 +1,8 @@
 """Advancing a large window by time does not block the server.
 
 BLOOMERY_WINDOW_MIB sets the size of the window (256). Clearing a generation at once takes about
-15 ms of processor time where its pages are in memory, and several times as long where they are not:
-the bound is 5 ms.
+15 ms of processor time if its pages are resident, and several times as long if they are not: the
+bound is 5 ms.
 """
 import os
 import re
@@ -13,21 +13,21 @@ from windows import timed
 
 
 def worked(server):
-    """Nanoseconds of processor time that the server's main thread has had."""
+    """Processor time of the server's main thread, in nanoseconds."""
     with open(f"/proc/{server.pid}/task/{server.pid}/schedstat", encoding="ascii") as f:
         return int(f.read().split()[0])
 
 
 def slept(server):
-    """How often it has gone to sleep because there was nothing to do."""
+    """How often the main thread went to sleep because there was nothing to do."""
     with open(f"/proc/{server.pid}/task/{server.pid}/status", encoding="ascii") as f:
         return int(re.search(r"\nvoluntary_ctxt_switches:\s*(\d+)", f.read()).group(1))
 
 
 def pauses(server, c, seconds):
-    """The work, in nanoseconds, that the server did at a time, as seen between each two replies to
-    PING. Not the time that passed: other programs have the processor too, and if they kept this one
-    waiting, the server may have worked and slept many times in between."""
+    """The processor time, in nanoseconds, that the server used between each two replies to PING.
+    Not the elapsed time: other programs use the processor too, and while this one waited, the
+    server may have worked and slept many times."""
     works, end = [], time.monotonic() + seconds
     before, sleeps = worked(server), slept(server)
     while time.monotonic() < end:
@@ -39,15 +39,16 @@ def pauses(server, c, seconds):
 
 
 def until(part, slice_ms):
-    """Seconds until that part of a slice is over. Slices begin at multiples of their length."""
+    """Seconds until that part of a slice has passed. Slices begin at multiples of their length."""
     return (part * slice_ms - time.time() * 1000 % slice_ms) % slice_ms / 1000
 
 
 def test_no_turn_is_a_long_pause():
-    """Each slice after one in which something was added has a turn to do, from the second such
-    slice on. Five adds come early in a slice: three turns in one go would be long pauses at the end
-    of their slices. Three adds come late: if the timer had left a turn to them, each would do four
-    fifths of it. One or two of the pauses may be the system's own, and one of the adds."""
+    """Each slice after one with adds has a generation to clear, from the second such slice on. Five
+    adds come early in a slice: clearing three generations at once would be a long pause at the end
+    of their slices. Three adds come late: if the timer had left the work to them, each would do
+    four fifths of it. The system itself may cause one or two of the pauses, and one of the
+    adds'."""
     size = int(os.environ.get("BLOOMERY_WINDOW_MIB", "256")) << 20
     slice_ms = max(500, size >> 19)  # the larger, the longer
     s = Server()

@@ -1,7 +1,7 @@
 """Windows, by number and by time: keys expire when they should, equally on every server.
 
-Spans are short. What is checked "within the span" or "after it" is judged by the server's own clock,
-read in the same transaction, so that a slow machine changes no verdict.
+Spans are short. Whether a check is within the span or after it is determined by the server's clock,
+read in the same transaction, so that a slow machine does not change results.
 """
 import time
 
@@ -16,7 +16,7 @@ IDLE_MS = 100  # the longest time between two runs of the module's timer, on an 
 
 
 def quiet(c, key):
-    """Until a timed window has forgotten all: then its clock stands still."""
+    """Waits until a timed window has forgotten all items: then its clock stands still."""
     wait_for(lambda: c.must("BLY.CARD", key) == 0, 60, f"{key} to be empty")
 
 
@@ -31,9 +31,9 @@ def timed(c, *commands):
 
 
 def forgets(c, key, item, added, span, slice_ms):
-    """Until the item, added at that time, is forgotten: not within the span, and then at the end of
-    a slice. The server runs timers that are due after each round of commands, however late it is:
-    so the third round after that must not find the item."""
+    """Waits until the item, added at that time, is forgotten: not within the span, and then at the
+    end of a slice. The server runs due timers after each round of commands, however late it is, so
+    the third round after that must not find the item."""
     late = 0
     while True:
         now, found = timed(c, ("BLY.CHECK", key, item))
@@ -47,9 +47,9 @@ def forgets(c, key, item, added, span, slice_ms):
 
 
 def stored_count(c, key):
-    """The number of keys of a filter as DUMP of the engine has it. No command of the module is
-    involved, so the module's clock does not learn of the window by it. The server must be started
-    with UNPACKED."""
+    """The number of keys of a filter, from the engine's DUMP. This runs no command of the module,
+    so it does not add the window to the module's timer. The server must be started with
+    UNPACKED."""
     payload = c.must("DUMP", key)
     at = payload.index(b"BLY1") + 32
     return int.from_bytes(payload[at:at + 8], "little")
@@ -76,7 +76,7 @@ def test_by_number():
 
 
 def add_repeats(c):
-    """A window by number of which most arrivals are repeats, by every command that adds."""
+    """A window by number with mostly repeated adds, by every command that adds."""
     c.must("BLY.RESERVE", "w", "KIND", "window", "CAPACITY", "1000", "ERROR", "0.000001",
            "GENERATIONS", "4")
     eq(c.must("BLY.ADD", "w", "old"), [1])
@@ -89,15 +89,15 @@ def add_repeats(c):
 
 
 def test_repeats_are_arrivals():
-    """Each is an add that changes the window: it is replicated, written to the AOF, counted as a
-    write, and told of by an event. A lookup is nothing of it."""
+    """A repeat changes the window: it is replicated, written to the AOF, counted as a write, and
+    causes an event. A lookup does none of these."""
     aof = ("appendonly yes", "appendfsync always", "auto-aof-rewrite-percentage 0")
     master, replica = pair(*aof)
     c, r = master.client(), replica.client()
     c.must("CONFIG", "SET", "notify-keyspace-events", "KA")
     said = add_repeats(c)
     eq(said["arrivals"], 901)
-    eq(said["active_arrivals"], 151)  # generations are of 250
+    eq(said["active_arrivals"], 151)  # generations have 250 adds
     eq(said["active_keys"], 2)
     eq(c.must("BLY.CARD", "w"), 9)
     events = master.client()
@@ -126,7 +126,7 @@ def test_repeats_are_arrivals():
 
 
 def test_by_time_forgets_on_its_own():
-    """Nobody adds, nobody asks; the master's timer turns it, and the replica follows."""
+    """Without commands, the master's timer advances the window, and the replica follows."""
     master, replica = pair()
     c, r = master.client(), replica.client()
     c.must("BLY.RESERVE", "w", "KIND", "window", "SPAN", "300", "CAPACITY", "1000",
@@ -144,7 +144,7 @@ def test_by_time_forgets_on_its_own():
 
 
 def test_adds_refresh():
-    """An item that is added again and again stays for longer than the span and a slice."""
+    """An item that is added repeatedly stays for longer than the span and a slice."""
     c = Server().client()
     span = 200
     c.must("BLY.RESERVE", "w", "KIND", "window", "SPAN", span, "CAPACITY", "1000")
@@ -162,7 +162,7 @@ def test_adds_refresh():
 
 
 def test_ticks_are_few():
-    """A small window is turned once in a slice, an empty one not at all."""
+    """A small window advances once per slice, an empty one not at all."""
     master, replica = pair()
     c, r = master.client(), replica.client()
     c.must("BLY.RESERVE", "w", "KIND", "window", "SPAN", "200", "CAPACITY", "1000",
@@ -192,7 +192,7 @@ def test_renamed_copied_and_moved():
 
 
 def test_any_reader_finds_it_again():
-    """Whatever command asks first after a RENAME or a COPY, the window is turned from then on."""
+    """After a RENAME or a COPY, the window advances from the first command on, whichever it is."""
     c = Server(UNPACKED).client()
     readers = (("BF.EXISTS", "a"), ("BF.MEXISTS", "a", "b"), ("BF.CARD",), ("BF.INFO",),
                ("BF.DEBUG",), ("BF.SCANDUMP", "0"), ("BLY.STATS",), ("BLY.DUMP", "0"),
@@ -202,8 +202,8 @@ def test_any_reader_finds_it_again():
         c.must("BLY.ADD", f"from{i}", "a")
         eq(c.must("COPY", f"from{i}", f"copied{i}"), 1)
         c.must("RENAME", f"from{i}", f"renamed{i}")
-    # Windows come up in the order of time. So when one that was added to later is over, the clock
-    # has come to the others, and seen that their names have changed.
+    # The timer handles windows in the order of time. So when a window with later adds is empty, the
+    # timer has handled the others, and noticed that their names have changed.
     c.must("BLY.RESERVE", "later", "KIND", "window", "SPAN", "300", "CAPACITY", "100")
     c.must("BLY.ADD", "later", "a")
     quiet(c, "later")
@@ -219,7 +219,7 @@ def test_any_reader_finds_it_again():
 
 
 def test_replaced_and_deleted_while_running():
-    """Places in the clock go with their values, in whatever thread these are freed."""
+    """Entries of the timer are removed with their values, whichever thread frees these."""
     c = Server("lazyfree-lazy-user-del yes", UNPACKED).client()
     made = []
     for i in range(300):
@@ -240,7 +240,7 @@ def test_replaced_and_deleted_while_running():
 
 
 def test_nothing_is_sent_while_writes_are_paused():
-    """As before a failover, when master and replica must come to the same point."""
+    """As before a failover, when master and replica must reach the same offset."""
     master, replica = pair()
     c, r = master.client(), replica.client()
     span, rounds = 200, 0
@@ -249,7 +249,7 @@ def test_nothing_is_sent_while_writes_are_paused():
     added = timed(c)[0]
     c.pipeline([("BLY.ADD", "w", "a"), ("CLIENT", "PAUSE", "60000", "WRITE")])  # in one round
     before = c.info("replication")["master_repl_offset"]
-    while rounds < 3:  # in which the timer was due, as in `forgets`
+    while rounds < 3:  # with a due timer, as in `forgets`
         time.sleep(0.02)
         now, found = timed(c, ("BLY.CHECK", "w", "a"))
         eq(found, [1])

@@ -1,4 +1,4 @@
-"""Windows by time continue where they were: after a restart, from an AOF, on a new master."""
+"""Windows by time continue after a restart, from an AOF, and on a new master."""
 import time
 
 from harness import Server, as_dict, digests, eq, main, ok, pair, wait_for, wait_sync
@@ -6,8 +6,8 @@ from windows import UNPACKED, forgets, info, quiet, stored_count, timed
 
 
 def test_after_a_restart():
-    """A window goes on from where it was: one that is not over is whole, and one whose span ends
-    after the restart forgets then."""
+    """A window within its span is complete after a restart, and a window whose span ends after the
+    restart forgets then."""
     s = Server()
     c = s.client()
     added, spans = {}, {"w": 500, "v": 10 ** 9}
@@ -56,7 +56,7 @@ def test_aof_replay():
     s = Server("appendonly yes", "appendfsync always", "auto-aof-rewrite-percentage 0")
     c = s.client()
     c.must("BLY.RESERVE", "w", "KIND", "window", "SPAN", "200", "CAPACITY", "100")
-    for i in range(30):  # in more than ten slices
+    for i in range(30):  # over more than ten slices
         c.must("BLY.ADD", "w", i)
         time.sleep(0.01)
     quiet(c, "w")

@@ -1,5 +1,5 @@
-/* hiredis, unmodified: every command of the module's three families that a C program would send,
- * binary items among them. Usage: hiredis_client PORT */
+/* hiredis, unmodified: sends the commands of the module's three families that a C program would
+ * use, with binary items too. Usage: hiredis_client PORT */
 #include <hiredis/hiredis.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -64,7 +64,7 @@ static void expect(int line, const char *command, const char *want) {
 }
 #define EXPECT(command, want) expect(__LINE__, command, want)
 
-/* SCANDUMP to LOADCHUNK until the iterator is 0. */
+/* Copies a filter by SCANDUMP and LOADCHUNK until the iterator is 0. */
 static void copy(const char *dump, const char *load, const char *from, const char *to) {
     long long iterator = 0;
     for (;;) {

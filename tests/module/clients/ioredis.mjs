@@ -1,4 +1,4 @@
-// npm's `ioredis`, unmodified, which has no typed commands of ours: call() in both of its mappings.
+// npm's `ioredis`, unmodified. It has no typed commands of the module: uses call() in both mappings.
 // Usage: ioredis.mjs PORT
 import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
@@ -34,7 +34,7 @@ for (const replyMapping of ['resp2', 'resp3']) {
     assert.deepEqual(await client.call('CF.MEXISTS', 'c', 'one', 'two'), [no, yes]);
     assert.deepEqual(await client.call('BLY.CHECK', 'nowhere', 'a', 'b'), [null, null]);
     assert.deepEqual(await client.call('BLY.CHECK', 'b', 'one', 'never'), [yes, no]);
-    // Bytes come and go as they are, through callBuffer.
+    // callBuffer sends and returns bytes unchanged.
     let iterator = 0;
     for (;;) {
         const [next, chunk] = await client.callBuffer('BF.SCANDUMP', 'b', iterator);

@@ -12,7 +12,7 @@ const client = createClient({ socket: { port, host: '127.0.0.1' }, RESP: protoco
 client.on('error', error => { throw error; });
 await client.connect();
 
-// Notes which commands were called, so that none can be forgotten.
+// Records the called commands, so that none is forgotten.
 const called = new Set();
 function noting(face, name) {
     return new Proxy(face, {
@@ -26,7 +26,7 @@ function noting(face, name) {
 }
 const bf = noting(client.bf, 'bf');
 const cf = noting(client.cf, 'cf');
-// Chunks are bytes: without this the client would read them as text and spoil them.
+// Chunks are bytes: without this the client would decode them as text and damage them.
 const raw = client.withTypeMapping({ [RESP_TYPES.BLOB_STRING]: Buffer });
 const rawBf = noting(raw.bf, 'bf'), rawCf = noting(raw.cf, 'cf');
 

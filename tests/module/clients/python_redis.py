@@ -13,7 +13,7 @@ called = set()
 
 
 class Noting:
-    """Notes which commands were called, so that none can be forgotten."""
+    """Records the called commands, so that none is forgotten."""
 
     def __init__(self, face, name):
         self.face, self.name = face, name
