@@ -1,5 +1,8 @@
 """commands.py - COMMAND INFO, COMMAND DOCS, GETKEYS and ACLs of every command."""
-from harness import Error, Server, Simple, as_dict, eq, fails, main, ok
+import os
+import re
+
+from harness import ROOT, Error, Server, Simple, as_dict, eq, fails, main, ok
 
 # Name: arity, flags, key access, categories, tips. Those of BF.* and CF.* are RedisBloom's, except
 # that the key of SCANDUMP is read-only, and that CF.COMPACT is a write.
@@ -179,6 +182,19 @@ def test_docs():
                 eq((each["type"], each["key_spec_index"]), ("key", i), name)
             if name in SYNTAX:
                 eq(syntax(arguments[keys:]), SYNTAX[name], name)
+
+
+def test_manual():
+    """docs/redis.md has every command, with the mandatory words that the arity requires."""
+    with open(os.path.join(ROOT, "docs/redis.md"), encoding="utf-8") as f:
+        section = re.search(r"^## Commands\n(.*?)\n### BLY.INFO", f.read(), re.M | re.S)[1]
+    rows = re.findall(r"^\| (`(?:BF|CF|BLY)\..*?) \| ", section, re.M)
+    shown = [line for row in rows for line in re.findall(r"`([A-Z.]+\b.*?)`", row)]
+    eq(sorted(line.split()[0].lower() for line in shown), sorted(COMMANDS))
+    for line in shown:
+        mandatory = len(re.sub(r"\[[^]]*\]", "", line).split())
+        arity = COMMANDS[line.split()[0].lower()][0]
+        eq(-mandatory if "[" in line else mandatory, arity, line)
 
 
 def test_keys():

@@ -316,6 +316,17 @@ def test_snippet():
     ok("# loadmodule /usr/local/lib/bloomery/bloomery.so" in lines)
 
 
+def test_manual():
+    """docs/redis.md has every setting with its default."""
+    with open(os.path.join(ROOT, "docs/redis.md"), encoding="utf-8") as f:
+        table = re.search(r"## Settings\n(.*?)\n## ", f.read(), re.S)[1]
+    shown = {}
+    for names, default in re.findall(r"^\| (`[^|]*`) \| ([^|]*) \|", table, re.M):
+        default = re.match(r"[^ ;]+", default)[0].replace('""', "")
+        shown.update((name, default) for name in re.findall(r"`([^`]*)`", names))
+    eq(shown, {name: default for name, default, *_ in SETTINGS})
+
+
 def test_symbols():
     """The module exports only its entry point, and imports no symbol of the engine."""
     seen = subprocess.run(["nm", "-D", "--defined-only", MODULE], check=True, text=True,
