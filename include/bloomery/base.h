@@ -1,25 +1,25 @@
-/* base.h - what every other header needs: status codes, the hash value, byte strings, the allocator
- * and the export macros.
+/* base.h - what every other header needs: statuses, hash values, byte strings, allocators, export
+ * macros.
  *
- * Conventions, numbered because other headers refer to them:
- *  1. A call that can fail returns a bly_status and stores its result through the last pointer.
- *     On failure that pointer receives NULL (a plain value is not touched), and nothing else has
- *     changed. `bool` is only ever an answer.
- *  2. Objects are opaque. Parameters are plain structs; they are copied and never kept by
- *     reference.
- *  3. The library never prints, exits, aborts or reads the environment, with one exception:
- *     BLOOMERY_ISA (see docs/architecture.md) may select a slower instruction set.
- *  4. Pointers may not be NULL unless the declaration says so. Lengths may be zero.
- *  5. Structs that later versions may extend begin with `struct_size`. The caller sets it to the
- *     size of the struct before the call, for parameters and for results alike:
+ * Conventions of all headers:
  *
- *         bly_filter_info info = {.struct_size = sizeof info};
- *         status = bly_filter_get_info(f, &info);
+ * - A call that can fail returns a bly_status and stores its result through the last pointer. If it
+ *   fails, a pointer stored there becomes NULL, a plain value is not written, and nothing else has
+ *   changed. A `bool` is an answer, never an error.
+ * - Objects are opaque. Parameters are plain structs, which are copied.
+ * - Pointers must not be NULL unless the declaration says so. Lengths may be 0.
+ * - The library never prints, exits, aborts or reads the environment. One exception: BLOOMERY_ISA
+ *   may select a slower instruction set (docs/architecture.md).
  *
- *     (bly_spec_for does it for bly_spec; BLY_INIT(info) does it for any of them, in C++ too.) All
- *     other members of a parameter may be 0: that is their default. A call answers BLY_EINVAL when
- *     struct_size is 0 or otherwise impossible. docs/abi.md has the rules.
- */
+ * A struct that later versions may extend begins with `struct_size`. The caller sets it to the size
+ * of the struct before the call, for parameters and for results. BLY_INIT does this, too, and
+ * bly_spec_for does it for bly_spec.
+ *
+ *     bly_filter_info info = {.struct_size = sizeof info};
+ *     status = bly_filter_get_info(f, &info);
+ *
+ * Every other member of a parameter may be 0, which is its default. A call returns BLY_EINVAL if
+ * struct_size is 0 or impossible (docs/abi.md). */
 #ifndef BLOOMERY_BASE_H
 #define BLOOMERY_BASE_H
 
@@ -28,6 +28,8 @@
 #include <stdint.h>
 #include <string.h>
 
+/* The attributes of exported functions. The compiler warns if the result of a BLY_CHECKED function
+ * is ignored. */
 #if defined(__GNUC__) || defined(__clang__)
 #define BLY_API     __attribute__((visibility("default")))
 #define BLY_CHECKED __attribute__((visibility("default"), warn_unused_result))
@@ -40,16 +42,16 @@
 extern "C" {
 #endif
 
+/* The version that a program is compiled against; bly_version returns that of the library. */
 #define BLOOMERY_VERSION_MAJOR  0
 #define BLOOMERY_VERSION_MINOR  2
 #define BLOOMERY_VERSION_PATCH  0
 #define BLOOMERY_VERSION_STRING "0.2.0"
 
-/* The version of the library that is running, as "0.2.0". The macros name the version that the
- * program was compiled against. */
+/* Returns the version of the library that runs, such as "0.2.0". */
 BLY_API const char *bly_version(void);
 
-/* Every status, with the sentence that bly_strerror returns for it. Values are stable. */
+/* Every status: its value, which is stable, and the sentence that bly_strerror returns. */
 #define BLY_STATUS_MAP(X)                                                                          \
     X(BLY_OK, 0, "success")                                                                        \
     X(BLY_EINVAL, -1, "invalid argument, or struct_size is not set")                               \
@@ -81,40 +83,39 @@ BLY_API const char *bly_version(void);
     X(BLY_EGROWTH, -22,                                                                            \
       "a loaded filter would grow beyond its growth limit; raise it if the data can be trusted")
 
+/* The outcome of a call that can fail: BLY_OK, or a negative value of BLY_STATUS_MAP. */
 typedef enum bly_status {
 #define BLY_STATUS_ENUM(name, value, text) name = value,
     BLY_STATUS_MAP(BLY_STATUS_ENUM)
 #undef BLY_STATUS_ENUM
 } bly_status;
-
-/* One sentence for any value. Never NULL. */
+/* Returns one sentence that describes a status: never NULL, whatever the value. */
 BLY_API const char *bly_strerror(bly_status status);
 
-/* The 128 bits that a filter uses of a key. See hash.h. */
+/* The 128-bit hash of a key (hash.h). */
 typedef struct bly_hash {
     uint64_t lo, hi;
 } bly_hash;
 
-/* A borrowed byte string; data may be NULL when size is 0. */
+/* A borrowed byte string. `data` may be NULL if `size` is 0. */
 typedef struct bly_bytes {
     const void *data;
     size_t size;
 } bly_bytes;
 
-/* Where a filter's memory comes from. `alloc` returns `size` zeroed bytes aligned for any type, or
- * NULL; `free` receives what alloc returned. The struct is copied; ctx must outlive the filter.
- * Wherever an allocator is a parameter, NULL means calloc and free, with huge pages requested for
+/* The source of a filter's memory. `alloc` returns `size` zeroed bytes, aligned for any type, or
+ * NULL. `free` receives what `alloc` returned. The struct is copied; `ctx` must outlive the filter.
+ * Where an allocator is a parameter, NULL means calloc and free, with huge pages requested for
  * large arrays. */
 typedef struct bly_allocator {
     void *(*alloc)(void *ctx, size_t size);
     void (*free)(void *ctx, void *ptr);
     void *ctx;
 } bly_allocator;
-
-/* A filter of any kind: filter.h. */
+/* A filter of any kind (filter.h). */
 typedef struct bly_filter bly_filter;
 
-/* Zeroes a struct that begins with struct_size, and sets that (convention 5). */
+/* Zeroes a struct that begins with struct_size, and sets struct_size. */
 #define BLY_INIT(object)                                                                           \
     (memset(&(object), 0, sizeof(object)), (void)((object).struct_size = sizeof(object)))
 

@@ -1,7 +1,8 @@
 /* plan.h - sizing and advice: how large a filter must be, which rate it has, and which kind suits a
- * need. Pure functions: they allocate nothing, and any number of threads may call them at once.
+ * need. The functions allocate nothing, and any number of threads may call them at once.
  *
- * A geometry is a filter's shape, and determines its false-positive rate. `size` and `hashes` (k):
+ * A geometry is the shape of a filter, and determines its false-positive rate. `size` and `hashes`
+ * (k) mean:
  *
  *   classic       bits, 64 .. 2^48                  k = bits per key
  *   partitioned   bits in each of k slices, a multiple of 64
@@ -18,18 +19,17 @@
  *   hll           registers, 2^k                    k = 4 .. 18
  *   scalable, scalable-cuckoo, overlay   bytes      k = levels, or parts
  *
- * `detail` is what a kind needs beyond these two; docs/format.md, section 2, lists it by kind.
+ * `detail` is what a kind needs beyond these two (docs/format.md, section 2).
  *
- * Scalable, scalable-cuckoo and overlay filters change their shape as they grow, so there is no
- * geometry to plan: bly_plan returns BLY_EKIND. bly_plan_check, _bits and _bytes accept the
- * geometry that such a filter has now, but its rate does not follow from it (bly_plan_fpr is 1,
- * _capacity and _fill are 0, _keys is INFINITY). bly_filter_get_info knows the rate.
+ * Scalable, scalable-cuckoo and overlay filters change their shape as they grow, so no geometry can
+ * be planned for them: bly_plan returns BLY_EKIND. bly_plan_check, bly_plan_bits and bly_plan_bytes
+ * accept their present geometry, but no rate follows from it: bly_plan_fpr is 1, bly_plan_capacity
+ * and bly_plan_fill are 0, bly_plan_keys is INFINITY. Use bly_filter_get_info instead.
  *
  * Rates are expectations over the hash, corrected for the variance of how full an array or a block
  * gets (Bose et al. 2008 show that the textbook's formula is only a lower bound). They include the
- * collisions of the hash itself, n / 2^E for a hash of E bits. A filter planned here therefore has
- * the requested rate.
- */
+ * collisions of the hash itself, n / 2^E for n keys and a hash of E bits. So a filter planned here
+ * has the requested rate. */
 #ifndef BLOOMERY_PLAN_H
 #define BLOOMERY_PLAN_H
 
@@ -40,136 +40,143 @@
 extern "C" {
 #endif
 
-/* Options of a geometry. They are part of the filter's identity and stored in its file. */
+/* Options of a geometry. They are part of the filter's identity, and stored in its file. */
 enum {
-    /* classic only: probe (h1 + i*h2) mod m, h2 odd, as the textbooks and most libraries do,
-     * instead of Bloomery's own sequence. Slower, and worse for small filters: the plan compensates
-     * with space, and the rates computed for it are upper bounds. A custom hash function is not
-     * mixed (hash.h). */
+    /* classic only: the probe sequence of the textbooks and most libraries, (h1 + i*h2) mod m with
+     * h2 odd. It is slower, and worse for small filters: the plan compensates with space, and
+     * computed rates are upper bounds. A custom hash function is not mixed (hash.h). */
     BLY_TEXTBOOK = 1u << 0,
-    /* Round the size up (by 3.2% at most) to an odd number below 64 times a power of two, so that
-     * the filter can later be folded to a half, a quarter, and so on. */
+    /* Round the size up, by at most 3.2%, to an odd number below 64 times a power of two, so that
+     * the filter can be folded to a half, a quarter, and so on. */
     BLY_FOLDABLE = 1u << 1
 };
 
+/* The shape of a filter: see the top of this header. */
 typedef struct bly_geometry {
     bly_kind kind;
-    uint32_t hashes;  /* k, see above */
-    uint64_t size;    /* see above */
+    uint32_t hashes; /* k */
+    uint64_t size;
     uint32_t options; /* BLY_TEXTBOOK, BLY_FOLDABLE */
-    uint32_t detail;  /* see above; 0 for kinds that have none */
+    uint32_t detail;  /* 0 for kinds that need none */
 } bly_geometry;
 
 /* ---- sizes and rates ------------------------------------------------------------------------- */
 
-/* The smallest geometry of that kind for `keys` distinct keys at rate `fpr` or better, under a hash
- * of `hash_bits` bits (32 .. 128). BLY_ECOUNT, BLY_ERATE, BLY_ETOOBIG, BLY_EWEAKHASH (keys /
- * 2^hash_bits > fpr / 10), BLY_EKIND, BLY_EINVAL (unknown options, BLY_TEXTBOOK for another kind
- * than classic, other hash_bits). */
+/* Stores the smallest geometry of a kind for `keys` distinct keys at rate `fpr` or better, with a
+ * hash of `hash_bits` bits (32 .. 128).
+ * Errors: BLY_ECOUNT, BLY_ERATE, BLY_ETOOBIG, BLY_EWEAKHASH (keys / 2^hash_bits > fpr / 10),
+ * BLY_EKIND, BLY_EINVAL (unknown options, BLY_TEXTBOOK for another kind than classic, other
+ * hash_bits). */
 BLY_CHECKED bly_status bly_plan(bly_kind kind, uint64_t keys, double fpr, uint32_t options,
                                 unsigned hash_bits, bly_geometry *out);
 
-/* As bly_plan, for a counting filter with counters of 2, 4, 8 or 16 bits; 0 means 4, which is what
- * bly_plan uses. BLY_EINVAL for another width. */
+/* Plans a counting filter as bly_plan does, with counters of 2, 4, 8 or 16 bits. 0 means 4, the
+ * width that bly_plan uses.
+ * Errors: those of bly_plan; BLY_EINVAL also for another width. */
 BLY_CHECKED bly_status bly_plan_counting(uint64_t keys, double fpr, uint32_t counter_bits,
                                          unsigned hash_bits, bly_geometry *out);
 
-/* The blocked kind that suits a rate: sbbf down to 0.4%, split512 down to 0.1%, bb2x512 below. */
+/* Returns the blocked kind that suits a rate: sbbf down to 0.4%, split512 down to 0.1%, bb2x512
+ * below. */
 BLY_API bly_kind bly_plan_kind(double fpr);
 
-/* BLY_OK when a filter can have this geometry. BLY_EKIND, BLY_EGEOMETRY, BLY_ETOOBIG. */
+/* Checks that a filter can have this geometry. The functions below need one that passes.
+ * Errors: BLY_EKIND, BLY_EGEOMETRY, BLY_ETOOBIG. */
 BLY_CHECKED bly_status bly_plan_check(const bly_geometry *g);
-
-/* The rest is for a geometry that passes bly_plan_check; the results mean nothing for others. */
-
+/* Returns the size in bits. */
 BLY_API uint64_t bly_plan_bits(const bly_geometry *g);
-/* Bytes of memory, and of a file's body: a multiple of 64. */
+/* Returns the bytes of memory, and of a file's body: a multiple of 64. */
 BLY_API uint64_t bly_plan_bytes(const bly_geometry *g);
-
-/* The expected false-positive rate after `keys` distinct keys; hash_bits as in bly_plan. */
+/* Returns the expected false-positive rate after `keys` distinct keys; hash_bits as in bly_plan. */
 BLY_API double bly_plan_fpr(const bly_geometry *g, uint64_t keys, unsigned hash_bits);
 
-/* The maximum number of distinct keys at which the rate is `fpr` or better; 0 if one key is too
- * many. */
+/* Returns the maximum number of distinct keys at which the rate is `fpr` or better; 0 if one key is
+ * too many. */
 BLY_API uint64_t bly_plan_capacity(const bly_geometry *g, double fpr, unsigned hash_bits);
-
-/* The expected share of bits that are set after `keys` distinct keys. */
+/* Returns the expected share of bits that are set after `keys` distinct keys. */
 BLY_API double bly_plan_fill(const bly_geometry *g, double keys);
-/* The inverse, for the kinds of plain bits from classic to bb2x512: the most likely number of
- * distinct keys if `set_bits` bits are set. INFINITY if all are, and for other kinds. */
+
+/* Returns the most likely number of distinct keys if `set_bits` bits are set, for the kinds of
+ * plain bits (classic, partitioned, sbbf, split512, bb2x512); INFINITY if all bits are set, and for
+ * other kinds. */
 BLY_API double bly_plan_keys(const bly_geometry *g, uint64_t set_bits);
 
-/* The probability that a given counter of a counting filter has reached its limit, and is stuck,
- * after `keys` distinct keys, each added once. NAN for another kind. */
+/* Returns the probability that a given counter of a counting filter has reached its limit, and is
+ * stuck, after `keys` distinct keys, each added once; NAN for another kind. */
 BLY_API double bly_plan_counter_overflow(const bly_geometry *g, double keys);
 
 /* ---- advice: which kind ---------------------------------------------------------------------- */
 
-/*     bly_needs needs = {.keys = 100000000, .fpr = 0.001};
- *     bly_advice advice = {.struct_size = sizeof advice};
- *     if (bly_advise(&needs, &advice) == BLY_OK)
- *         puts(advice.reason);
- *
- * Of the number of keys, the rate and the memory any two determine the third. */
-
+/* Flags of bly_needs. */
 enum {
     BLY_NEED_REMOVE = 1u << 0, /* keys are removed */
     BLY_NEED_GROW = 1u << 1,   /* more keys may come than expected, and the rate must hold */
-    BLY_NEED_STATIC = 1u << 2, /* all keys are known beforehand, and none is added or removed later.
-                                  Not together with GROW, WINDOW or REMOVE. Every kind can do this;
-                                  the kinds that are built can do nothing else. */
+    BLY_NEED_STATIC = 1u << 2, /* all keys are known at creation, and none is added or removed
+                                  later. Not together with GROW, WINDOW or REMOVE. */
     BLY_NEED_WINDOW = 1u << 3, /* old keys are forgotten automatically */
-    BLY_NEED_COUNTS = 1u << 4, /* how often a key was added */
+    BLY_NEED_COUNTS = 1u << 4, /* how often each key was added */
     BLY_NEED_SHARE = 1u << 5,  /* several threads add at once */
     BLY_NEED_SECRET = 1u << 6, /* untrusted keys: a hash with a secret key */
     BLY_NEED_SPACE = 1u << 7   /* the smallest filter, not the fastest */
 };
 
+/* What a program needs. Two of keys, fpr and bytes determine the third. */
 typedef struct bly_needs {
-    uint64_t keys;  /* distinct keys, or those of a window; 0: as many as fit `bytes` at `fpr` */
-    double fpr;     /* requested rate; 0: the lowest, from 50% down, for `keys` in `bytes` */
+    uint64_t
+        keys;   /* distinct keys, or those of a window; 0: as many as fit into `bytes` at `fpr` */
+    double fpr; /* requested rate; 0: the lowest, from 50% down, for `keys` in `bytes` */
     uint64_t bytes; /* maximum memory; 0: as much as needed */
     uint32_t flags; /* BLY_NEED_* */
-    /* Bits of the hash, 32 .. 128. 0: those of the default hash, or with BLY_NEED_SECRET of
-     * siphash. */
+    /* Bits of the hash, 32 .. 128. 0: those of the default hash, or of siphash with
+     * BLY_NEED_SECRET. */
     unsigned hash_bits;
-    /* For a kind that grows: the capacity that it is created with, and for a scalable one the first
-     * level's share of the rate (bly_scalable_options). 0: with BLY_NEED_GROW a tenth of the keys
-     * and 0.15, as if their number had been guessed ten times too low, so that the advice includes
-     * the cost of growing; otherwise all keys and 0.8. */
+    /* For a kind that grows: its initial capacity, and for a scalable one the first level's share
+     * of the rate (bly_scalable_options). 0: with BLY_NEED_GROW a tenth of the keys and 0.15, so
+     * that the advice includes the cost of growing; otherwise all keys and 0.8. */
     uint64_t first_keys;
     double first_share;
 } bly_needs;
 
+/* A recommendation.
+ *
+ *     bly_needs needs = {.keys = 100000000, .fpr = 0.001};
+ *     bly_advice advice = {.struct_size = sizeof advice};
+ *     if (bly_advise(&needs, &advice) == BLY_OK)
+ *         puts(advice.reason);
+ */
 typedef struct bly_advice {
     size_t struct_size;
     bly_kind kind;
-    bly_needs needs;       /* with every value filled in that was left open */
+    bly_needs needs;       /* with every value that was 0 filled in */
     bly_geometry geometry; /* for a kind that grows: when it contains all keys */
     uint64_t bytes;        /* of memory, as in bly_filter_info */
     double bits_per_key;
     double fpr;           /* expected after needs.keys keys: at most needs.fpr, to six digits */
-    unsigned cache_lines; /* maximum that a lookup of a member touches */
+    unsigned cache_lines; /* at most, in a lookup of a member */
     bool keyed;           /* needs a hasher created by bly_hasher_keyed */
     const char *reason;   /* one or two sentences without the last full stop; a static string */
 } bly_advice;
 
-/* The recommended kind. BLY_EUNSUPPORTED: no kind meets all needs
- * (bly_advise_why_not(BLY_KIND_NONE, needs) says why). BLY_ECOUNT, BLY_ERATE: keys or rate missing
- * or out of range. BLY_EIMPOSSIBLE: not in that memory. BLY_ETOOBIG, BLY_EWEAKHASH. BLY_EINVAL:
- * unknown flags, contradictory needs, other hash_bits or first_share, struct_size. */
+/* Recommends a kind.
+ * Errors: BLY_EUNSUPPORTED (no kind meets all needs: bly_advise_why_not(BLY_KIND_NONE, needs) says
+ * why), BLY_ECOUNT and BLY_ERATE (keys or rate missing or out of range), BLY_EIMPOSSIBLE (not in
+ * that memory), BLY_ETOOBIG, BLY_EWEAKHASH, BLY_EINVAL (unknown flags, contradictory needs, other
+ * hash_bits or first_share, struct_size). */
 BLY_CHECKED bly_status bly_advise(const bly_needs *needs, bly_advice *out);
 
-/* The same for one kind, recommended or not; `reason` says what the kind is good for.
- * BLY_EUNSUPPORTED: see bly_advise_why_not. BLY_EKIND: no such kind. */
+/* Sizes one kind for the needs, whether it is recommended or not. `reason` says what the kind is
+ * good for.
+ * Errors: those of bly_advise; BLY_EUNSUPPORTED (bly_advise_why_not says why), BLY_EKIND (no such
+ * kind). */
 BLY_CHECKED bly_status bly_advise_kind(bly_kind kind, const bly_needs *needs, bly_advice *out);
 
-/* Which of needs->flags the kind cannot meet, such as "it cannot remove keys", or that they
- * contradict each other; NULL if it meets all. For BLY_KIND_NONE, why no kind can: "no kind of this
- * version removes keys". */
+/* Returns which of needs->flags a kind cannot meet, such as "it cannot remove keys", or that they
+ * contradict each other; NULL if it meets all. For BLY_KIND_NONE: why no kind can. The text is
+ * static. */
 BLY_API const char *bly_advise_why_not(bly_kind kind, const bly_needs *needs);
 
-/* Expected FPR after keys[i] keys, which may exceed the capacity. */
+/* Computes the expected false-positive rate after keys[i] keys, which may exceed the capacity, for
+ * each of n numbers. */
 BLY_API void bly_advice_expected_fpr(const bly_advice *advice, const uint64_t *keys, size_t n,
                                      double *out);
 

@@ -1,5 +1,4 @@
-/* defrag.h - moving the memory of a filter, for hosts that defragment their heap.
- */
+/* defrag.h - moving the memory of a filter, for hosts that defragment their heap. */
 #ifndef BLOOMERY_HOST_DEFRAG_H
 #define BLOOMERY_HOST_DEFRAG_H
 
@@ -9,21 +8,21 @@
 extern "C" {
 #endif
 
-/* Moves a block of memory if that is useful: returns the new address of its `size` bytes, with the
- * old block freed, and the new one such that the filter's allocator can free it; or NULL if the
- * block stays. */
+/* Moves a block of `size` bytes if that is useful: returns the new address and frees the old block,
+ * or returns NULL if the block stays. The filter's allocator must be able to free the new block. */
 typedef void *(*bly_defrag_move)(void *ctx, void *block, size_t size);
 
-/* Offers at most `count` (at least 1) of a filter's blocks of memory to `move`, beginning with
- * number `from`. It does not offer the handle `f`, nor borrowed memory (maps, the base of an
- * overlay). Returns the number to continue from, or 0 if there are no more. If the filter changes
- * between calls, some blocks are skipped or offered twice. Nothing else may use the filter at the
- * same time. */
+/* Offers at most `count` (at least 1) of a filter's memory blocks to `move`, starting with number
+ * `from`. The handle `f` and borrowed memory (maps, the base of an overlay) are not offered. If the
+ * filter changes between calls, some blocks may be skipped or offered twice. Nothing else may use
+ * the filter at the same time.
+ * Returns the number to continue from; 0 if there are no more blocks. */
 BLY_API size_t bly_filter_defrag(bly_filter *f, size_t from, size_t count, bly_defrag_move move,
                                  void *ctx);
 
-/* The same for the handle: returns its new address. For filters to which no other one refers, as an
- * overlay refers to its base. */
+/* Offers the handle of a filter to `move`. No other filter may refer to it, as an overlay refers to
+ * its base.
+ * Returns the address of the handle. */
 BLY_API bly_filter *bly_filter_defrag_handle(bly_filter *f, bly_defrag_move move, void *ctx);
 
 #ifdef __cplusplus

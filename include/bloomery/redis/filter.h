@@ -1,4 +1,5 @@
-/* filter.h - filters on a plain Redis or Valkey server or cluster. No module is needed.
+/* filter.h - filters on a plain Redis or Valkey server or cluster, without a module
+ * (docs/plain-redis.md).
  *
  *     bly_redis_url url;
  *     bly_redis_filter *seen;
@@ -8,22 +9,21 @@
  *     bly_redis_filter_create(&url, &spec, NULL, &why, &seen);   creates or joins it
  *     bly_redis_filter_add_many(seen, keys, n, BLY_UNKNOWN, answers, &result);
  *
- * Errors are not answers. A call that could not get all answers returns a status and a reason
- * (bly_redis_filter_error). Keys without an answer are BLY_UNKNOWN, or what the caller wants to
- * assume instead. Decide for each call which mistake is the cheaper one:
+ * Errors are not answers. A call without all answers returns a status and a reason
+ * (bly_redis_filter_error). A key without an answer gets BLY_UNKNOWN, or the answer that the caller
+ * chose to assume. Choose the cheaper mistake for each call:
  *
  *   a guard before a database ("absent" ends the request)   assume BLY_YES: all requests pass
  *   a block list ("present" ends the request)               assume BLY_NO or BLY_YES, as you like
  *   a crawler's add ("seen" drops the page)                 assume BLY_YES: a page twice, none lost
  *
- * Adds. Of concurrent adds of one key, in any number of processes, exactly one reports "new". What
- * was answered is in the filter, and stays as long as the server keeps its data: a server
- * without persistence loses it when it is restarted, and a replica that is promoted lacks what had
- * not reached it. Options can wait for replicas. When an answer is lost on the way, the call
- * reconnects and sends the same again; keys that are there by then are BLY_UNSURE.
+ * Adds. Of concurrent adds of one key, in any number of processes, exactly one reports "new". An
+ * add that was answered is in the filter as long as the server keeps its data: a server without
+ * persistence loses it at a restart, and a promoted replica lacks what had not reached it. Options
+ * can wait for replicas. If a reply is lost, the call reconnects and sends the command again; a key
+ * that is present by then is BLY_UNSURE.
  *
- * A handle is for one thread at a time.
- */
+ * A handle is for one thread at a time. */
 #ifndef BLOOMERY_REDIS_FILTER_H
 #define BLOOMERY_REDIS_FILTER_H
 
@@ -33,69 +33,71 @@
 extern "C" {
 #endif
 
+/* A filter on a server. */
 typedef struct bly_redis_filter bly_redis_filter;
 
+/* How to use a filter on a server. */
 typedef struct bly_redis_filter_options {
     size_t struct_size;
-    uint32_t connect_ms;  /* how long connecting may take, from when the name has been looked up;
-                             0: 5 s */
-    uint32_t command_ms;  /* how long a server may be silent when an answer is due; 0: 10 s. An
-                             answer that comes byte by byte may take longer */
-    uint32_t retry_ms;    /* maximum time without progress while servers are unreachable, busy or
+    uint32_t connect_ms;  /* time limit of connecting, after the name was resolved; 0: 5 s */
+    uint32_t command_ms;  /* time that a server may be silent while a reply is due; 0: 10 s. A reply
+                             that arrives byte by byte may take longer */
+    uint32_t retry_ms;    /* time limit without progress while servers are unreachable, busy or
                              failing over; 0: 15 s. A call that makes progress may take longer. At
                              the first connection, an unknown host name or a refused connection
                              fails at once */
-    bool no_retry;        /* fail at the first lost connection; redirections in a cluster are still
+    bool no_retry;        /* fail at the first lost connection. Redirections in a cluster are still
                              followed */
     uint32_t replicas;    /* replicas that must confirm an add (WAIT); 0: the master is enough */
-    uint32_t replicas_ms; /* how long to wait for them; 0: 1 s */
-    uint32_t batch;       /* keys in one script, which keeps the server busy for a few microseconds
-                             each; 0: 512 */
-    bool allow_replica;   /* allow lookups on a replica; keys that have not been replicated yet are
-                             reported absent. If false, a replica is BLY_EREFUSED, after retry_ms
-                             if it was a master before. The role is queried (ROLE) on connecting; a
-                             server that does not permit the query is taken for a master. A master
-                             that becomes a replica and keeps its connections (Sentinel closes
-                             them) answers lookups until the next reconnect */
-    bool without_key;     /* open a keyed filter without its hasher, to inspect, move or delete it;
-                             adds and lookups are BLY_EKEY */
+    uint32_t replicas_ms; /* time limit of waiting for them; 0: 1 s */
+    uint32_t batch;       /* keys per script, which keeps the server busy for a few microseconds per
+                             key; 0: 512 */
+    bool allow_replica; /* allow lookups on a replica; keys not yet replicated are reported absent.
+                           If false, a replica is BLY_EREFUSED, after retry_ms if it was a master
+                           before. The role is queried (ROLE) on connecting; a server that refuses
+                           ROLE counts as a master. A master that becomes a replica and keeps its
+                           connections (Sentinel closes them) answers lookups until the next
+                           reconnect */
+    bool without_key;   /* open a keyed filter without its hasher, to inspect, move or delete it.
+                           Adds and lookups return BLY_EKEY */
 } bly_redis_filter_options;
 
 /* ---- open -------------------------------------------------------------------------------------
  */
 
-/* The url names the key. `options` and `why` may be NULL; the last is filled in on failure.
- *
- * Creates the filter or, if it exists, joins it: it must be compatible (bly_bitmap_compatible), or
- * BLY_EMISMATCH. Clients that do so at the same time get the same filter. expire_ms is used only by
- * the client that creates it. The statuses of bly_bitmap_plan; BLY_EIO
- * (no connection, no answer), BLY_EREFUSED (password, permission, memory; not a string),
- * BLY_ECORRUPT (the key has something else), BLY_EMISSING (it is there, but not all of its shards
- * are), BLY_EVERSION, BLY_EKEY, BLY_EHASHER, BLY_EUNSUPPORTED (a build without hiredis, or TLS
- * without it), BLY_EINVAL (the url names no key), BLY_ENOMEM. */
+/* Creates the filter that the url's key names or, if it exists, joins it. An existing one must be
+ * compatible (bly_bitmap_compatible). Clients that do this at the same time get the same filter.
+ * expire_ms is used only by the client that creates it. `options` and `why` may be NULL; *why is
+ * filled in on failure. The caller closes *out with bly_redis_filter_close.
+ * Errors: those of bly_bitmap_plan; BLY_EMISMATCH (the existing one is not compatible), BLY_EIO (no
+ * connection, no answer), BLY_EREFUSED (password, permission, memory; the key has another type than
+ * string), BLY_ECORRUPT (the key contains something else), BLY_EMISSING (the filter exists, but
+ * lacks shards), BLY_EVERSION, BLY_EKEY, BLY_EHASHER, BLY_EUNSUPPORTED (a build without hiredis, or
+ * TLS without it), BLY_EINVAL (the url names no key), BLY_ENOMEM. */
 BLY_CHECKED bly_status bly_redis_filter_create(const bly_redis_url *url,
                                                const bly_bitmap_spec *spec,
                                                const bly_redis_filter_options *options,
                                                bly_redis_reason *why, bly_redis_filter **out);
 
-/* One that exists; it says itself what it is. A keyed filter needs its hasher, others NULL. As
- * above, and BLY_EMISSING (it, or one of its shards, is not there; or it is still being made). */
+/* Opens an existing filter, whose parameters are stored with it. A keyed filter needs its hasher;
+ * pass NULL for others.
+ * Errors: those of bly_redis_filter_create; BLY_EMISSING (the filter or one of its shards is
+ * missing, or it is still being created). */
 BLY_CHECKED bly_status bly_redis_filter_open(const bly_redis_url *url, const bly_hasher *hasher,
                                              const bly_redis_filter_options *options,
                                              bly_redis_reason *why, bly_redis_filter **out);
 
-/* go-zero's, of that many bits. Nothing is written; an add makes it where it is missing. Asked for
- * a key while it is missing, it is BLY_EMISSING like any other. (go-zero itself would say
- * "absent".)
- */
+/* Opens a filter of go-zero with that many bits. Nothing is written until an add creates it. While
+ * it is missing, lookups return BLY_EMISSING (go-zero itself answers "absent").
+ * Errors: those of bly_redis_filter_create and bly_bitmap_gozero. */
 BLY_CHECKED bly_status bly_redis_filter_gozero(const bly_redis_url *url, uint64_t bits,
                                                const bly_redis_filter_options *options,
                                                bly_redis_reason *why, bly_redis_filter **out);
-
-BLY_API void bly_redis_filter_close(bly_redis_filter *f); /* the filter stays; NULL does nothing */
-
+/* Closes the handle; the filter on the server stays. NULL does nothing. */
+BLY_API void bly_redis_filter_close(bly_redis_filter *f);
+/* Returns the shape of the filter, borrowed until close. */
 BLY_API const bly_bitmap *bly_redis_filter_bitmap(const bly_redis_filter *f);
-/* Why the last call failed; good until the next. */
+/* Returns why the last call failed; valid until the next call. */
 BLY_API const char *bly_redis_filter_error(const bly_redis_filter *f);
 
 /* ---- use --------------------------------------------------------------------------------------
@@ -103,17 +105,19 @@ BLY_API const char *bly_redis_filter_error(const bly_redis_filter *f);
 
 /* The outcome of a batch. */
 typedef struct bly_redis_batch_result {
-    size_t yes;         /* of adds: new; of questions: present */
-    size_t unsure;      /* of adds: in the filter, but whether new is not known */
-    size_t unknown;     /* nothing is known: of an add, whether it took place either */
-    size_t round_trips; /* the maximum over all servers: 1 per 32768 keys if nothing failed */
+    size_t yes;         /* adds: new; lookups: present */
+    size_t unsure;      /* adds: in the filter, but unknown whether new */
+    size_t unknown;     /* no answer: unknown even whether an add took place */
+    size_t round_trips; /* maximum over all servers: 1 per 32768 keys if nothing failed */
 } bly_redis_batch_result;
 
-/* answers[i] receives BLY_YES, BLY_NO, or, where that is not known, `otherwise`: with BLY_UNKNOWN
- * they are told apart (BLY_UNSURE, BLY_UNKNOWN). `result` may be NULL. BLY_OK: there is no
- * BLY_UNKNOWN. Otherwise, with as many keys answered as could be: BLY_EIO, BLY_EMISSING,
- * BLY_EMISMATCH (it was replaced by another), BLY_EREFUSED, BLY_ECORRUPT, BLY_ENOMEM, BLY_EINVAL
- * (`otherwise` is BLY_UNSURE). */
+/* Add or look up a batch of keys. answers[i] becomes BLY_YES or BLY_NO or, if that is unknown,
+ * `otherwise`; with BLY_UNKNOWN as `otherwise`, it is BLY_UNSURE or BLY_UNKNOWN. `result` may be
+ * NULL. BLY_OK means that no answer is BLY_UNKNOWN; on failure as many keys as possible are
+ * answered.
+ * Errors: BLY_EIO, BLY_EMISSING, BLY_EMISMATCH (another filter replaced it), BLY_EREFUSED,
+ * BLY_ECORRUPT, BLY_EKEY (opened without its hasher), BLY_ENOMEM, BLY_EINVAL (`otherwise` is
+ * BLY_UNSURE). */
 BLY_CHECKED bly_status bly_redis_filter_add_many(bly_redis_filter *f, const bly_bytes *keys,
                                                  size_t n, bly_answer otherwise, uint8_t *answers,
                                                  bly_redis_batch_result *result);
@@ -121,55 +125,62 @@ BLY_CHECKED bly_status bly_redis_filter_contains_many(bly_redis_filter *f, const
                                                       size_t n, bly_answer otherwise,
                                                       uint8_t *answers,
                                                       bly_redis_batch_result *result);
-/* One key. */
+/* Add or look up one key, as the functions for batches do.
+ * Errors: those of bly_redis_filter_add_many. */
 BLY_CHECKED bly_status bly_redis_filter_add(bly_redis_filter *f, const void *key, size_t len,
                                             bly_answer otherwise, bly_answer *answer);
 BLY_CHECKED bly_status bly_redis_filter_contains(bly_redis_filter *f, const void *key, size_t len,
                                                  bly_answer otherwise, bly_answer *answer);
 
-/* ---- the whole --------------------------------------------------------------------------------
- */
+/* ---- whole filters
+ * -------------------------------------------------------------------------------- */
 
+/* The state of a filter on a server. */
 typedef struct bly_redis_filter_info {
     size_t struct_size;
     uint64_t count;      /* keys that were new; go-zero: 0 */
     uint64_t bytes;      /* of all strings */
     uint64_t set_bits;   /* go-zero only: its bits that are set (BITCOUNT) */
-    double expected_fpr; /* by that count (bly_bitmap_keys); go-zero: by the bits that are set */
-    int64_t expires_ms;  /* how long it has to live, of the shard that has least; -1: for ever */
-    uint32_t nodes;      /* servers that hold it */
+    double expected_fpr; /* for that count (bly_bitmap_keys); go-zero: for the bits that are set */
+    int64_t expires_ms;  /* time until the first shard expires; -1: never */
+    uint32_t nodes;      /* servers that it lies on */
 } bly_redis_filter_info;
 
-/* Statuses as of adds. */
+/* Describes a filter.
+ * Errors: those of bly_redis_filter_add_many, BLY_EINVAL (struct_size). */
 BLY_CHECKED bly_status bly_redis_filter_get_info(bly_redis_filter *f, bly_redis_filter_info *out);
 
-/* In how many ms the filter shall vanish, all shards at once; 0: never. */
+/* Sets the time in ms after which all shards expire; 0: never.
+ * Errors: those of bly_redis_filter_add_many. */
 BLY_CHECKED bly_status bly_redis_filter_expire(bly_redis_filter *f, uint64_t ms);
 
-/* Deletes it. The handle can only be closed then. */
+/* Deletes a filter from the server. Afterwards the handle can only be closed.
+ * Errors: those of bly_redis_filter_add_many. */
 BLY_CHECKED bly_status bly_redis_filter_drop(bly_redis_filter *f);
 
-/* How far it is: bytes done, of how many. false: stop (BLY_EIO, errno EINTR). */
+/* Receives the progress of a copy, in bytes. Return false to stop it (BLY_EIO, errno EINTR). */
 typedef bool (*bly_redis_progress)(void *ctx, uint64_t done, uint64_t total);
 
-/* Copies a filter in memory, sbbf or split512, to a server. It arrives under another name and is
- * renamed when it is complete. With `replace` it replaces an existing filter; without, that is
- * BLY_EEXISTS. Of the spec, shards, shard_bytes and expire_ms are used; spec, options, progress and
- * why may be NULL. `out` may be NULL: the filter is not opened then. BLY_EKIND and the statuses of
- * create.
+/* Copies a filter in memory, sbbf or split512, to a server. It is sent under another name, and
+ * renamed when it is complete. `replace` allows it to replace an existing filter. Of the spec,
+ * shards, shard_bytes and expire_ms are used. spec, options, progress, why and out may be NULL;
+ * without out the filter is not opened.
  *
- * On failure the old filter is unchanged. Exception: if this process dies, or a server for longer
- * than this call waits, while the shards are being renamed one by one, shards of both filters
+ * On failure the old filter is unchanged, with one exception: if this process dies, or a server
+ * does for longer than this call waits, while the shards are being renamed, shards of both filters
  * remain, and every call fails until a filter is pushed again. If two clients push to one name at
- * the same time, either or both may get BLY_EMISMATCH, BLY_EMISSING or BLY_EEXISTS; push again. */
+ * the same time, either or both may fail; push again.
+ * Errors: those of bly_redis_filter_create, BLY_EKIND, BLY_EEXISTS (a filter exists, and `replace`
+ * is false). */
 BLY_CHECKED bly_status bly_redis_filter_push(const bly_filter *from, const bly_redis_url *url,
                                              const bly_bitmap_spec *spec, bool replace,
                                              const bly_redis_filter_options *options,
                                              bly_redis_progress progress, void *ctx,
                                              bly_redis_reason *why, bly_redis_filter **out);
 
-/* A copy in memory, for a file. It has every key whose add was answered before the call. Not for
- * go-zero's (BLY_EUNSUPPORTED). */
+/* Copies a filter from a server into memory. The copy has every key whose add was answered before
+ * the call.
+ * Errors: those of bly_redis_filter_add_many, BLY_EUNSUPPORTED (a filter of go-zero). */
 BLY_CHECKED bly_status bly_redis_filter_pull(bly_redis_filter *f, bly_redis_progress progress,
                                              void *ctx, bly_filter **out);
 

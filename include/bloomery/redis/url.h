@@ -1,5 +1,4 @@
-/* url.h - the address of a Redis or Valkey server, and of a key on it. Needs no hiredis.
- */
+/* url.h - the address of a Redis or Valkey server, and of a key on it. Needs no hiredis. */
 #ifndef BLOOMERY_REDIS_URL_H
 #define BLOOMERY_REDIS_URL_H
 
@@ -14,14 +13,14 @@ extern "C" {
  *     redis://[[USER]:PASSWORD@][HOST[:PORT]][/DATABASE][/KEY]
  *     unix://[[USER]:PASSWORD@]/PATH/OF/THE/SOCKET[?db=DATABASE&key=KEY]
  *
- * rediss:// means redis:// over TLS, redis+unix:// means unix://. HOST is 127.0.0.1 unless
- * given, PORT 6379, DATABASE 0. An IPv6 address stands in brackets. A first part of the path that
- * is all digits is the database; what follows it, or all of the path, is the key, slashes included.
- * "?db=" and "&key=" may be used with redis://, too, instead of the path. "%XX" is the byte XX
+ * rediss:// means redis:// over TLS, and redis+unix:// means unix://. The defaults are HOST
+ * 127.0.0.1, PORT 6379 and DATABASE 0. An IPv6 address stands in brackets. If the first part of the
+ * path is all digits it is the database, and the rest is the key; else the whole path is the key,
+ * slashes included. "?db=" and "&key=" may replace the path of redis://, too. "%XX" is the byte XX
  * everywhere.
  *
  * Over TLS the server must present a certificate for HOST from an authority that the system trusts.
- * After the '?' of rediss:// there may be
+ * After the '?' of rediss:// there may be:
  *
  *     cacert=FILE             authorities to trust instead, in PEM
  *     cert=FILE&certkey=FILE  the client's certificate and its private key
@@ -39,13 +38,15 @@ typedef struct bly_redis_url {
     const char *cacert, *cert, *certkey, *servername; /* for TLS; NULL: none */
     bool insecure;
     bly_bytes key; /* any bytes; data is NULL when there is none */
-    char *block;   /* what these point into */
+    char *block;   /* the memory that the pointers point into */
 } bly_redis_url;
 
-/* BLY_EINVAL: *why (may be NULL) is then a sentence that says what is wrong with the text.
+/* Parses an address. The caller frees *out with bly_redis_url_free.
+ * Errors: BLY_EINVAL (*why, which may be NULL, is then a static sentence about the text),
  * BLY_ENOMEM. */
 BLY_CHECKED bly_status bly_redis_url_parse(const char *text, const char **why, bly_redis_url *out);
-BLY_API void bly_redis_url_free(bly_redis_url *url); /* what it holds; may be done twice */
+/* Frees the memory of an address; may be called twice. */
+BLY_API void bly_redis_url_free(bly_redis_url *url);
 
 #ifdef __cplusplus
 }
