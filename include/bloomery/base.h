@@ -28,8 +28,8 @@
 #include <stdint.h>
 #include <string.h>
 
-/* The attributes of exported functions. The compiler warns if the result of a BLY_CHECKED function
- * is ignored. */
+/* The attributes of exported functions. The result of a BLY_CHECKED function must not be ignored.
+ */
 #if defined(__GNUC__) || defined(__clang__)
 #define BLY_API     __attribute__((visibility("default")))
 #define BLY_CHECKED __attribute__((visibility("default"), warn_unused_result))
@@ -51,7 +51,8 @@ extern "C" {
 /* Returns the version of the library that runs, such as "0.2.0". */
 BLY_API const char *bly_version(void);
 
-/* Every status: its value, which is stable, and the sentence that bly_strerror returns. */
+/* The outcome of a call that can fail: BLY_OK or a negative value, all of them stable, with the
+ * sentence that bly_strerror returns for it. */
 #define BLY_STATUS_MAP(X)                                                                          \
     X(BLY_OK, 0, "success")                                                                        \
     X(BLY_EINVAL, -1, "invalid argument, or struct_size is not set")                               \
@@ -82,13 +83,12 @@ BLY_API const char *bly_version(void);
     X(BLY_ECHANGED, -21, "the filter changed while it was being saved; the old file was kept")     \
     X(BLY_EGROWTH, -22,                                                                            \
       "a loaded filter would grow beyond its growth limit; raise it if the data can be trusted")
-
-/* The outcome of a call that can fail: BLY_OK, or a negative value of BLY_STATUS_MAP. */
 typedef enum bly_status {
 #define BLY_STATUS_ENUM(name, value, text) name = value,
     BLY_STATUS_MAP(BLY_STATUS_ENUM)
 #undef BLY_STATUS_ENUM
 } bly_status;
+
 /* Returns one sentence that describes a status: never NULL, whatever the value. */
 BLY_API const char *bly_strerror(bly_status status);
 
@@ -105,13 +105,14 @@ typedef struct bly_bytes {
 
 /* The source of a filter's memory. `alloc` returns `size` zeroed bytes, aligned for any type, or
  * NULL. `free` receives what `alloc` returned. The struct is copied; `ctx` must outlive the filter.
- * Where an allocator is a parameter, NULL means calloc and free, with huge pages requested for
- * large arrays. */
+ * Where an allocator is a parameter, NULL means calloc and free, with huge pages for large arrays.
+ */
 typedef struct bly_allocator {
     void *(*alloc)(void *ctx, size_t size);
     void (*free)(void *ctx, void *ptr);
     void *ctx;
 } bly_allocator;
+
 /* A filter of any kind (filter.h). */
 typedef struct bly_filter bly_filter;
 

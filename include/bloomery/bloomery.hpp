@@ -1,15 +1,13 @@
-/* bloomery.hpp - the library for C++17 and later: filters that free themselves. docs/cpp.md
- * explains it with a complete example.
+/* bloomery.hpp - the library for C++17 and later: filters that free themselves (docs/cpp.md).
  *
  * Objects own their handle and can be moved, not copied. An object that was default-constructed,
  * moved from or released is empty: it can only be tested, assigned, swapped, compared and
- * destroyed. Types, kinds and constants are those of <bloomery/bloomery.h>, and native_handle()
- * gives access to the calls that have no member here.
+ * destroyed. native_handle() gives the object of <bloomery/bloomery.h> for every call that has no
+ * member here.
  *
  * Calls that can fail exist twice. `add` throws bloomery::error. `try_add` returns a
- * bloomery::result and throws nothing, except what a caller's own key type throws when it is
- * converted. Without exceptions (-fno-exceptions) only the second form exists.
- */
+ * bloomery::result and throws nothing, except what the conversion of a caller's own key type
+ * throws. Without exceptions (-fno-exceptions) only the second form exists. */
 #ifndef BLOOMERY_BLOOMERY_HPP
 #define BLOOMERY_BLOOMERY_HPP
 
@@ -25,7 +23,7 @@
 
 namespace bloomery {
 
-/* ---- filters --------------------------------------------------------------------------------- */
+/* ---- filters -------------------------------------------------------------------------------- */
 
 class filter;
 
@@ -370,7 +368,7 @@ class map : public filter_base {
     bly_map *map_;
 };
 
-/* ---- building: fuse and ribbon --------------------------------------------------------------- */
+/* ---- building: fuse and ribbon -------------------------------------------------------------- */
 
 /* Collects keys, then computes a filter from all of them. */
 class builder {
@@ -454,7 +452,7 @@ template <class Range> result<filter> filter::try_build(spec s, const Range &key
     return b->try_finish();
 }
 
-/* ---- planning -------------------------------------------------------------------------------- */
+/* ---- planning ------------------------------------------------------------------------------- */
 
 /* Returns the smallest geometry of a kind for that many distinct keys at that rate. */
 inline result<bly_geometry> try_plan(bly_kind kind, std::uint64_t keys, double fpr,

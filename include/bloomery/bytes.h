@@ -1,8 +1,8 @@
 /* bytes.h - filters in the caller's own bytes: no object, no header, no allocation.
  *
  * For programs that store many small filters inside their own files, such as the blocks of a
- * storage engine or the row groups of a column file. A filter is a buffer of `size` bytes at any
- * address. The caller stores the bytes and their size. (filter.h has whole files, with checksums.)
+ * storage engine. A filter is a buffer of `size` bytes at any address. The caller stores the bytes
+ * and their size.
  *
  *     size_t size;
  *     if (bly_buffer_size(n, 0.01, &size) == BLY_OK) ...     room for n keys at 1%
@@ -14,15 +14,13 @@
  * every machine and for every order of the keys. At 1% a key takes 9.6 bits; the last byte and the
  * rounding to whole bytes add at most 18 bits to a buffer.
  *
- * Hashing. Functions for keys use the default hash function: xxh3, seed 0. Use those for hashes to
- * look one key up in many buffers, or with a seed, or with a secret key against attackers who
- * choose keys (hash.h). The buffer does not record the hash function: build and look up with the
- * same one.
+ * Hashing. Functions for keys use xxh3 with seed 0. Use those for hashes to look one key up in many
+ * buffers, or with a seed or a secret key (hash.h). The buffer does not record the hash function:
+ * build and look up with the same one.
  *
  * Untrusted bytes. A lookup is safe for any bytes of any size: it reads nothing outside the buffer
  * and tests at most BLY_BUFFER_MAX_PROBES bits. A buffer without bits, or whose last byte is not a
- * number of probes, answers "maybe" (true) for every key. Damaged bits are not detected: add a
- * checksum if bytes may be damaged.
+ * number of probes, answers "maybe" (true) for every key. Damaged bits are not detected.
  *
  * Threads. Any number of threads may look keys up in a buffer once it is built. */
 #ifndef BLOOMERY_BYTES_H
@@ -42,9 +40,8 @@ enum {
 
 /* Computes the smallest size in bytes at which the expected FPR of `keys` distinct keys is at most
  * `fpr`. This takes less than a microsecond at 1%, but some hundred for few keys at a very low
- * rate: store the result if you need it often.
- * Errors: BLY_ECOUNT (no keys), BLY_ERATE, BLY_ETOOBIG (more than 2^48 bits, or than a size_t can
- * count), BLY_EWEAKHASH (keys / 2^64 > fpr / 10). */
+ * rate. Errors: BLY_ECOUNT (no keys), BLY_ERATE, BLY_ETOOBIG (more than 2^48 bits, or than a size_t
+ * can count), BLY_EWEAKHASH (keys / 2^64 > fpr / 10). */
 BLY_CHECKED bly_status bly_buffer_size(uint64_t keys, double fpr, size_t *out);
 
 /* Returns the expected FPR of a buffer of `size` bytes built from `keys` distinct keys: 1 for a
@@ -60,8 +57,7 @@ BLY_API double bly_buffer_fpr(size_t size, uint64_t keys);
 BLY_CHECKED bly_status bly_buffer_build(void *buf, size_t size, const bly_bytes *keys, size_t n);
 
 /* Builds the filter of n hashes in the buffer, as bly_buffer_build does for keys. A hash must have
- * at least 64 good bits (hash.h).
- * Errors: those of bly_buffer_build. */
+ * at least 64 good bits (hash.h). Errors: those of bly_buffer_build. */
 BLY_CHECKED bly_status bly_buffer_build_hashes(void *buf, size_t size, const bly_hash *hashes,
                                                size_t n);
 
@@ -71,8 +67,7 @@ BLY_API bool bly_buffer_contains(const void *buf, size_t size, const void *key, 
 BLY_API bool bly_buffer_contains_hash(const void *buf, size_t size, bly_hash hash);
 
 /* Look n keys or hashes up, faster than one by one. `found` (may be NULL) receives one 0/1 byte for
- * each.
- * Returns the number of answers that are 1. */
+ * each. Returns the number of answers that are 1. */
 BLY_API size_t bly_buffer_contains_many(const void *buf, size_t size, const bly_bytes *keys,
                                         size_t n, uint8_t *found);
 BLY_API size_t bly_buffer_contains_hashes(const void *buf, size_t size, const bly_hash *hashes,

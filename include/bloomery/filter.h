@@ -1,22 +1,20 @@
 /* filter.h - filters: one handle for every kind.
  *
  *     bly_filter *seen;
- *     bool added;
  *     bly_status status = bly_filter_new(1000000, 0.001, &seen);     a million keys, 0.1%
- *     if (status == BLY_OK) {
- *         status = bly_filter_add(seen, "key", 3, &added);
- *         bool maybe = bly_filter_contains(seen, "key", 3);
- *         bly_filter_destroy(seen);
- *     }
+ *     if (status == BLY_OK)
+ *         status = bly_filter_add(seen, "key", 3, NULL);
+ *     bool maybe = status == BLY_OK && bly_filter_contains(seen, "key", 3);
+ *     bly_filter_destroy(seen);
  *
  * A lookup answers "no", which is always right, or "maybe", which is wrong at the false-positive
- * rate (FPR) chosen at creation. Two kinds may miss members: a window forgets old keys, and an
- * overlay misses a few (docs/kinds/README.md).
+ * rate (FPR) chosen at creation. (A window forgets old keys, and an overlay may miss a few:
+ * docs/kinds/README.md.)
  *
  * Threads. A filter has one of three modes (bly_sharing). In the shared modes any number of threads
  * may add, look up, and call bly_filter_count and bly_filter_get_info, whose results are then
- * approximate. Every other call needs the filters it works on to be unchanged meanwhile: clear,
- * destroy, clone, write, save, fold, equal, overlap, union and intersect, for example. */
+ * approximate. Every other call (clear, destroy, save, union, for example) needs its filters to be
+ * unchanged meanwhile. */
 #ifndef BLOOMERY_FILTER_H
 #define BLOOMERY_FILTER_H
 
@@ -68,6 +66,7 @@ typedef struct bly_spec {
     bly_counting_options counting;
     bly_overlay_options overlay;
 } bly_spec;
+
 /* Returns a spec with a kind, a capacity and a rate; every other member has its default. */
 static inline bly_spec bly_spec_for(bly_kind kind, uint64_t capacity, double fpr) {
     bly_spec spec;
@@ -101,8 +100,7 @@ BLY_CHECKED bly_status bly_filter_clone(const bly_filter *f, const bly_allocator
 BLY_API void bly_filter_destroy(bly_filter *f);
 
 /* Sets the hasher of a filter that was opened without its key or custom hash function
- * (BLY_OPEN_WITHOUT_KEY). The filter can then be used like any other. A filter that has its hasher
- * is not changed.
+ * (BLY_OPEN_WITHOUT_KEY). A filter that has its hasher is not changed.
  * Errors: BLY_EKEY (wrong hasher). */
 BLY_CHECKED bly_status bly_filter_set_hasher(bly_filter *f, const bly_hasher *hasher);
 
@@ -116,9 +114,8 @@ BLY_CHECKED bly_status bly_filter_set_hasher(bly_filter *f, const bly_hasher *ha
  * (f was loaded; see bly_filter_limit_growth), BLY_EUNSUPPORTED (a kind without BLY_CAN_ADD). */
 BLY_CHECKED bly_status bly_filter_add(bly_filter *f, const void *key, size_t len, bool *added);
 
-/* Looks a key up.
- * Returns false if the key was never added, or was removed or forgotten; else true, for some
- * non-members too. A filter that was opened without its key returns true for every key. */
+/* Looks a key up. Returns false if the key was never added, or was removed or forgotten; else true,
+ * for some non-members too. A filter that was opened without its key returns true for every key. */
 BLY_API bool bly_filter_contains(const bly_filter *f, const void *key, size_t len);
 
 /* The outcome of a batch. */
@@ -128,22 +125,19 @@ typedef struct bly_batch_result {
 } bly_batch_result;
 
 /* Adds a batch of keys: the same answers as bly_filter_add for each key in order, several times
- * faster, since hashing and memory access overlap. `added` receives one 0/1 byte per key. `added`
- * and `result` may be NULL.
+ * faster. `added` receives one 0/1 byte per key. `added` and `result` may be NULL.
  * Errors: those of bly_filter_add. The keys before keys[result->done] have been added. */
 BLY_CHECKED bly_status bly_filter_add_many(bly_filter *f, const bly_bytes *keys, size_t n,
                                            uint8_t *added, bly_batch_result *result);
 
 /* Looks a batch of keys up, several times faster than bly_filter_contains for each of them. `found`
- * (may be NULL) receives one 0/1 byte per key.
- * Returns the number of keys that were found. */
+ * (may be NULL) receives one 0/1 byte per key. Returns the number of keys that were found. */
 BLY_API size_t bly_filter_contains_many(const bly_filter *f, const bly_bytes *keys, size_t n,
                                         uint8_t *found);
 
 /* Add or look up keys that the caller has hashed with this filter's hasher, so that one hash serves
- * many filters. Otherwise they are like the functions for keys; they also work on a filter that was
- * opened without its hasher.
- * Errors: those of bly_filter_add. */
+ * many filters. Unlike those for keys they also work on a filter that was opened without its
+ * hasher. Errors: those of bly_filter_add. */
 BLY_CHECKED bly_status bly_filter_add_hash(bly_filter *f, bly_hash h, bool *added);
 BLY_API bool bly_filter_contains_hash(const bly_filter *f, bly_hash h);
 BLY_CHECKED bly_status bly_filter_add_hashes(bly_filter *f, const bly_hash *h, size_t n,
@@ -157,15 +151,13 @@ BLY_API size_t bly_filter_contains_hashes(const bly_filter *f, const bly_hash *h
  * In these kinds every add stores a copy of the key, and a remove removes one copy. Remove only
  * keys that were added: a false positive shares its copy with a member, which would then be missed.
  * For the same reason add a key even if it seems to be present. An overlay is a set, and different
- * (docs/kinds/overlay.md).
- * Errors: BLY_EUNSUPPORTED (another kind), BLY_EKEY (f was opened without its key), BLY_ENOMEM,
- * BLY_EFULL (some kinds). */
+ * (docs/kinds/overlay.md). Errors: BLY_EUNSUPPORTED (another kind), BLY_EKEY (f was opened without
+ * its key), BLY_ENOMEM, BLY_EFULL (some kinds). */
 BLY_CHECKED bly_status bly_filter_remove(bly_filter *f, const void *key, size_t len, bool *removed);
 BLY_CHECKED bly_status bly_filter_remove_hash(bly_filter *f, bly_hash h, bool *removed);
 
 /* Removes a batch of keys. `removed` receives 1 for each key that was in the filter, else 0.
- * `removed` and `result` may be NULL.
- * Errors: those of bly_filter_remove. */
+ * `removed` and `result` may be NULL. Errors: those of bly_filter_remove. */
 BLY_CHECKED bly_status bly_filter_remove_many(bly_filter *f, const bly_bytes *keys, size_t n,
                                               uint8_t *removed, bly_batch_result *result);
 
@@ -190,8 +182,7 @@ BLY_API const bly_hasher *bly_filter_hasher(const bly_filter *f);
 /* Returns the sharing mode. */
 BLY_API bly_sharing bly_filter_sharing(const bly_filter *f);
 
-/* Returns the capacity: the planned number of distinct keys; for a scalable filter the sum of its
- * levels. */
+/* Returns the capacity: the planned number of distinct keys; scalable: the sum of its levels. */
 BLY_API uint64_t bly_filter_capacity(const bly_filter *f);
 /* Returns the requested false-positive rate. */
 BLY_API double bly_filter_fpr(const bly_filter *f);
@@ -225,12 +216,9 @@ typedef enum bly_key_rule {
 } bly_key_rule;
 
 /* Returns the rule of the keys. A clone, a fold and an overlay have the rule of their original. A
- * union or intersection of two filters with keys has the rule that both have, or none if they
- * differ. */
+ * union or intersection of two filters with keys has the rule that both have, or none. */
 BLY_API bly_key_rule bly_filter_key_rule(const bly_filter *f);
-
-/* Sets the rule of the keys. No key changes.
- * Errors: BLY_EINVAL (no such rule). */
+/* Sets the rule of the keys. No key changes. Errors: BLY_EINVAL (no such rule). */
 BLY_CHECKED bly_status bly_filter_set_key_rule(bly_filter *f, bly_key_rule rule);
 
 /* Returns the number of keys that were new when added: the distinct keys without the few (at most
@@ -253,8 +241,7 @@ typedef struct bly_filter_info {
     uint64_t bytes;        /* of memory, without the handle */
     double fill;           /* set_bits / bits; for kinds that are not plain bits, the share of cells
                               in use */
-    double expected_fill;  /* by formula, after `count` keys (after the estimated distinct keys,
-                              where copies are stored) */
+    double expected_fill;  /* by formula, for `count` keys (distinct ones, as estimated) */
     double estimated_keys; /* distinct keys, estimated from the bits; INFINITY if all are set */
     double requested_fpr;
     double expected_fpr;   /* by formula, for estimated_keys */
@@ -276,23 +263,17 @@ BLY_API bly_status bly_filter_get_info(const bly_filter *f, bly_filter_info *out
 /* Tells whether two filters can be combined: they have the same kind, geometry, hasher, and seed or
  * key. Memory by which a growable-cuckoo, multilayer or hybrid filter has grown may differ.
  * Scalable and scalable-cuckoo filters need the same rate and growth, and the levels that both have
- * must be alike.
- * Errors: BLY_EMISMATCH (they cannot be combined). */
+ * must be alike. Errors: BLY_EMISMATCH (they cannot be combined). */
 BLY_CHECKED bly_status bly_filter_compatible(const bly_filter *a, const bly_filter *b);
 
 /* Returns true if two filters are compatible and have the same bits. Scalable filters must also
- * have the same number of levels. Cuckoo, multilayer and hybrid filters need equal contents, in
- * whatever slots. */
+ * have the same number of levels. Cuckoo, multilayer and hybrid filters need equal contents. */
 BLY_API bool bly_filter_equal(const bly_filter *a, const bly_filter *b);
 
 /* Adds the keys of src to dst: the bits are those of one filter to which both sets were added.
- *
- * - Scalable filters are united level by level, and dst gains the levels that only src has. A level
- *   may then exceed its capacity; bly_filter_get_info reports the resulting rate.
- * - Kinds that remove or count keep the copies of both.
- * - A window needs equal clocks, and is united generation by generation.
- * - A scalable-cuckoo filter gains the levels of src.
- *
+ * Kinds that remove or count keep the copies of both. Filters with levels are united level by
+ * level, or gain the levels of src, and a level may then exceed its capacity: bly_filter_get_info
+ * reports the resulting rate. Windows need equal clocks.
  * Errors: BLY_EMISMATCH, BLY_EUNSUPPORTED, BLY_ENOMEM, BLY_EFULL and BLY_ETOOBIG (kinds with levels
  * or slots), BLY_ECORRUPT (scalable-cuckoo: src is an unverified, damaged map). */
 BLY_CHECKED bly_status bly_filter_union(bly_filter *dst, const bly_filter *src);
@@ -304,9 +285,8 @@ BLY_CHECKED bly_status bly_filter_intersect(bly_filter *dst, const bly_filter *s
 
 /* Removes one copy of every key of src from dst, in kinds with BLY_CAN_SUBTRACT. Every key of src
  * must be in dst, as for bly_filter_remove. Keys that are certainly not in dst are skipped, except
- * by `counting` (docs/kinds/counting.md).
- * Errors: BLY_EUNSUPPORTED (another kind: its keys share bits), BLY_EMISMATCH, BLY_ENOMEM
- * (multilayer). */
+ * by `counting` (docs/kinds/counting.md). Errors: BLY_EUNSUPPORTED (another kind: its keys share
+ * bits), BLY_EMISMATCH, BLY_ENOMEM (multilayer). */
 BLY_CHECKED bly_status bly_filter_subtract(bly_filter *dst, const bly_filter *src);
 
 /* An operation on two filters, for bly_filter_why_not. */
@@ -317,16 +297,15 @@ typedef enum bly_operation {
     BLY_OP_OVERLAP
 } bly_operation;
 
-/* Returns why an operation would be refused, such as "the seeds differ", or NULL if it would not.
- * The text is static. */
+/* Returns why an operation would be refused, such as "the seeds differ" (a static text), or NULL.
+ */
 BLY_API const char *bly_filter_why_not(bly_operation op, const bly_filter *a, const bly_filter *b);
 
 /* How much two filters have in common, estimated from their bits. */
 typedef struct bly_overlap {
     double a, b, both, either; /* distinct keys in a, in b, in the intersection, in the union */
-    double jaccard;            /* both / either; 1 for two empty filters. `either` is INFINITY if
-                                  every bit is set in one or the other; both and jaccard are then
-                                  guesses from the common bits. */
+    double jaccard; /* both / either; 1 for two empty filters. If every bit is set in one or the
+                       other, `either` is INFINITY, and both and jaccard are guesses */
 } bly_overlap;
 
 /* Estimates the overlap of two filters.
@@ -335,24 +314,21 @@ BLY_CHECKED bly_status bly_filter_overlap(const bly_filter *a, const bly_filter 
                                           bly_overlap *out);
 
 /* Creates a filter `divisor` times smaller, which equals, bit for bit, one of that size with the
- * same keys. Its capacity is what the smaller size holds at the requested rate. `a`: the allocator,
- * NULL for the default one.
+ * same keys. Its capacity is what the smaller size holds at the requested rate. `a` may be NULL.
  * Errors: BLY_EGEOMETRY (the size is not divisible: create the filter with BLY_FOLDABLE; or the
  * result would be too small), BLY_EUNSUPPORTED (a kind without BLY_CAN_FOLD), BLY_ENOMEM. */
 BLY_CHECKED bly_status bly_filter_fold(const bly_filter *f, uint64_t divisor,
                                        const bly_allocator *a, bly_filter **out);
 
-/* Returns the largest power of two by which f can be folded so that its present keys have the rate
- * `fpr` or better. */
+/* Returns the largest power of two by which f can be folded with its present keys at rate `fpr`. */
 BLY_API uint64_t bly_filter_best_fold(const bly_filter *f, double fpr);
 
 /* ---- bytes and files: docs/format.md -------------------------------------------------------- */
 
 /* Flags of bly_open_options. */
 enum {
-    BLY_OPEN_WITHOUT_KEY = 1u << 0, /* accept a filter with a keyed or custom hash without its
-                                       hasher, or with a wrong one: it can be inspected and
-                                       combined, and answers "maybe" for every key */
+    BLY_OPEN_WITHOUT_KEY = 1u << 0, /* open a keyed or custom-hashed filter without its hasher, to
+                                       inspect or combine it: every answer is "maybe" */
     BLY_OPEN_VERIFY = 1u << 1       /* map: read and check the whole body too, as load does */
 };
 
@@ -371,44 +347,37 @@ typedef struct bly_open_options {
  * present size, at least 64 MiB. UINT64_MAX: no limit.
  *
  * A filter that was loaded or mapped has the limit of its bly_open_options, a clone that of its
- * original, and a filter that was created has none. The file says how much a filter grows in a
- * step: without a limit a file of a kilobyte could make the first add allocate gigabytes. With the
- * default limit every further step needs keys that were really added, and a filter with the default
- * first_share that grows by a factor of up to 32 per step is never refused. Raise the limit for
- * files that you trust. */
+ * original, and a filter that was created has none. Without a limit, a file of a kilobyte could
+ * make the first add allocate gigabytes. Raise it for files that you trust; the default never
+ * refuses growth by a factor of up to 32 with the default first_share. */
 BLY_API void bly_filter_limit_growth(bly_filter *f, uint64_t max_bytes);
 
-/* Receives the bytes of a file in order, at most 1 MiB at a time. A status other than BLY_OK ends
- * the writing. */
+/* Receives the bytes of a file in order, at most 1 MiB at a time. Another status than BLY_OK ends
+ * it. */
 typedef bly_status (*bly_sink)(void *ctx, const void *data, size_t size);
-
-/* Passes the bytes of the filter's file to a sink.
- * Errors: the status of the sink, BLY_ENOMEM. */
+/* Passes the bytes of the filter's file to a sink. Errors: the status of the sink, BLY_ENOMEM. */
 BLY_CHECKED bly_status bly_filter_write(const bly_filter *f, bly_sink sink, void *ctx);
 /* Returns the size of the filter's file in bytes. */
 BLY_API uint64_t bly_filter_file_size(const bly_filter *f);
 
 /* Creates a filter from `size` bytes of a file in memory, which it copies. Every field and the
  * checksums are checked, and nothing larger than the data (rounded up to pages) is allocated.
- * `options` may be NULL.
- * Errors: BLY_ECORRUPT, BLY_EVERSION, BLY_EKIND, BLY_EUNSUPPORTED (a kind that was removed, or a
- * sharing mode that the kind lacks), BLY_EHASHER (a hash that this build lacks, or a custom one
- * without its function), BLY_EKEY (wrong or missing key, another custom function), BLY_ENOMEM,
- * BLY_EINVAL (unknown flags, struct_size). */
+ * `options` may be NULL. Errors: BLY_ECORRUPT, BLY_EVERSION, BLY_EKIND, BLY_EUNSUPPORTED (a kind
+ * that was removed, or a sharing mode that the kind lacks), BLY_EHASHER (a hash that this build
+ * lacks, or a custom one without its function), BLY_EKEY (wrong or missing key, another custom
+ * function), BLY_ENOMEM, BLY_EINVAL (unknown flags, struct_size). */
 BLY_CHECKED bly_status bly_filter_parse(const void *data, size_t size,
                                         const bly_open_options *options, bly_filter **out);
 
 /* Saves a filter to a file atomically: a temporary file beside it, fsync, rename. After a crash at
  * any moment the path has the old file or the new one, complete. host/files.h has the rules about
  * links, owners, permissions and temporary files that are left behind. The filter must not change
- * meanwhile.
- * Errors: BLY_ECHANGED (it changed; the old file is kept), BLY_ENOMEM, BLY_EIO (see errno; if only
- * flushing the directory failed, the new file is in place). */
+ * meanwhile. Errors: BLY_ECHANGED (it changed; the old file is kept), BLY_ENOMEM, BLY_EIO (see
+ * errno; if only flushing the directory failed, the new file is in place). */
 BLY_CHECKED bly_status bly_filter_save(const bly_filter *f, const char *path);
 
 /* Creates a filter from a regular file, which it reads and checks as bly_filter_parse does.
- * `options` may be NULL.
- * Errors: those of bly_filter_parse, and BLY_EIO (see errno). */
+ * `options` may be NULL. Errors: those of bly_filter_parse, and BLY_EIO (see errno). */
 BLY_CHECKED bly_status bly_filter_load(const char *path, const bly_open_options *options,
                                        bly_filter **out);
 /* A file used in place: read-only, and shared between the processes that map it. */

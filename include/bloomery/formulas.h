@@ -20,9 +20,8 @@ typedef struct bly_textbook {
 } bly_textbook;
 
 /* Computes the one variable that is 0 from the other three: the smallest m that reaches p, the
- * largest n that keeps p, the smallest k that reaches p, or p.
- * Errors: BLY_EINVAL (not exactly one is 0), BLY_ERATE, BLY_EIMPOSSIBLE (no value solves it),
- * BLY_ETOOBIG. */
+ * largest n that keeps p, the smallest k that reaches p, or p. Errors: BLY_EINVAL (not exactly one
+ * is 0), BLY_ERATE, BLY_EIMPOSSIBLE (no value solves it), BLY_ETOOBIG. */
 BLY_CHECKED bly_status bly_textbook_solve(bly_textbook *t);
 /* Returns k = ceil(log2(1/p)); 0 for a rate outside (0, 1). */
 BLY_API uint32_t bly_textbook_hashes(double fpr);

@@ -46,8 +46,8 @@ typedef struct bly_hasher bly_hasher;
 /* A hash function of the caller. It must be pure: equal keys have equal results. */
 typedef bly_hash (*bly_hash_fn)(void *user, const void *key, size_t len);
 
-/* A hash function with its seed or key. The functions below fill it in; read the members, do not
- * write them. */
+/* A hash function with its seed or key. The functions below fill it in; do not write its members.
+ */
 struct bly_hasher {
     bly_hash (*one)(const bly_hasher *self, const void *key, size_t len);
     void (*many)(const bly_hasher *self, const bly_bytes *keys, size_t n, bly_hash *out);
@@ -62,9 +62,7 @@ struct bly_hasher {
 /* Fills in the hasher of a function without a key.
  * Errors: BLY_EHASHER (unknown, not in this build, keyed or custom). */
 BLY_CHECKED bly_status bly_hasher_init(bly_hasher *out, bly_hash_id id, uint64_t seed);
-
-/* Fills in siphash with a secret 128-bit key.
- * Errors: BLY_EHASHER (this build has no libsodium). */
+/* Fills in siphash with a secret 128-bit key. Errors: BLY_EHASHER (this build has no libsodium). */
 BLY_CHECKED bly_status bly_hasher_keyed(bly_hasher *out, const uint8_t key[16]);
 
 /* Fills in the hasher of the caller's function, mixed: its results pass through a bijection of the
@@ -75,10 +73,9 @@ BLY_CHECKED bly_status bly_hasher_keyed(bly_hasher *out, const uint8_t key[16]);
  * `tag` is any number; files store it, so that a filter is never opened with another function.
  * `user` is passed to fn, and must outlive the filters that use it.
  *
- * A filter may use the raw form instead (bly_hasher_custom_raw): one whose file records it, as
- * files of version 0.1 do, and one created with BLY_TEXTBOOK. So a caller that hashes keys itself,
- * for bly_filter_add_hash and the like, takes the hasher from bly_filter_hasher. A mixed and a raw
- * filter cannot be combined (BLY_EMISMATCH).
+ * A filter uses the raw form instead (bly_hasher_custom_raw) if its file records it, as files of
+ * version 0.1 do, or if it has BLY_TEXTBOOK. So hash keys for bly_filter_add_hash and the like with
+ * bly_filter_hasher. Mixed and raw filters cannot be combined (BLY_EMISMATCH).
  * Errors: BLY_EINVAL (fn is NULL, or bits is out of range). */
 BLY_CHECKED bly_status bly_hasher_custom(bly_hasher *out, bly_hash_fn fn, void *user, unsigned bits,
                                          uint64_t tag);
@@ -112,16 +109,14 @@ BLY_CHECKED bly_status bly_hash_by_name(const char *name, bly_hash_id *out);
 /* Returns true if this build can compute the function. */
 BLY_API bool bly_hash_available(bly_hash_id id);
 
-/* Returns the width of a function's output: 32, 64 or 128; 0 for an unknown id and for custom
- * functions. */
+/* Returns the width of a function's output: 32, 64 or 128; 0 for any other id. */
 BLY_API unsigned bly_hash_bits(bly_hash_id id);
 /* Returns true for BLY_HASH_CUSTOM and BLY_HASH_CUSTOM_RAW. */
 BLY_API bool bly_hash_is_custom(bly_hash_id id);
 
 /* Computes a function's own output, before it is made into a bly_hash: most significant byte first,
  * as its publication prints it (md5, sha1, murmur3 and siphash: in their own byte order). 20 bytes
- * are always enough.
- * Returns the length; 0 for a custom hasher. */
+ * are always enough. Returns the length; 0 for a custom hasher. */
 BLY_API size_t bly_hash_digest(const bly_hasher *hasher, const void *key, size_t len,
                                uint8_t out[20]);
 

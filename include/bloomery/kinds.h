@@ -12,8 +12,7 @@
  *   fuse, ribbon              built from all keys at once (build.h); the smallest
  *   overlay                   changes to a filter that cannot be changed itself
  *   counts, hll               sketches: how often each key was added; how many distinct keys
- *
- * A function for one kind returns BLY_EUNSUPPORTED or BLY_EKIND for a filter of another kind. */
+ */
 #ifndef BLOOMERY_KINDS_H
 #define BLOOMERY_KINDS_H
 
@@ -48,11 +47,10 @@ typedef enum bly_kind {
     BLY_GROWABLE_CUCKOO = 19, /* "growable-cuckoo" */
     BLY_SCALABLE_CUCKOO = 21  /* "scalable-cuckoo" */
 } bly_kind;
+
 /* Returns the name of a kind, or NULL for an unknown code. */
 BLY_API const char *bly_kind_name(bly_kind kind);
-
-/* Finds a kind by its name.
- * Errors: BLY_EKIND (no such name). */
+/* Finds a kind by its name. Errors: BLY_EKIND (no such name). */
 BLY_CHECKED bly_status bly_kind_by_name(const char *name, bly_kind *out);
 
 /* Returns the kind with the next higher code: an iteration over all kinds starts after
@@ -85,8 +83,7 @@ enum {
 /* The number of copies of a key that a kind with BLY_LIMITS_COPIES stores at most. */
 #define BLY_MAX_COPIES 8u
 
-/* Returns what a kind can do, as a set of BLY_CAN_* and the other bits above; 0 for an unknown
- * kind. */
+/* Returns what a kind can do, as a set of the bits above; 0 for an unknown kind. */
 BLY_API uint32_t bly_kind_capabilities(bly_kind kind);
 
 /* A description of a kind, in static strings. */
@@ -99,11 +96,10 @@ typedef struct bly_kind_info {
     uint32_t capabilities;
 } bly_kind_info;
 
-/* Describes a kind.
- * Errors: BLY_EKIND, BLY_EINVAL (struct_size). */
+/* Describes a kind. Errors: BLY_EKIND, BLY_EINVAL (struct_size). */
 BLY_CHECKED bly_status bly_kind_get_info(bly_kind kind, bly_kind_info *out);
 
-/* ---- options of single kinds, in bly_spec ---------------------------------------------------- */
+/* ---- options of single kinds, in bly_spec --------------------------------------------------- */
 
 /* Options of scalable and scalable-cuckoo (docs/kinds/scalable.md). */
 typedef struct bly_scalable_options {
@@ -141,7 +137,7 @@ typedef struct bly_overlay_options {
                          missed */
 } bly_overlay_options;
 
-/* ---- counting -------------------------------------------------------------------------------- */
+/* ---- counting ------------------------------------------------------------------------------- */
 
 /* Creates a classic filter with one bit for every counter that is not 0. It equals, bit for bit, a
  * classic filter of the same size and k to which the same keys were added. A stuck counter counts
@@ -150,44 +146,41 @@ typedef struct bly_overlay_options {
 BLY_CHECKED bly_status bly_counting_bits(const bly_filter *f, const bly_allocator *a,
                                          bly_filter **out);
 
-/* ---- layered --------------------------------------------------------------------------------- */
+/* ---- layered -------------------------------------------------------------------------------- */
 
 /* Creates a view of the front of a layered filter: an sbbf filter in f's own memory, which shows at
  * once what is added to f and removed from it. f may be mapped. Destroy the view with
  * bly_filter_destroy, before f.
  *
- * It can be looked up, written, saved, folded, compared, and be the source of a union. Add, union
- * into it and intersect return BLY_EUNSUPPORTED, and clear does nothing. A clone is an ordinary
- * sbbf filter. Its bly_filter_count is an estimate made by this call; call again before each save
- * to update it.
+ * It cannot be changed, but saved, folded, compared, cloned (to an ordinary sbbf filter), and be
+ * the source of a union. Its bly_filter_count is an estimate made by this call: call again before
+ * each save.
  *
- * Threads: any number of threads may look keys up in the view while one thread adds to f and
- * removes from it (docs/kinds/counting.md). Every other call needs f to be unchanged meanwhile.
+ * Any number of threads may look keys up in the view while one thread adds to f and removes from
+ * it. docs/kinds/counting.md says more.
  * Errors: BLY_EUNSUPPORTED (f is of another kind), BLY_ENOMEM. */
 BLY_CHECKED bly_status bly_layered_front(const bly_filter *f, bly_filter **out);
 
-/* ---- scalable-cuckoo ------------------------------------------------------------------------- */
+/* ---- scalable-cuckoo ------------------------------------------------------------------------ */
 
-/* Shrinks a filter from which many keys were removed. It moves the entries of the newest level into
- * free slots of older levels if all of them fit, frees the level, and continues with the next:
- * fewer levels, less memory, faster lookups. The rate stays within the requested one.
+/* Shrinks a filter from which many keys were removed: moves the entries of the newest level into
+ * free slots of older levels if all of them fit, frees the level, and continues with the next
+ * (docs/kinds/cuckoo.md).
  *
- * A call visits at most `slots` slots (0: all), so that the work can be divided into steps between
- * other calls. *cursor is 0 at first, and 0 again when nothing is left to do. *moved (may be NULL)
- * is the number of entries that this call has moved.
+ * A call visits at most `slots` slots (0: all). *cursor is 0 at first, and 0 again when nothing is
+ * left to do. *moved (may be NULL) is the number of entries that this call has moved.
  * Errors: BLY_EUNSUPPORTED (f is of another kind). */
 BLY_CHECKED bly_status bly_scalable_cuckoo_compact(bly_filter *f, uint64_t slots, uint64_t *cursor,
                                                    uint64_t *moved);
 
-/* ---- window ---------------------------------------------------------------------------------- */
+/* ---- window --------------------------------------------------------------------------------- */
 
 /* Sets the clock of a window with a span to `now`, and forgets keys that are too old by then. A
  * tick is whatever the caller counts; the library reads no clock. The first call sets the clock,
  * and keys added before it count as added then. Windows of the same span drop their generations
- * together. docs/kinds/window.md says what a call costs.
- * Errors: BLY_EINVAL (`now` is before the clock: nothing changes; a caller whose clock may be set
- * back can ignore it), BLY_EUNSUPPORTED (a window measured in adds), BLY_EKIND (f is of another
- * kind). */
+ * together. docs/kinds/window.md says what a call costs. Errors: BLY_EINVAL (`now` is before the
+ * clock: nothing changes; a caller whose clock may be set back can ignore it), BLY_EUNSUPPORTED (a
+ * window measured in adds), BLY_EKIND (f is of another kind). */
 BLY_CHECKED bly_status bly_window_advance(bly_filter *f, uint64_t now);
 
 /* The age of a key that is not in the window. */
@@ -219,13 +212,12 @@ typedef struct bly_window_info {
  * Errors: BLY_EINVAL (struct_size), BLY_EKIND (f is of another kind). */
 BLY_CHECKED bly_status bly_window_get_info(const bly_filter *f, bly_window_info *out);
 
-/* ---- overlay --------------------------------------------------------------------------------- */
+/* ---- overlay -------------------------------------------------------------------------------- */
 
 /* Creates an overlay over `base`, which is borrowed: it must outlive the overlay and must not be
  * changed meanwhile. (bly_filter_create creates an overlay that owns its base.) `options` and `a`
- * may be NULL.
- * Errors: BLY_EKIND (a base that is an overlay or an hll), BLY_EINVAL (marker), BLY_ETOOBIG,
- * BLY_ENOMEM. */
+ * may be NULL. Errors: BLY_EKIND (a base that is an overlay or an hll), BLY_EINVAL (marker),
+ * BLY_ETOOBIG, BLY_ENOMEM. */
 BLY_CHECKED bly_status bly_overlay_over(const bly_filter *base, const bly_overlay_options *options,
                                         const bly_allocator *a, bly_filter **out);
 
@@ -239,22 +231,19 @@ typedef struct bly_overlay_info {
 } bly_overlay_info;
 
 /* Describes the changes that an overlay holds. With a Bloom marker this reads the whole marker
- * filter.
- * Errors: BLY_EKIND (f is of another kind), BLY_EINVAL (struct_size). */
+ * filter. Errors: BLY_EKIND (f is of another kind), BLY_EINVAL (struct_size). */
 BLY_CHECKED bly_status bly_overlay_get_info(const bly_filter *f, bly_overlay_info *out);
 /* Returns the base of an overlay, borrowed; NULL for a filter of another kind. */
 BLY_API const bly_filter *bly_overlay_base(const bly_filter *f);
 
-/* ---- counts, and the most frequent keys ------------------------------------------------------ */
+/* ---- counts, and the most frequent keys ----------------------------------------------------- */
 
-/* Halves every count in one pass over the sketch, so that keys which were frequent in the past make
- * room for those that are frequent now. Exact counts are rounded down: a key that was added once is
- * forgotten. Other counts are halved on average. bly_filter_count grows by one.
- * Errors: BLY_EUNSUPPORTED (f is of another kind). */
+/* Halves every count in one pass over the sketch, so that new frequent keys replace old ones. Exact
+ * counts are rounded down (a key that was added once is forgotten), others are halved on average.
+ * bly_filter_count grows by one. Errors: BLY_EUNSUPPORTED (f is of another kind). */
 BLY_CHECKED bly_status bly_counts_age(bly_filter *f);
 
-/* A list of the n keys with the highest counts among those that were offered. It copies their
- * bytes. */
+/* A list of the n keys with the highest counts among those offered. It copies their bytes. */
 typedef struct bly_top bly_top;
 
 /* An entry of a bly_top. */
@@ -265,8 +254,7 @@ typedef struct bly_top_entry {
 
 /* Creates a list of up to n keys. Entries are found by a hash without a secret: an attacker who
  * chooses the keys can make an offer take time in proportion to n. The caller destroys *out with
- * bly_top_destroy.
- * Errors: BLY_EINVAL (n is 0), BLY_ENOMEM (also for n above 2^28). */
+ * bly_top_destroy. Errors: BLY_EINVAL (n is 0), BLY_ENOMEM (also for n above 2^28). */
 BLY_CHECKED bly_status bly_top_create(size_t n, const bly_allocator *a, bly_top **out);
 /* Destroys a list. NULL does nothing. */
 BLY_API void bly_top_destroy(bly_top *t);
@@ -274,16 +262,14 @@ BLY_API void bly_top_destroy(bly_top *t);
 /* Offers a key that has been added `count` times by now, as bly_filter_copies of a sketch returns
  * it. A key in the list gets that count, whether higher or (after bly_counts_age) lower; 0 removes
  * it. Another key is added if there is room, or replaces the key with the lowest count if its own
- * is higher.
- * Errors: BLY_ENOMEM. */
+ * is higher. Errors: BLY_ENOMEM. */
 BLY_CHECKED bly_status bly_top_offer(bly_top *t, const void *key, size_t len, uint64_t count);
 
 /* Stores the address of the entries: highest count first, equal counts in the order of their bytes.
- * They are valid until the next offer, list or destroy.
- * Returns the number of entries. */
+ * They are valid until the next offer, list or destroy. Returns the number of entries. */
 BLY_API size_t bly_top_list(bly_top *t, const bly_top_entry **out);
 
-/* ---- hll ------------------------------------------------------------------------------------- */
+/* ---- hll ------------------------------------------------------------------------------------ */
 
 /* Returns the estimated number of distinct keys; NAN for another kind, INFINITY for a damaged map
  * in which all registers have their maximum. */

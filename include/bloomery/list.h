@@ -6,24 +6,9 @@
  * domain is listed; an IP address, if it or a block (CIDR) around it is listed. Keys called marks
  * record the type, and which levels (prefix lengths, numbers of labels) are listed.
  *
- *     bly_list *list = NULL;
- *     bly_list_reader *reader = NULL;
- *     bly_list_result result;
- *     if (bly_list_open("blocked.bly", NULL, &list) == BLY_OK &&
- *         bly_list_reader_create(&reader) == BLY_OK &&
- *         bly_list_check(list, reader, text, strlen(text), &result) == BLY_OK &&
- *         result.answer == BLY_LIST_MAYBE)
- *             ... result.entry is the entry that matches ...
- *     bly_list_reader_destroy(reader);
- *     bly_list_close(list);
- *
- * To build a list, and to use it without a file:
- *
- *     status = bly_list_builder_create(BLY_LIST_DOMAIN, 0.001, NULL, &builder);
- *     status = bly_list_builder_add(builder, "bad.example", 11, NULL);       for each line
- *     status = bly_list_builder_finish(builder, &filter);
- *     bly_list_builder_destroy(builder);
- *     status = bly_list_from_filter(filter, BLY_LIST_NONE, &list);           borrows the filter
+ * Open a list with bly_list_open, then check lines with bly_list_check: examples/blocklist.c is a
+ * complete program. bly_list_builder_create builds a list, and bly_list_from_filter opens one in
+ * memory.
  *
  * Threads. A bly_list never changes: any number of threads may use it at once, each with its own
  * bly_list_reader. A reader or a builder is for one thread at a time.
@@ -74,12 +59,10 @@ BLY_API bly_list_type bly_list_type_of_rule(bly_key_rule rule);
 /* ---- from text to a key --------------------------------------------------------------------- */
 
 /* Scratch memory for reading and checking. Results point into it, or into the text, until the next
- * call with the same reader. It grows to six times the longest URL: limit the length of lines from
- * untrusted sources. */
+ * call with the same reader. It grows to six times the longest URL: limit the length of untrusted
+ * lines. */
 typedef struct bly_list_reader bly_list_reader;
-
-/* Creates a reader. The caller destroys it with bly_list_reader_destroy.
- * Errors: BLY_ENOMEM. */
+/* Creates a reader. The caller destroys it with bly_list_reader_destroy. Errors: BLY_ENOMEM. */
 BLY_CHECKED bly_status bly_list_reader_create(bly_list_reader **out);
 /* Destroys a reader. NULL does nothing. */
 BLY_API void bly_list_reader_destroy(bly_list_reader *r);
@@ -101,9 +84,8 @@ typedef struct bly_list_key {
     bool blank;      /* no key: a blank line or a comment */
 } bly_list_key;
 
-/* Reads the key of a line without its newline.
- * Errors: BLY_EINVAL (malformed: bly_list_reader_reason says why; or no such type or flag),
- * BLY_ENOMEM. */
+/* Reads the key of a line without its newline. Errors: BLY_EINVAL (malformed:
+ * bly_list_reader_reason says why; or no such type or flag), BLY_ENOMEM. */
 BLY_CHECKED bly_status bly_list_read(bly_list_reader *r, bly_list_type type, uint32_t flags,
                                      const void *line, size_t len, bly_list_key *out);
 
@@ -130,6 +112,7 @@ enum { BLY_LIST_V6 = 64, BLY_LIST_LEVELS = 256, BLY_LIST_MARKABLE = 2 * BLY_LIST
 typedef struct bly_list_levels {
     uint64_t bits[BLY_LIST_MARKABLE / 64];
 } bly_list_levels;
+
 /* Returns true if a set contains a level. */
 static inline bool bly_list_levels_contain(const bly_list_levels *set, unsigned level) {
     return (set->bits[level / 64] >> (level % 64) & 1) != 0;
@@ -148,8 +131,8 @@ BLY_CHECKED bly_status bly_list_open(const char *path, const bly_open_options *o
 
 /* Opens a list over a filter in memory, which is borrowed until bly_list_close. The type is the one
  * that the filter records, unless `as` is another one than BLY_LIST_NONE. Pass `as` for a filter
- * that records no rule (bly_filter_set_key_rule) and whose keys come from untrusted sources: an
- * attacker can choose keys that make it look like a list of another type.
+ * that records no rule (bly_filter_set_key_rule) and has untrusted keys: they can be chosen so that
+ * it looks like a list of another type.
  *
  * The levels are those at the time of this call. After adding a key of a new level, add its marks
  * too (bly_list_add_new_marks in host/lists.h), and make a new bly_list.
@@ -176,8 +159,7 @@ typedef struct bly_list_info {
     double per_line;    /* and per line; 0: unknown */
 } bly_list_info;
 
-/* Describes a list, in one pass over the filter's bits.
- * Errors: BLY_EINVAL (struct_size). */
+/* Describes a list, in one pass over the filter's bits. Errors: BLY_EINVAL (struct_size). */
 BLY_API bly_status bly_list_get_info(const bly_list *l, bly_list_info *out);
 
 /* The answer for one line. */
@@ -196,16 +178,14 @@ typedef struct bly_list_result {
 } bly_list_result;
 
 /* Checks one line, as `bloomery check` does. *out points into the text and the reader, until the
- * reader's next use. A list that records no rule is treated as one of lines. In a list of lines
- * without a rule, and in one of records, a line that ends in a carriage return is looked up with
- * and without it: one lookup more than bly_list_info says.
- * Errors: BLY_ENOMEM. */
+ * reader's next use. A list that records no rule is treated as one of lines. In such a list, and in
+ * one of records, a line that ends in a carriage return is looked up with and without it, one
+ * lookup more than bly_list_info says. Errors: BLY_ENOMEM. */
 BLY_CHECKED bly_status bly_list_check(const bly_list *l, bly_list_reader *r, const void *text,
                                       size_t len, bly_list_result *out);
 
 /* Checks n lines, several times faster than one by one in large lists. answers[i] is a
- * bly_list_answer.
- * Errors: BLY_ENOMEM (no answer is valid). */
+ * bly_list_answer. Errors: BLY_ENOMEM (no answer is valid). */
 BLY_CHECKED bly_status bly_list_check_many(const bly_list *l, bly_list_reader *r,
                                            const bly_bytes *lines, size_t n, uint8_t *answers);
 
@@ -229,23 +209,21 @@ typedef struct bly_list_build_options {
  * rate `fpr` per line. If a line needs several lookups (a domain, an address), the rate per lookup
  * is lower in proportion, and at most BLY_LIST_MAX_RATE. The filter equals, to the last byte, the
  * one that `bloomery build --type TYPE -p FPR` makes of the same lines; `options` (may be NULL) are
- * its -n, --seed, --kind and --comments.
- * Errors: BLY_EINVAL (another type, unknown flags, struct_size), BLY_ERATE, BLY_EKIND,
- * BLY_EUNSUPPORTED (a kind with BLY_CARDINALITY_ONLY or BLY_FORGETS), BLY_EHASHER (a hasher that
- * was not filled in), BLY_ENOMEM. */
+ * its -n, --seed, --kind and --comments. Errors: BLY_EINVAL (another type, unknown flags,
+ * struct_size), BLY_ERATE, BLY_EKIND, BLY_EUNSUPPORTED (a kind with BLY_CARDINALITY_ONLY or
+ * BLY_FORGETS), BLY_EHASHER (a hasher that was not filled in), BLY_ENOMEM. */
 BLY_CHECKED bly_status bly_list_builder_create(bly_list_type type, double fpr,
                                                const bly_list_build_options *options,
                                                bly_list_builder **out);
 
 /* The highest rate per lookup of a new list whose keys have levels. The marks of a level that is
- * not listed seem to be present with the probability rate^4. At this rate that happens to one of
- * all levels in one list of 800, and each such level costs one needless lookup per line. */
+ * not listed seem to be present with the probability rate^4: here, one level of one list in 800,
+ * which costs a needless lookup per line. */
 #define BLY_LIST_MAX_RATE 0.05
 
 /* Adds the key of a line without its newline. *added (may be NULL) is false for a blank line or a
- * comment.
- * Errors: BLY_EINVAL (malformed: bly_list_builder_reason says why, and the builder can continue),
- * BLY_ENOMEM. */
+ * comment. Errors: BLY_EINVAL (malformed: bly_list_builder_reason says why, and the builder can
+ * continue), BLY_ENOMEM. */
 BLY_CHECKED bly_status bly_list_builder_add(bly_list_builder *b, const void *line, size_t len,
                                             bool *added);
 /* Returns what was wrong with the last malformed line; never NULL. */
@@ -253,10 +231,9 @@ BLY_API const char *bly_list_builder_reason(const bly_list_builder *b);
 
 /* Creates the filter, which the caller owns. Afterwards, also after a failure, the builder can only
  * be destroyed. bly_filter_count of the filter includes the marks: subtract bly_list_info.marks to
- * get the number of entries.
- * Errors: those of bly_filter_create and bly_builder_finish; BLY_EFULL (more distinct keys than
- * options.capacity, in a kind that neither grows nor is built), BLY_EINVAL (it has finished
- * before). */
+ * get the number of entries. Errors: those of bly_filter_create and bly_builder_finish; BLY_EFULL
+ * (more distinct keys than options.capacity, in a kind that neither grows nor is built), BLY_EINVAL
+ * (it has finished before). */
 BLY_CHECKED bly_status bly_list_builder_finish(bly_list_builder *b, bly_filter **out);
 /* Destroys a builder. NULL does nothing. */
 BLY_API void bly_list_builder_destroy(bly_list_builder *b);
@@ -270,11 +247,12 @@ typedef enum bly_url_level {
 } bly_url_level;
 
 /* A buffer for results: starts as {NULL, 0}, grows as needed, and is reused for the next URL. For
- * one thread at a time. */
+ * one thread. */
 typedef struct bly_url_buffer {
     char *data;
     size_t room;
 } bly_url_buffer;
+
 /* Frees the memory of a buffer. */
 BLY_API void bly_url_buffer_free(bly_url_buffer *b);
 
@@ -289,8 +267,7 @@ BLY_CHECKED bly_status bly_url_canonical(bly_url_buffer *b, bly_url_level level,
 /* Finds the next http or https URL in [*at, end), and moves *at after it, also after BLY_ENOMEM.
  * *out is empty if there is none. It is the URL as written, not canonical. It points into the text,
  * or into the buffer if "&amp;" or "\/" was decoded; bly_url_canonical then needs another buffer.
- * src/lists/url_find.c says where a URL ends.
- * Errors: BLY_ENOMEM. */
+ * src/lists/url_find.c says where a URL ends. Errors: BLY_ENOMEM. */
 BLY_CHECKED bly_status bly_url_find(bly_url_buffer *b, const char **at, const char *end,
                                     bly_bytes *out);
 

@@ -1,35 +1,18 @@
 /* plan.h - sizing and advice: how large a filter must be, which rate it has, and which kind suits a
  * need. The functions allocate nothing, and any number of threads may call them at once.
  *
- * A geometry is the shape of a filter, and determines its false-positive rate. `size` and `hashes`
- * (k) mean:
+ * A geometry is the shape of a filter, and determines its false-positive rate. docs/format.md,
+ * section 2, says what `size`, `hashes` (k) and `detail` mean for each kind: for classic, `size` is
+ * the number of bits, and k the bits per key.
  *
- *   classic       bits, 64 .. 2^48                  k = bits per key
- *   partitioned   bits in each of k slices, a multiple of 64
- *   sbbf          blocks of 256 bits                k = 8
- *   split512      blocks of 512 bits                k = 8, 12 or 16
- *   bb2x512       blocks of 512 bits                k even, 2 .. 16; half in each of two blocks
- *   cuckoo, growable-cuckoo, hybrid   buckets of four slots     k = bits of a remainder
- *   counting      counters                          k = counters per key
- *   multilayer    blocks of 512 bits                k = bits per key
- *   layered       blocks of 256 counters            k = 8
- *   window        lines of 512 bits, or, of a small one, columns
- *   fuse, ribbon  slots; groups of 8 slots          k = bits of a fingerprint; see docs/format.md
- *   counts        lines of 64 counters              k = 4
- *   hll           registers, 2^k                    k = 4 .. 18
- *   scalable, scalable-cuckoo, overlay   bytes      k = levels, or parts
- *
- * `detail` is what a kind needs beyond these two (docs/format.md, section 2).
- *
- * Scalable, scalable-cuckoo and overlay filters change their shape as they grow, so no geometry can
- * be planned for them: bly_plan returns BLY_EKIND. bly_plan_check, bly_plan_bits and bly_plan_bytes
- * accept their present geometry, but no rate follows from it: bly_plan_fpr is 1, bly_plan_capacity
- * and bly_plan_fill are 0, bly_plan_keys is INFINITY. Use bly_filter_get_info instead.
+ * Scalable, scalable-cuckoo and overlay filters change their shape as they grow, so bly_plan
+ * returns BLY_EKIND. bly_plan_check, bly_plan_bits and bly_plan_bytes accept their present
+ * geometry, but no rate follows from it (bly_plan_fpr is 1, bly_plan_capacity and bly_plan_fill are
+ * 0, bly_plan_keys is INFINITY): use bly_filter_get_info.
  *
  * Rates are expectations over the hash, corrected for the variance of how full an array or a block
  * gets (Bose et al. 2008 show that the textbook's formula is only a lower bound). They include the
- * collisions of the hash itself, n / 2^E for n keys and a hash of E bits. So a filter planned here
- * has the requested rate. */
+ * collisions of the hash itself, n / 2^E for n keys and E bits. */
 #ifndef BLOOMERY_PLAN_H
 #define BLOOMERY_PLAN_H
 
@@ -60,24 +43,21 @@ typedef struct bly_geometry {
     uint32_t detail;  /* 0 for kinds that need none */
 } bly_geometry;
 
-/* ---- sizes and rates ------------------------------------------------------------------------- */
+/* ---- sizes and rates ------------------------------------------------------------------------ */
 
 /* Stores the smallest geometry of a kind for `keys` distinct keys at rate `fpr` or better, with a
- * hash of `hash_bits` bits (32 .. 128).
- * Errors: BLY_ECOUNT, BLY_ERATE, BLY_ETOOBIG, BLY_EWEAKHASH (keys / 2^hash_bits > fpr / 10),
- * BLY_EKIND, BLY_EINVAL (unknown options, BLY_TEXTBOOK for another kind than classic, other
- * hash_bits). */
+ * hash of `hash_bits` bits (32 .. 128). Errors: BLY_ECOUNT, BLY_ERATE, BLY_ETOOBIG, BLY_EWEAKHASH
+ * (keys / 2^hash_bits > fpr / 10), BLY_EKIND, BLY_EINVAL (unknown options, BLY_TEXTBOOK for another
+ * kind than classic, other hash_bits). */
 BLY_CHECKED bly_status bly_plan(bly_kind kind, uint64_t keys, double fpr, uint32_t options,
                                 unsigned hash_bits, bly_geometry *out);
 
 /* Plans a counting filter as bly_plan does, with counters of 2, 4, 8 or 16 bits. 0 means 4, the
- * width that bly_plan uses.
- * Errors: those of bly_plan; BLY_EINVAL also for another width. */
+ * width that bly_plan uses. Errors: those of bly_plan; BLY_EINVAL also for another width. */
 BLY_CHECKED bly_status bly_plan_counting(uint64_t keys, double fpr, uint32_t counter_bits,
                                          unsigned hash_bits, bly_geometry *out);
 
-/* Returns the blocked kind that suits a rate: sbbf down to 0.4%, split512 down to 0.1%, bb2x512
- * below. */
+/* Returns the blocked kind that suits a rate: sbbf down to 0.4%, split512 to 0.1%, bb2x512 below. */
 BLY_API bly_kind bly_plan_kind(double fpr);
 
 /* Checks that a filter can have this geometry. The functions below need one that passes.
@@ -90,8 +70,8 @@ BLY_API uint64_t bly_plan_bytes(const bly_geometry *g);
 /* Returns the expected false-positive rate after `keys` distinct keys; hash_bits as in bly_plan. */
 BLY_API double bly_plan_fpr(const bly_geometry *g, uint64_t keys, unsigned hash_bits);
 
-/* Returns the maximum number of distinct keys at which the rate is `fpr` or better; 0 if one key is
- * too many. */
+/* Returns the maximum number of distinct keys at which the rate is `fpr` or better; 0 if there is
+ * none. */
 BLY_API uint64_t bly_plan_capacity(const bly_geometry *g, double fpr, unsigned hash_bits);
 /* Returns the expected share of bits that are set after `keys` distinct keys. */
 BLY_API double bly_plan_fill(const bly_geometry *g, double keys);
@@ -105,7 +85,7 @@ BLY_API double bly_plan_keys(const bly_geometry *g, uint64_t set_bits);
  * stuck, after `keys` distinct keys, each added once; NAN for another kind. */
 BLY_API double bly_plan_counter_overflow(const bly_geometry *g, double keys);
 
-/* ---- advice: which kind ---------------------------------------------------------------------- */
+/* ---- advice: which kind --------------------------------------------------------------------- */
 
 /* Flags of bly_needs. */
 enum {
@@ -137,7 +117,7 @@ typedef struct bly_needs {
     double first_share;
 } bly_needs;
 
-/* A recommendation.
+/* A recommendation:
  *
  *     bly_needs needs = {.keys = 100000000, .fpr = 0.001};
  *     bly_advice advice = {.struct_size = sizeof advice};
@@ -157,26 +137,22 @@ typedef struct bly_advice {
     const char *reason;   /* one or two sentences without the last full stop; a static string */
 } bly_advice;
 
-/* Recommends a kind.
- * Errors: BLY_EUNSUPPORTED (no kind meets all needs: bly_advise_why_not(BLY_KIND_NONE, needs) says
- * why), BLY_ECOUNT and BLY_ERATE (keys or rate missing or out of range), BLY_EIMPOSSIBLE (not in
- * that memory), BLY_ETOOBIG, BLY_EWEAKHASH, BLY_EINVAL (unknown flags, contradictory needs, other
- * hash_bits or first_share, struct_size). */
+/* Recommends a kind. Errors: BLY_EUNSUPPORTED (no kind meets all needs:
+ * bly_advise_why_not(BLY_KIND_NONE, needs) says why), BLY_ECOUNT and BLY_ERATE (keys or rate
+ * missing or out of range), BLY_EIMPOSSIBLE (not in that memory), BLY_ETOOBIG, BLY_EWEAKHASH,
+ * BLY_EINVAL (unknown flags, contradictory needs, other hash_bits or first_share, struct_size). */
 BLY_CHECKED bly_status bly_advise(const bly_needs *needs, bly_advice *out);
 
 /* Sizes one kind for the needs, whether it is recommended or not. `reason` says what the kind is
- * good for.
- * Errors: those of bly_advise; BLY_EUNSUPPORTED (bly_advise_why_not says why), BLY_EKIND (no such
- * kind). */
+ * good for. Errors: those of bly_advise; BLY_EUNSUPPORTED (bly_advise_why_not says why), BLY_EKIND
+ * (no such kind). */
 BLY_CHECKED bly_status bly_advise_kind(bly_kind kind, const bly_needs *needs, bly_advice *out);
 
 /* Returns which of needs->flags a kind cannot meet, such as "it cannot remove keys", or that they
- * contradict each other; NULL if it meets all. For BLY_KIND_NONE: why no kind can. The text is
- * static. */
+ * contradict each other; NULL if it meets all. For BLY_KIND_NONE: why no kind can. Static. */
 BLY_API const char *bly_advise_why_not(bly_kind kind, const bly_needs *needs);
 
-/* Computes the expected false-positive rate after keys[i] keys, which may exceed the capacity, for
- * each of n numbers. */
+/* Computes the expected false-positive rate after keys[i] keys, which may exceed the capacity. */
 BLY_API void bly_advice_expected_fpr(const bly_advice *advice, const uint64_t *keys, size_t n,
                                      double *out);
 

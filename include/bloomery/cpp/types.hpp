@@ -1,6 +1,5 @@
 /* types.hpp - what bloomery.hpp passes and returns: errors, results, keys, file names, specs.
- * Include <bloomery/bloomery.hpp>.
- */
+ * Include <bloomery/bloomery.hpp>. */
 #ifndef BLOOMERY_CPP_TYPES_HPP
 #define BLOOMERY_CPP_TYPES_HPP
 
@@ -22,7 +21,7 @@
 
 namespace bloomery {
 
-/* ---- errors ---------------------------------------------------------------------------------- */
+/* ---- errors --------------------------------------------------------------------------------- */
 
 #if defined(__cpp_exceptions)
 /* What the calls without `try_` throw. */
@@ -105,7 +104,7 @@ inline void check(bly_status status) {
 }
 #endif
 
-/* ---- parameters ------------------------------------------------------------------------------ */
+/* ---- parameters ----------------------------------------------------------------------------- */
 
 namespace detail {
 template <class Range>

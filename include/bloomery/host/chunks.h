@@ -14,7 +14,7 @@ extern "C" {
  * follow (body_bytes). */
 enum { BLY_FILE_HEADER = 64 };
 
-/* ---- reading a filter's bytes ---------------------------------------------------------------- */
+/* ---- reading a filter's bytes --------------------------------------------------------------- */
 
 /* The file of a filter, readable at any offset. Its bytes are read from the filter itself: after
  * the filter changes or is destroyed, it may only be closed. Several threads may read at once. */
@@ -22,8 +22,7 @@ typedef struct bly_chunks bly_chunks;
 
 /* Opens the file of a filter. Headers and checksums are computed now, in one pass over the filter
  * (two or three if it consists of others). `a` may be NULL. The caller closes *out with
- * bly_chunks_close.
- * Errors: BLY_ENOMEM. */
+ * bly_chunks_close. Errors: BLY_ENOMEM. */
 BLY_CHECKED bly_status bly_chunks_open(const bly_filter *f, const bly_allocator *a,
                                        bly_chunks **out);
 /* Returns the size of the file in bytes, as bly_filter_file_size does. */
@@ -35,7 +34,7 @@ BLY_API size_t bly_chunks_read(const bly_chunks *chunks, uint64_t offset, void *
 /* Closes the file. NULL does nothing. */
 BLY_API void bly_chunks_close(bly_chunks *chunks);
 
-/* ---- creating a filter from bytes ------------------------------------------------------------ */
+/* ---- creating a filter from bytes ----------------------------------------------------------- */
 
 /* A source of a file's bytes. Both functions copy `n` bytes from offset `at` on, never past `size`.
  * A status other than BLY_OK ends the reading, which returns it.
@@ -51,8 +50,7 @@ typedef struct bly_chunk_source {
 } bly_chunk_source;
 
 /* Creates a filter from a source. Checksums are compared when all bytes are read. `options` may be
- * NULL.
- * Errors: those of bly_filter_parse, and those of the source. */
+ * NULL. Errors: those of bly_filter_parse, and those of the source. */
 BLY_CHECKED bly_status bly_filter_read_chunks(const bly_chunk_source *source,
                                               const bly_open_options *options, bly_filter **out);
 

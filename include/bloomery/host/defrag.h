@@ -21,8 +21,7 @@ BLY_API size_t bly_filter_defrag(bly_filter *f, size_t from, size_t count, bly_d
                                  void *ctx);
 
 /* Offers the handle of a filter to `move`. No other filter may refer to it, as an overlay refers to
- * its base.
- * Returns the address of the handle. */
+ * its base. Returns the address of the handle. */
 BLY_API bly_filter *bly_filter_defrag_handle(bly_filter *f, bly_defrag_move move, void *ctx);
 
 #ifdef __cplusplus

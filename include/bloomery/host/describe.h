@@ -12,28 +12,22 @@ extern "C" {
 #endif
 
 /* Format the size of a geometry ("4,096 blocks", "3 levels"), or all of it ("4,096 blocks, 8 bits
- * per key, foldable").
- * Returns the length of the text. */
+ * per key, foldable"). */
 BLY_API size_t bly_geometry_format_size(const bly_geometry *g, char *buf, size_t size);
 BLY_API size_t bly_geometry_format(const bly_geometry *g, char *buf, size_t size);
-
-/* Formats an info as several lines.
- * Returns the length of the text. */
+/* Formats an info as several lines. */
 BLY_API size_t bly_filter_info_format(const bly_filter_info *info, char *buf, size_t size);
 
-/* Returns the number of counters that the keys share in a filter of this geometry; 0 for a kind
- * without counters. */
+/* Returns the number of counters that the keys share in a filter of this geometry; else 0. */
 BLY_API uint64_t bly_geometry_counters(const bly_geometry *g);
 
-/* A kind of an earlier version, whose files are refused with BLY_EUNSUPPORTED. */
+/* A kind of an earlier version, whose files are refused with BLY_EUNSUPPORTED. Find it by its code
+ * or its name; NULL if there was no such kind. */
 typedef struct bly_removed_kind {
     uint32_t code; /* in files */
     const char *name;
     const char *replacement; /* the name of the kind to use instead */
 } bly_removed_kind;
-
-/* Find a kind of an earlier version, by its code or its name.
- * Returns NULL if there was no such kind. */
 BLY_API const bly_removed_kind *bly_kind_removed(uint32_t code);
 BLY_API const bly_removed_kind *bly_kind_removed_by_name(const char *name);
 /* Returns true if a code is a bly_key_rule. */

@@ -59,13 +59,11 @@ BLY_API void bly_list_widen(bly_list_type type, const bly_list_key *key,
  */
 BLY_API unsigned bly_list_max_lookups(bly_list_type type, const bly_list_levels *present);
 
-/* ---- marks: keys that record type and levels --------------------------------------------------
- */
+/* ---- marks: keys that record type and levels ------------------------------------------------ */
 
 /* Prepares the levels of a new list: records in them the number of lookups per line that the rate
- * is requested for (nothing for types without levels).
- * Returns the rate per line to build the list for: fpr, or as much as BLY_LIST_MAX_RATE per lookup
- * allows. */
+ * is requested for (nothing for types without levels). Returns the rate per line to build the list
+ * for: fpr, or as much as BLY_LIST_MAX_RATE per lookup allows. */
 BLY_API double bly_list_record_lookups(bly_list_type type, double fpr, bly_list_levels *levels);
 
 /* The bytes that bly_list_mark_at needs. */
@@ -78,21 +76,19 @@ BLY_API bly_bytes bly_list_mark_at(bly_list_type type, const bly_list_levels *le
                                    char room[BLY_LIST_MARK]);
 
 /* Add the marks of a type and its levels to a filter, or remove one copy of each, where the kind
- * can.
- * Errors: those of bly_filter_add and bly_filter_remove. */
+ * can. Errors: those of bly_filter_add and bly_filter_remove. */
 BLY_CHECKED bly_status bly_list_add_marks(bly_filter *f, bly_list_type type,
                                           const bly_list_levels *levels);
 BLY_CHECKED bly_status bly_list_remove_marks(bly_filter *f, bly_list_type type,
                                              const bly_list_levels *levels);
 
 /* Adds the marks of those `levels` that are not in `known`, to a list that has the marks of its
- * type and of `known`.
- * Errors: those of bly_filter_add. */
+ * type and of `known`. Errors: those of bly_filter_add. */
 BLY_CHECKED bly_status bly_list_add_new_marks(bly_filter *f, bly_list_type type,
                                               const bly_list_levels *known,
                                               const bly_list_levels *levels);
 
-/* ---- recognising a list ------------------------------------------------------------- */
+/* ---- recognising a list --------------------------------------------------------------------- */
 
 /* Finds the type of a list: the one that the header records or, if it records none, the one of the
  * marks. *levels receives the levels that are marked.
@@ -101,27 +97,25 @@ BLY_CHECKED bly_status bly_list_add_new_marks(bly_filter *f, bly_list_type type,
 BLY_API bly_list_type bly_list_recognise(const bly_filter *f, bly_list_levels *levels);
 
 /* Describes a filter as bly_list_get_info does. For a filter that was opened without its key, or
- * has BLY_CARDINALITY_ONLY, only the recorded type is known.
- * Errors: BLY_EINVAL (struct_size). */
+ * has BLY_CARDINALITY_ONLY, only the recorded type is known. Errors: BLY_EINVAL (struct_size). */
 BLY_API bly_status bly_list_examine(const bly_filter *f, bly_list_info *out);
 /* Returns how many keys of a filter are marks; 0 if its type is unknown. */
 BLY_API uint64_t bly_list_marks_in(const bly_filter *f);
 
-/* Returns the levels to look up in a list whose header records its type: those that are marked, or
- * all if none is. */
+/* Returns the levels to look up in a list whose header records its type: the marked ones, or all.
+ */
 BLY_API bly_list_levels bly_list_levels_recorded(bly_list_type type, const bly_list_levels *marked);
 
 /* A list that need not be a filter in memory, for example one on a server. `contains` looks keys up
  * and stores one 0/1 byte each. `rate` stores the present false-positive rate per lookup; it is
  * called only if marks seem to be present. If either fails, the call that uses the source returns
- * the same status. */
+ * the same status. bly_list_source_of makes one of a filter in memory, which must outlive it. */
 typedef struct bly_list_source {
     bly_status (*contains)(void *ctx, const bly_bytes *keys, size_t n, uint8_t *found);
     bly_status (*rate)(void *ctx, double *rate);
     void *ctx;
     bly_key_rule rule; /* what its header records */
 } bly_list_source;
-/* Returns a source for a filter in memory, which must outlive it. Its functions never fail. */
 BLY_API bly_list_source bly_list_source_of(const bly_filter *f);
 
 /* Finds the type and the levels of a list as bly_list_recognise does.
@@ -130,8 +124,7 @@ BLY_CHECKED bly_status bly_list_recognise_source(const bly_list_source *s, bly_l
                                                  bly_list_levels *levels);
 
 /* Finds the levels of a list that is treated as one of `type`: those that are marked, or all if
- * none is.
- * Errors: those of the source. */
+ * none is. Errors: those of the source. */
 BLY_CHECKED bly_status bly_list_recognise_levels(const bly_list_source *s, bly_list_type type,
                                                  bly_list_levels *out);
 
@@ -142,8 +135,7 @@ BLY_CHECKED bly_status bly_list_examine_source(const bly_list_source *s, bly_lis
 /* ---- from hashes to a filter ---------------------------------------------------------------- */
 
 /* Sorts hashes in place, without allocating. Unless `copies` is true, repeats are dropped. *n
- * becomes the number of hashes left.
- * Returns the number of different hashes. */
+ * becomes the number of hashes left. Returns the number of different hashes. */
 BLY_API size_t bly_list_sort_hashes(bly_hash *hashes, size_t *n, bool copies);
 
 /* The number of keys for which a list's hash is chosen, before the keys are counted: 64 bits
@@ -177,8 +169,7 @@ BLY_CHECKED bly_status bly_list_fill(const bly_list_contents *contents, const bl
 /* Adds sorted hashes in a scattered order. In sorted order they would crowd into a few blocks of
  * each level of a growing filter, and at one end of a table that doubles. *added is increased by
  * the number of hashes that were absent before; *failed receives the hash that failed, if one did.
- * Both may be NULL.
- * Errors: those of bly_filter_add_hashes. */
+ * Both may be NULL. Errors: those of bly_filter_add_hashes. */
 BLY_CHECKED bly_status bly_list_add_scattered(bly_filter *f, const bly_hash *hashes, size_t n,
                                               uint64_t *added, bly_hash *failed);
 

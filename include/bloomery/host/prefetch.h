@@ -1,11 +1,11 @@
 /* prefetch.h - prefetching a key's cache lines before its filter is found.
  *
- * In a server, finding a filter by its name takes about as long as loading a cache line of a large
- * filter. A host that remembers where the filter of that name was can do both at once.
+ * Finding a filter by its name takes a server about as long as loading a cache line. A host that
+ * remembers where the filter was can do both at once.
  *
- * A hint is a plain copy of what locates a key's cache lines. It owns nothing, and its pointers are
- * only prefetched from, never dereferenced. So it may outlive its filter: if the filter has grown,
- * moved or been destroyed, useless lines are fetched, without harm. */
+ * A hint is a plain copy of what locates a key's cache lines. Its pointers are only prefetched
+ * from, never dereferenced, so it may outlive its filter: if the filter has grown, moved or been
+ * destroyed, useless lines are fetched, without harm. */
 #ifndef BLOOMERY_HOST_PREFETCH_H
 #define BLOOMERY_HOST_PREFETCH_H
 
@@ -39,9 +39,8 @@ BLY_API void bly_prefetch_hint_init(const bly_filter *f, bly_prefetch_hint *out)
  * addresses as far as a quick test can tell. */
 BLY_API bool bly_prefetch_hint_valid(const bly_prefetch_hint *hint, const bly_filter *f);
 
-/* Starts to fetch the cache lines of a key. The hint must not be empty.
- * Returns the hash of the key, for bly_filter_add_hash and the like if bly_prefetch_hint_valid once
- * the filter is found. */
+/* Starts to fetch the cache lines of a key. The hint must not be empty. Returns the hash of the
+ * key, for bly_filter_add_hash and the like if bly_prefetch_hint_valid once the filter is found. */
 BLY_API bly_hash bly_prefetch_hint_start(const bly_prefetch_hint *hint, const void *key,
                                          size_t len);
 

@@ -42,7 +42,7 @@ enum {
     BLY_RB_MAX_EXPANSION = 32768 /* of a cuckoo filter */
 };
 
-/* ---- Bloom filters --------------------------------------------------------------------------- */
+/* ---- Bloom filters -------------------------------------------------------------------------- */
 
 /* A chain of links, each a Bloom filter with half the error of the one before. A key is added to
  * the newest link if no link has it. When that link has reached its capacity, a larger one is
@@ -73,26 +73,20 @@ BLY_CHECKED bly_status bly_rb_bloom_create(const bly_rb_bloom_spec *spec, const 
                                            bly_rb_bloom **out);
 /* Destroys a chain. NULL does nothing. */
 BLY_API void bly_rb_bloom_destroy(bly_rb_bloom *f);
-
-/* Makes an independent copy, in the same or another allocator.
- * Errors: BLY_ENOMEM. */
+/* Makes an independent copy, in the same or another allocator. Errors: BLY_ENOMEM. */
 BLY_CHECKED bly_status bly_rb_bloom_clone(const bly_rb_bloom *f, const bly_allocator *a,
                                           bly_rb_bloom **out);
 
-/* Returns true if two chains have the same numbers and the same bits: they then answer and grow
- * alike. */
+/* Returns true if two chains have the same numbers and the same bits: they answer alike. */
 BLY_API bool bly_rb_bloom_equal(const bly_rb_bloom *f, const bly_rb_bloom *g);
 
 /* Adds a key. *added (may be NULL) tells whether no link had it before. Only a key that no link has
- * can fail.
- * Errors: BLY_EFULL (the newest link is full, and the chain is nonscaling or its growth is 0),
- * BLY_ENOMEM, BLY_ETOOBIG (another link would need more than 2^48 bits, or an error below the
- * smallest number, or there are BLY_RB_MAX_PARTS), BLY_EGROWTH (it would need more memory than
+ * can fail. Errors: BLY_EFULL (the newest link is full, and the chain is nonscaling or its growth
+ * is 0), BLY_ENOMEM, BLY_ETOOBIG (another link would need more than 2^48 bits, or an error below
+ * the smallest number, or there are BLY_RB_MAX_PARTS), BLY_EGROWTH (it would need more memory than
  * bly_rb_bloom_limit_growth allows). */
 BLY_CHECKED bly_status bly_rb_bloom_add(bly_rb_bloom *f, const void *key, size_t len, bool *added);
-
-/* Looks a key up.
- * Returns false if it was certainly not added; else true. */
+/* Returns false if a key was certainly not added; else true. */
 BLY_API bool bly_rb_bloom_contains(const bly_rb_bloom *f, const void *key, size_t len);
 
 /* Adds a batch of keys: the same answers as bly_rb_bloom_add for each key in order, but faster.
@@ -103,12 +97,11 @@ BLY_CHECKED bly_status bly_rb_bloom_add_many(bly_rb_bloom *f, const bly_bytes *k
                                              uint8_t *added, bly_batch_result *result);
 
 /* Looks a batch of keys up, faster than one by one. `found` (may be NULL) receives one 0/1 byte per
- * key.
- * Returns the number of keys that were found. */
+ * key. Returns the number of keys that were found. */
 BLY_API size_t bly_rb_bloom_contains_many(const bly_rb_bloom *f, const bly_bytes *keys, size_t n,
                                           uint8_t *found);
 
-/* The state of a chain. */
+/* The state of a chain, which bly_rb_bloom_get_info returns. */
 typedef struct bly_rb_bloom_info {
     uint64_t items;      /* keys that were new when added, in all links */
     uint64_t capacity;   /* of all links */
@@ -119,10 +112,10 @@ typedef struct bly_rb_bloom_info {
     uint64_t memory;     /* bytes allocated */
     uint64_t data_bytes; /* bytes of all bits: where bly_rb_bloom_read ends */
 } bly_rb_bloom_info;
-/* Returns the state of a chain. */
 BLY_API bly_rb_bloom_info bly_rb_bloom_get_info(const bly_rb_bloom *f);
 
-/* One link of a chain, in the order of the fields in an RDB file. */
+/* Link i of a chain, in the order of the fields in an RDB file; i is below bly_rb_bloom_info.links.
+ */
 typedef struct bly_rb_link {
     uint64_t capacity;
     double error;
@@ -133,22 +126,19 @@ typedef struct bly_rb_link {
     bly_bytes bitmap; /* borrowed, until the chain changes or is destroyed */
     uint64_t items;
 } bly_rb_link;
-/* Returns link i, which must be below bly_rb_bloom_info.links. */
 BLY_API bly_rb_link bly_rb_bloom_link(const bly_rb_bloom *f, uint64_t i);
 /* Write the header of SCANDUMP to `to`, which has room for its size. */
 BLY_API size_t bly_rb_bloom_header_size(const bly_rb_bloom *f);
 BLY_API void bly_rb_bloom_header(const bly_rb_bloom *f, uint8_t *to);
 
 /* Creates a chain from the header of SCANDUMP, with all bits clear: LOADCHUNK brings the bits
- * later. `a` may be NULL.
- * Errors: BLY_ECORRUPT (no such header, or one that describes no chain), BLY_ENOMEM (also if it
- * would take more than max_bytes of memory: a header can claim any size). */
+ * later. `a` may be NULL. Errors: BLY_ECORRUPT (no such header, or one that describes no chain),
+ * BLY_ENOMEM (also if it would take more than max_bytes of memory: a header can claim any size). */
 BLY_CHECKED bly_status bly_rb_bloom_parse(const void *header, size_t size, uint64_t max_bytes,
                                           const bly_allocator *a, bly_rb_bloom **out);
 
 /* Returns the bits of all links, one after the other, from `offset` on: at most `most` bytes, which
- * do not cross the end of a link. Empty at the end and past it. Valid until the chain changes or is
- * destroyed. */
+ * do not cross the end of a link. Empty at the end and past it. Valid until the chain changes. */
 BLY_API bly_bytes bly_rb_bloom_read(const bly_rb_bloom *f, uint64_t offset, size_t most);
 
 /* Stores bits at an offset, as bly_rb_bloom_read returns them.
@@ -168,19 +158,15 @@ typedef struct bly_rb_bloom_fields {
 /* Creates a chain from the fields of an RDB file: after this call pass the links in order to
  * bly_rb_bloom_load_link, then call bly_rb_bloom_load_end. Until then only these and
  * bly_rb_bloom_destroy may be called. Whatever fails, the caller destroys the chain. `a` may be
- * NULL.
- * Errors: BLY_EVERSION (a newer encoding), BLY_ECORRUPT, BLY_ENOMEM (also if the chain, now or with
- * a later link, would take more than max_bytes of memory). */
+ * NULL. Errors: BLY_EVERSION (a newer encoding), BLY_ECORRUPT, BLY_ENOMEM (also if the chain, now
+ * or with a later link, would take more than max_bytes of memory). */
 BLY_CHECKED bly_status bly_rb_bloom_load(const bly_rb_bloom_fields *fields, uint64_t max_bytes,
                                          const bly_allocator *a, bly_rb_bloom **out);
 
 /* Appends a link, and copies its bits. With encoding 0, which lacks them, `bits` and `n2` are
- * ignored.
- * Errors: BLY_ECORRUPT (also if there are too many), BLY_ENOMEM. */
+ * ignored. Errors: BLY_ECORRUPT (also if there are too many), BLY_ENOMEM. */
 BLY_CHECKED bly_status bly_rb_bloom_load_link(bly_rb_bloom *f, const bly_rb_link *link);
-
-/* Completes a chain.
- * Errors: BLY_ECORRUPT (links are missing, or do not add up to `items`). */
+/* Completes a chain. Errors: BLY_ECORRUPT (links are missing, or do not add up to `items`). */
 BLY_CHECKED bly_status bly_rb_bloom_load_end(bly_rb_bloom *f);
 
 /* Limits the bytes that another link may take, for a chain from bly_rb_bloom_parse or
@@ -193,7 +179,7 @@ BLY_API size_t bly_rb_bloom_defrag(bly_rb_bloom *f, size_t from, size_t most, bl
                                    void *ctx);
 BLY_API bly_rb_bloom *bly_rb_bloom_defrag_handle(bly_rb_bloom *f, bly_defrag_move move, void *ctx);
 
-/* ---- cuckoo filters -------------------------------------------------------------------------- */
+/* ---- cuckoo filters ------------------------------------------------------------------------- */
 
 /* A chain of sub-filters, tables of one-byte fingerprints. Every add stores a copy of the key's
  * fingerprint in a free slot of any sub-filter, or makes room in the newest one, or appends a
@@ -201,8 +187,8 @@ BLY_API bly_rb_bloom *bly_rb_bloom_defrag_handle(bly_rb_bloom *f, bly_defrag_mov
  *
  * Every sub-filter adds its own false positives: 16 of them have 16 times the false-positive rate
  * of one. A remove takes the first equal fingerprint, from the newest sub-filter on. With several
- * sub-filters that may be the fingerprint of another key, which is then missed, even if only keys
- * that were added are removed. RedisBloom does the same. (The kind scalable-cuckoo does not.) */
+ * sub-filters it may be that of another member, which is then missed. RedisBloom does the same; the
+ * kind scalable-cuckoo does not. */
 typedef struct bly_rb_cuckoo bly_rb_cuckoo;
 
 /* The parameters of a new cuckoo filter. */
@@ -220,14 +206,10 @@ typedef struct bly_rb_cuckoo_spec {
  * BLY_ENOMEM. */
 BLY_CHECKED bly_status bly_rb_cuckoo_create(const bly_rb_cuckoo_spec *spec, const bly_allocator *a,
                                             bly_rb_cuckoo **out);
-/* Destroys a filter. NULL does nothing. */
+/* Destroy, copy and compare cuckoo filters, as the functions for chains do. Errors: BLY_ENOMEM. */
 BLY_API void bly_rb_cuckoo_destroy(bly_rb_cuckoo *f);
-
-/* Makes an independent copy, in the same or another allocator.
- * Errors: BLY_ENOMEM. */
 BLY_CHECKED bly_status bly_rb_cuckoo_clone(const bly_rb_cuckoo *f, const bly_allocator *a,
                                            bly_rb_cuckoo **out);
-/* Returns true if two filters have the same numbers and the same slots. */
 BLY_API bool bly_rb_cuckoo_equal(const bly_rb_cuckoo *f, const bly_rb_cuckoo *g);
 
 /* Options of an add. */
@@ -237,27 +219,21 @@ typedef struct bly_rb_cuckoo_how {
 } bly_rb_cuckoo_how;
 
 /* Adds a copy of a key. `how` NULL: always, and without a limit. *added (may be NULL) is false only
- * if how->absent is set and the key seems to be present.
- * Errors: BLY_EFULL (no room, and another sub-filter is not allowed: expansion 0, or max_filters),
- * BLY_ETOOBIG (another one would have more than 2^45 slots), BLY_EGROWTH (or more than
- * bly_rb_cuckoo_limit_growth allows), BLY_ENOMEM. */
+ * if how->absent is set and the key seems to be present. Errors: BLY_EFULL (no room, and another
+ * sub-filter is not allowed: expansion 0, or max_filters), BLY_ETOOBIG (another one would have more
+ * than 2^45 slots), BLY_EGROWTH (or more than bly_rb_cuckoo_limit_growth allows), BLY_ENOMEM. */
 BLY_CHECKED bly_status bly_rb_cuckoo_add(bly_rb_cuckoo *f, const void *key, size_t len,
                                          const bly_rb_cuckoo_how *how, bool *added);
-
-/* Looks a key up.
- * Returns false if it seems to be absent; else true. */
+/* Returns false if a key seems to be absent; else true. */
 BLY_API bool bly_rb_cuckoo_contains(const bly_rb_cuckoo *f, const void *key, size_t len);
 /* Returns how many copies of a key there seem to be. */
 BLY_API uint64_t bly_rb_cuckoo_copies(const bly_rb_cuckoo *f, const void *key, size_t len);
 
-/* Adds a batch of keys, as bly_rb_bloom_add_many does. `how`, `added` and `result` may be NULL.
- * Errors: those of bly_rb_cuckoo_add. */
+/* Add or look up a batch of keys, as the functions for chains do. `how`, `added`, `result` and
+ * `found` may be NULL. Errors: those of bly_rb_cuckoo_add. */
 BLY_CHECKED bly_status bly_rb_cuckoo_add_many(bly_rb_cuckoo *f, const bly_bytes *keys, size_t n,
                                               const bly_rb_cuckoo_how *how, uint8_t *added,
                                               bly_batch_result *result);
-
-/* Looks a batch of keys up. `found` (may be NULL) receives one 0/1 byte per key.
- * Returns the number of keys that were found. */
 BLY_API size_t bly_rb_cuckoo_contains_many(const bly_rb_cuckoo *f, const bly_bytes *keys, size_t n,
                                            uint8_t *found);
 
@@ -270,7 +246,7 @@ BLY_API bool bly_rb_cuckoo_remove(bly_rb_cuckoo *f, const void *key, size_t len)
  * frees sub-filters that become empty, and resets the count of removes. Allocates nothing. */
 BLY_API void bly_rb_cuckoo_compact(bly_rb_cuckoo *f);
 
-/* The state of a cuckoo filter. */
+/* The state of a cuckoo filter, which bly_rb_cuckoo_get_info returns. */
 typedef struct bly_rb_cuckoo_info {
     uint64_t items;   /* copies stored */
     uint64_t deletes; /* removed since the last compaction */
@@ -281,15 +257,14 @@ typedef struct bly_rb_cuckoo_info {
     uint64_t memory;     /* bytes allocated */
     uint64_t data_bytes; /* bytes of all slots: where bly_rb_cuckoo_read ends */
 } bly_rb_cuckoo_info;
-/* Returns the state of a cuckoo filter. */
 BLY_API bly_rb_cuckoo_info bly_rb_cuckoo_get_info(const bly_rb_cuckoo *f);
 
-/* One sub-filter, in the order of the fields in an RDB file. */
+/* Sub-filter i, in the order of the fields in an RDB file; i is below bly_rb_cuckoo_info.filters.
+ */
 typedef struct bly_rb_sub {
     uint64_t buckets;
     bly_bytes slots; /* borrowed, until the filter changes or is destroyed */
 } bly_rb_sub;
-/* Returns sub-filter i, which must be below bly_rb_cuckoo_info.filters. */
 BLY_API bly_rb_sub bly_rb_cuckoo_sub(const bly_rb_cuckoo *f, uint64_t i);
 
 /* Write and read the header and the chunks of SCANDUMP and LOADCHUNK, as the functions of a chain
@@ -312,18 +287,13 @@ typedef struct bly_rb_cuckoo_fields {
     uint64_t bucket_size, max_iterations, expansion;
 } bly_rb_cuckoo_fields;
 
-/* Creates a cuckoo filter from the fields of an RDB file, as bly_rb_bloom_load does: continue with
- * bly_rb_cuckoo_load_sub and bly_rb_cuckoo_load_end. `a` may be NULL.
- * Errors: those of bly_rb_bloom_load. */
+/* Create a cuckoo filter from the fields of an RDB file, as bly_rb_bloom_load,
+ * bly_rb_bloom_load_link and bly_rb_bloom_load_end do. Below encoding 4 `buckets` of a sub-filter
+ * is ignored. Errors: those of bly_rb_bloom_load; BLY_ECORRUPT (also if sub-filters are missing, or
+ * there are more items than slots). */
 BLY_CHECKED bly_status bly_rb_cuckoo_load(const bly_rb_cuckoo_fields *fields, uint64_t max_bytes,
                                           const bly_allocator *a, bly_rb_cuckoo **out);
-
-/* Appends a sub-filter, and copies its slots. Below encoding 4 `buckets` is ignored.
- * Errors: BLY_ECORRUPT, BLY_ENOMEM. */
 BLY_CHECKED bly_status bly_rb_cuckoo_load_sub(bly_rb_cuckoo *f, const bly_rb_sub *sub);
-
-/* Completes a cuckoo filter.
- * Errors: BLY_ECORRUPT (sub-filters are missing, or there are more items than slots). */
 BLY_CHECKED bly_status bly_rb_cuckoo_load_end(bly_rb_cuckoo *f);
 
 /* Limits the bytes that another sub-filter may take, as bly_rb_bloom_limit_growth does. 0: 64 times

@@ -5,8 +5,8 @@
  * - native: a blocked filter, sbbf or split512, as in a file: all bits of a key are in 32 or 64
  *   adjacent bytes. It is divided into one or more strings ("shards") of at most 512 MiB, each with
  *   its own key and slot. Every string begins with a head of 128 bytes that identifies the filter
- *   (docs/format.md, section 22). Every command compares it: a filter that was deleted, evicted,
- *   replaced or created with other parameters is an error, never a wrong answer.
+ *   (docs/format.md, section 22). Every command compares it: a filter that was deleted, evicted or
+ *   replaced is an error, never a wrong answer.
  * - go-zero: the filter of the Go framework go-zero, to share one with programs that use it: 14
  *   bits, at murmur3(key, i) mod bits. It has no head. Both sides must use the same number of bits.
  *
@@ -23,7 +23,7 @@
 extern "C" {
 #endif
 
-/* ---- shape -------------------------------------------------------------------------------- */
+/* ---- shape ---------------------------------------------------------------------------------- */
 
 /* The form of a filter. */
 typedef enum bly_bitmap_form { BLY_BITMAP_NATIVE = 1, BLY_BITMAP_GOZERO = 2 } bly_bitmap_form;
@@ -65,11 +65,10 @@ typedef struct bly_bitmap_spec {
     bly_key_rule key_rule; /* what keys are made from; not for bly_bitmap_from_filter */
 } bly_bitmap_spec;
 
-/* Plans a new filter with a new stamp.
- * Errors: those of bly_plan; BLY_EKIND (a kind that is neither sbbf nor split512), BLY_EINVAL
- * (shard_bytes too small, or above BLY_BITMAP_MAX_BYTES; a custom hasher), BLY_ETOOBIG (more shards
- * than BLY_BITMAP_MAX_SHARDS or than blocks; or so few that one would exceed shard_bytes), BLY_EIO
- * (no random numbers). */
+/* Plans a new filter with a new stamp. Errors: those of bly_plan; BLY_EKIND (a kind that is neither
+ * sbbf nor split512), BLY_EINVAL (shard_bytes too small, or above BLY_BITMAP_MAX_BYTES; a custom
+ * hasher), BLY_ETOOBIG (more shards than BLY_BITMAP_MAX_SHARDS or than blocks; or so few that one
+ * would exceed shard_bytes), BLY_EIO (no random numbers). */
 BLY_CHECKED bly_status bly_bitmap_plan(const bly_bitmap_spec *spec, bly_bitmap *out);
 
 /* Plans the shape for a filter in memory, sbbf or split512, with a new stamp. Of `spec` (may be
@@ -109,8 +108,7 @@ BLY_API size_t bly_bitmap_key(const bly_bitmap *b, bly_bytes name, uint32_t shar
 /* Returns the slot of a key in a cluster, 0 .. 16383. */
 BLY_API unsigned bly_redis_slot(bly_bytes key);
 
-/* ---- commands ---------------------------------------------------------------------------------
- */
+/* ---- commands ------------------------------------------------------------------------------- */
 
 /* One command, ready to be sent. */
 typedef struct bly_bitmap_command {
@@ -121,6 +119,7 @@ typedef struct bly_bitmap_command {
     bly_bytes key;    /* the key that it works on */
     bool writes;
 } bly_bitmap_command;
+
 /* Frees a command of the functions below. NULL does nothing. */
 BLY_API void bly_bitmap_command_free(bly_bitmap_command *c);
 
@@ -131,17 +130,9 @@ BLY_API void bly_bitmap_command_free(bly_bitmap_command *c);
  * error that begins with OOM means that the server lacks memory for the shard or, for shard 0, for
  * the whole filter.
  *
- * The server does not enforce these rules:
- * - A client that did not create shard 0 takes the stamp from the head in the reply if the shapes
- *   are compatible. All other shards must have that stamp.
- * - Check `complete` before using the filter.
- * - If the reply to shard 0 is lost, plan again to get another stamp; do not send the same command
- *   again.
- * - Before creating another shard, check whether the filter has become complete: a shard that is
- *   missing then was lost with its keys.
- *
- * Errors: BLY_ENOMEM, BLY_EINVAL (no such shard; a name longer than 64 KiB), BLY_EUNSUPPORTED (a
- * filter of go-zero). */
+ * docs/format.md, section 22, has the rules that a client must follow, and that the server does not
+ * enforce: whose stamp holds, and what to do if a reply is lost. Errors: BLY_ENOMEM, BLY_EINVAL (no
+ * such shard; a name longer than 64 KiB), BLY_EUNSUPPORTED (a filter of go-zero). */
 BLY_CHECKED bly_status bly_bitmap_create(const bly_bitmap *b, bly_bytes name, uint32_t shard,
                                          uint64_t expire_at, bly_bitmap_command **out);
 BLY_CHECKED bly_status bly_bitmap_complete(const bly_bitmap *b, bly_bytes name,
@@ -153,15 +144,13 @@ BLY_CHECKED bly_status bly_bitmap_head_command(bly_bytes key, bly_bitmap_command
 
 /* Make the command that sets the expiry time of a shard (0 removes it), or that deletes it if it
  * belongs to this filter. The reply is 1 (bly_bitmap_drop: 0 if it did not belong to it), or an
- * error as for an add.
- * Errors: those of bly_bitmap_create. */
+ * error as for an add. Errors: those of bly_bitmap_create. */
 BLY_CHECKED bly_status bly_bitmap_expire(const bly_bitmap *b, bly_bytes name, uint32_t shard,
                                          uint64_t expire_at, bly_bitmap_command **out);
 BLY_CHECKED bly_status bly_bitmap_drop(const bly_bitmap *b, bly_bytes name, uint32_t shard,
                                        bly_bitmap_command **out);
 
-/* ---- batches ----------------------------------------------------------------------------------
- */
+/* ---- batches -------------------------------------------------------------------------------- */
 
 /* What a batch does. */
 typedef enum bly_bitmap_op { BLY_BITMAP_ADD = 1, BLY_BITMAP_CONTAINS = 2 } bly_bitmap_op;
@@ -174,13 +163,13 @@ typedef enum bly_answer {
                        same call, whose reply was lost, added it */
     BLY_UNKNOWN = 3 /* no answer */
 } bly_answer;
+
 /* A batch of keys, as commands. */
 typedef struct bly_bitmap_batch bly_bitmap_batch;
 
 /* Makes the commands for a batch of keys: sorted by shard, at most `most` keys (0: 512; at most
- * 65536) in a command. `keys` is not used after the call. With thousands of shards, finding their
- * keys takes a few dozen microseconds for each shard that occurs. The caller closes *out with
- * bly_bitmap_batch_close.
+ * 65536) in a command. `keys` is not used after the call. Finding the key of a shard takes a few
+ * dozen microseconds if there are thousands. The caller closes *out with bly_bitmap_batch_close.
  * Errors: BLY_ENOMEM, BLY_EINVAL (no such `what`; a name longer than 64 KiB), BLY_EKEY (the shape
  * has no working hasher). */
 BLY_CHECKED bly_status bly_bitmap_batch_open(const bly_bitmap *b, bly_bytes name,
@@ -193,8 +182,7 @@ BLY_API size_t bly_bitmap_batch_count(const bly_bitmap_batch *batch);
 /* Returns command i, valid until the batch is closed. */
 BLY_API const bly_bitmap_command *bly_bitmap_batch_command(const bly_bitmap_batch *batch, size_t i);
 
-/* ---- replies ----------------------------------------------------------------------------------
- */
+/* ---- replies -------------------------------------------------------------------------------- */
 
 /* A reply, of any client. */
 typedef struct bly_redis_value {
@@ -202,10 +190,11 @@ typedef struct bly_redis_value {
     int64_t integer;
     bly_bytes text; /* of BLY_REDIS_TEXT and BLY_REDIS_ERROR */
 } bly_redis_value;
+
 /* Converts a reply of bly_redis_command; valid as long as the reply. */
 BLY_API bly_redis_value bly_redis_reply_value(const bly_redis_reply *reply);
 
-/* What to do about a reply. */
+/* What to do about a reply: the result of bly_redis_classify. */
 typedef enum bly_redis_verdict {
     BLY_REDIS_DONE,      /* parse it */
     BLY_REDIS_NO_SCRIPT, /* nothing was done; send the text of the script */
@@ -214,17 +203,14 @@ typedef enum bly_redis_verdict {
     BLY_REDIS_LATER,     /* nothing was done; the server is starting or busy: try again */
     BLY_REDIS_REFUSED    /* nothing was done, and trying again does not help */
 } bly_redis_verdict;
-/* Returns what to do about a reply. */
 BLY_API bly_redis_verdict bly_redis_classify(const bly_redis_value *value);
 
-/* The node that MOVED or ASK names: "MOVED 3999 127.0.0.1:6381". */
+/* The node that a MOVED or ASK reply names: "MOVED 3999 127.0.0.1:6381". bly_redis_redirect_parse
+ * returns false if it names none. */
 typedef struct bly_redis_redirect {
     uint16_t slot, port;
     bly_bytes host; /* points into the reply, without a NUL; empty: the node that replied */
 } bly_redis_redirect;
-
-/* Parses a MOVED or ASK reply.
- * Returns false if it names no node. */
 BLY_API bool bly_redis_redirect_parse(const bly_redis_value *value, bly_redis_redirect *out);
 
 /* Tells what an error reply to a command above means. *why (may be NULL) receives the text, with
@@ -254,15 +240,13 @@ typedef struct bly_bitmap_head {
 } bly_bitmap_head;
 
 /* Parses the reply to bly_bitmap_head_command. `hasher` (may be NULL) is used only for a keyed
- * filter, which needs it. `why` may be NULL.
- * Errors: BLY_EMISSING (no such key), BLY_ECORRUPT (not a filter), BLY_EVERSION, BLY_EHASHER,
- * BLY_EKEY, BLY_EREFUSED. */
+ * filter, which needs it. `why` may be NULL. Errors: BLY_EMISSING (no such key), BLY_ECORRUPT (not
+ * a filter), BLY_EVERSION, BLY_EHASHER, BLY_EKEY, BLY_EREFUSED. */
 BLY_CHECKED bly_status bly_bitmap_head_parse(const bly_redis_value *value, const bly_hasher *hasher,
                                              bly_bitmap_head *out, bly_redis_reason *why);
 
 /* Parses the reply to bly_bitmap_create: the present head of the key. *made (may be NULL) tells
- * whether the key was created.
- * Errors: those of bly_bitmap_head_parse. */
+ * whether the key was created. Errors: those of bly_bitmap_head_parse. */
 BLY_CHECKED bly_status bly_bitmap_create_parse(const bly_redis_value *value,
                                                const bly_hasher *hasher, bool *made,
                                                bly_bitmap_head *out, bly_redis_reason *why);

@@ -33,10 +33,9 @@ typedef struct bly_redis_reason {
 } bly_redis_reason;
 
 /* Connects, authenticates and selects the database. `options` and `why` may be NULL; *why is filled
- * in on failure. The caller closes *out with bly_redis_close.
- * Errors: BLY_EIO (no connection), BLY_EINVAL (the server refused the password or the database; a
- * TLS file cannot be used; struct_size), BLY_EUNSUPPORTED (no hiredis, or TLS in a build without
- * it), BLY_ENOMEM. */
+ * in on failure. The caller closes *out with bly_redis_close. Errors: BLY_EIO (no connection),
+ * BLY_EINVAL (the server refused the password or the database; a TLS file cannot be used;
+ * struct_size), BLY_EUNSUPPORTED (no hiredis, or TLS in a build without it), BLY_ENOMEM. */
 BLY_CHECKED bly_status bly_redis_open(const bly_redis_url *url, const bly_redis_options *options,
                                       bly_redis_reason *why, bly_redis **out);
 /* Closes a connection. NULL does nothing. */

@@ -41,9 +41,8 @@ typedef struct bly_redis_url {
     char *block;   /* the memory that the pointers point into */
 } bly_redis_url;
 
-/* Parses an address. The caller frees *out with bly_redis_url_free.
- * Errors: BLY_EINVAL (*why, which may be NULL, is then a static sentence about the text),
- * BLY_ENOMEM. */
+/* Parses an address. The caller frees *out with bly_redis_url_free. Errors: BLY_EINVAL (*why, which
+ * may be NULL, is then a static sentence about the text), BLY_ENOMEM. */
 BLY_CHECKED bly_status bly_redis_url_parse(const char *text, const char **why, bly_redis_url *out);
 /* Frees the memory of an address; may be called twice. */
 BLY_API void bly_redis_url_free(bly_redis_url *url);
