@@ -4,9 +4,9 @@
 if(NOT BLOOMERY_MAN3)
   return()
 endif()
-find_package(Python3 COMPONENTS Interpreter QUIET)
+find_package(Python3 3.9 COMPONENTS Interpreter QUIET)
 if(NOT Python3_FOUND)
-  message(STATUS "No manual pages of functions: Python 3 was not found")
+  message(STATUS "No manual pages of functions: Python 3.9 or later was not found")
   return()
 endif()
 

@@ -99,6 +99,12 @@ PKG_CONFIG_PATH='' PKG_CONFIG_LIBDIR=/nonexistent cmake -S "$scratch/project" \
 "$scratch/usr/bin/bloomery" --version >/dev/null
 test -f "$scratch/usr/share/man/man1/bloomery-dedup.1"
 test -f "$scratch/usr/share/bash-completion/completions/bloomery"
+# So are those of the functions: man finds the page of a function that shares it with others, too.
+pages=$scratch/usr/share/man
+for name in bly_filter_add bly_filter_contains_hash bly_redis_filter_push; do
+    test -s "$pages/man3/$name.3" || fail "there is no manual page of $name"
+    ! command -v man >/dev/null || man -M "$pages" -w 3 "$name" >/dev/null || fail "man 3 $name finds no page"
+done
 
 # The module for Redis and Valkey, and the lines for their configuration.
 module=$libdir/bloomery/bloomery.so
@@ -153,6 +159,6 @@ if grep -q 'BLOOMERY_HARDENING:BOOL=ON' "$build/CMakeCache.txt" && [ "$(uname)" 
 fi
 
 # Nothing but our own headers, libraries, program, module and their descriptions.
-(cd "$scratch/usr" && find . -type f | grep -vE '/include/bloomery/|/libbloomery\.(a|so)|/bloomery/bloomery\.so$|/doc/bloomery/bloomery\.conf$|/pkgconfig/bloomery\.pc|/cmake/bloomery/|^\./bin/bloomery$|/man/man1/bloomery|/bash-completion/completions/bloomery$|/zsh/.*/_bloomery$|/vendor_completions\.d/bloomery\.fish$') &&
+(cd "$scratch/usr" && find . -type f | grep -vE '/include/bloomery/|/libbloomery\.(a|so)|/bloomery/bloomery\.so$|/doc/bloomery/bloomery\.conf$|/pkgconfig/bloomery\.pc|/cmake/bloomery/|^\./bin/bloomery$|/man/man1/bloomery|/man/man3/bly_|/bash-completion/completions/bloomery$|/zsh/.*/_bloomery$|/vendor_completions\.d/bloomery\.fish$') &&
     fail "the install holds files that do not belong in it"
 true

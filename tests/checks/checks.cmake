@@ -39,7 +39,11 @@ add_test(NAME checks_readme COMMAND ${here}/check_readme.sh $<TARGET_FILE_DIR:bl
 if(NOT Python3_FOUND)
   bloomery_skip(checks_layout "python3 is not installed")
   bloomery_skip(checks_function_count "python3 is not installed")
+  bloomery_skip(checks_reference "python3 is not installed")
 else()
+  # What scripts/reference writes: docs/reference, and manual pages.
+  add_test(NAME checks_reference COMMAND ${Python3_EXECUTABLE} ${here}/check_reference.py)
+  set_tests_properties(checks_reference PROPERTIES ENVIRONMENT "CC=${CMAKE_C_COMPILER}")
   add_test(NAME checks_function_count COMMAND ${Python3_EXECUTABLE} ${here}/check_function_count.py)
   if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|amd64|AMD64)$" AND CMAKE_SIZEOF_VOID_P EQUAL 8)
     add_test(NAME checks_layout COMMAND ${Python3_EXECUTABLE} ${here}/check_layout.py)
