@@ -1,16 +1,17 @@
-/* cache_guard.c - a guard against cache penetration, with Bloomery's module in Redis or Valkey.
+/* cache_guard.c - protects a database from requests for keys that do not exist (cache penetration),
+ * with Bloomery's module in Redis or Valkey.
  *
- *   cache_guard [PORT [KEY]]        a server on the loopback with bloomery.so loaded
+ *     cache_guard [PORT [KEY]]        a server on the loopback with bloomery.so loaded
+ *     cc cache_guard.c $(pkg-config --cflags --libs hiredis)
  *
- * A shop looks its products up in a cache and, when they are not there, in a database. Somebody
- * asks for products that do not exist: none of those is ever cached, so every request reaches the
- * database. A filter of the products that do exist, asked first, stops them.
+ * A shop looks products up in a cache and, if they are not there, in a database. An attacker
+ * requests products that do not exist: they are never cached, so every request reaches the
+ * database. A filter of the existing products is asked first, and rejects these requests.
  *
- * The one thing to get right is what happens when the filter itself is gone: evicted, expired, not
- * yet loaded, or its server down. BF.EXISTS then says 0, as if no product existed, and a guard that
- * trusts it turns every customer away. BLY.CHECK says nil ("cannot know"), and so does this guard:
- * only a plain "no" rejects a request. It fails open.
- */
+ * The filter itself may be missing: evicted, expired, not yet loaded, or its server is down.
+ * BF.EXISTS then returns 0, as if no product existed, and a guard that trusts it rejects every
+ * customer. BLY.CHECK returns nil ("unknown"). This guard rejects a request only after a plain
+ * "no": it fails open. */
 #include <hiredis/hiredis.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -27,7 +28,7 @@ typedef struct shop {
     unsigned served, rejected, unknown_product, cache_hits, database_reads, open;
 } shop;
 
-/* ---- the database: products 1 .. PRODUCTS, slow to ask ----------------------------------------
+/* ---- the database: products 1 .. PRODUCTS, slow to read ----------------------------------------
  */
 
 static bool database_has(shop *s, unsigned product) {
@@ -40,7 +41,7 @@ static bool database_has(shop *s, unsigned product) {
 
 typedef enum verdict { SURELY_ABSENT, PERHAPS_PRESENT, CANNOT_KNOW } verdict;
 
-/* An error or a lost connection, too, is no reason to turn anybody away. */
+/* After an error or a lost connection the answer is unknown, too. */
 static verdict guard(shop *s, unsigned product) {
     redisReply *r = redisCommand(s->redis, "BLY.CHECK %s product:%u", s->filter, product);
     verdict v = CANNOT_KNOW;
@@ -52,8 +53,8 @@ static verdict guard(shop *s, unsigned product) {
     return v;
 }
 
-/* Every product goes into the filter: at the start from the database, later whenever one is made.
- * A batch is one command and one round trip. */
+/* Adds every product to the filter: all of them at the start, later each new one. A batch is one
+ * command and one round trip. */
 static bool load_guard(shop *s) {
     redisReply *r = redisCommand(s->redis, "BLY.RESERVE %s KIND split512 CAPACITY %d ERROR 0.001",
                                  s->filter, PRODUCTS);
@@ -117,8 +118,8 @@ static void request(shop *s, unsigned product) {
 /* ---- the day ----------------------------------------------------------------------------------
  */
 
-/* One request in ten is a customer's, for one of 500 popular products; the rest are an attacker's,
- * for products that do not exist. */
+/* One request in ten is from a customer, for one of 500 popular products. The others are from an
+ * attacker, for products that do not exist. */
 static void day(shop *s, const char *what) {
     uint64_t state = 1;
     s->served = s->rejected = s->unknown_product = s->cache_hits = s->database_reads = s->open = 0;

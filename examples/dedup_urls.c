@@ -1,15 +1,15 @@
-/* dedup_urls.c - prints each line of a list of URLs the first time it comes up.
+/* dedup_urls.c - prints each line of a list of URLs the first time it occurs.
  *
  *     dedup_urls [-n KEYS] [-p RATE] [FILE]
+ *     cc dedup_urls.c $(pkg-config --cflags --libs bloomery)
  *
- * Lines keep their order and their bytes. A carriage return before the end of a line is printed
- * but does not count: "x" and "x\r" are the same URL. The last line may lack its newline and gets
- * one. A line may be of any length, and empty.
+ * Lines keep their order and their bytes. A carriage return at the end of a line is printed but not
+ * compared: "x" and "x\r" are the same URL. A missing newline at the end is added. A line may be
+ * empty or of any length.
  *
- * A repeat is never kept. A new URL is dropped by mistake at the rate asked (-p), as long as there
- * are no more distinct ones than planned for (-n); the report on standard error says what the rate
- * has become. It counts the filter's memory; beside it there is one buffer, as long as the longest
- * line and at least a megabyte.
+ * A repeat is never printed. A new URL is lost at the requested rate (-p), as long as there are no
+ * more distinct URLs than planned (-n). The report on standard error has the resulting rate and the
+ * memory of the filter. There is also one buffer, as long as the longest line and at least 1 MiB.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <bloomery/bloomery.h>
@@ -31,10 +31,10 @@ static const char usage[] =
     "  -n KEYS  distinct lines to plan for (as many as FILE has lines; 1000000 for a pipe)\n"
     "  -p RATE  how often a new line may be taken for an old one (0.001)\n";
 
-/* The lines of one batch lie one after the other in the buffer, from lines[0] to `end`. */
+/* The lines of one batch are adjacent in the buffer, from lines[0] to `end`. */
 typedef struct job {
     bly_filter *seen;
-    bly_bytes lines[BATCH]; /* without their ends */
+    bly_bytes lines[BATCH]; /* without line ends */
     uint8_t added[BATCH];
     size_t count;
     uint64_t read, kept;
@@ -47,7 +47,7 @@ static int complain(const char *what, const char *why) {
 
 /* ---- lines ---------------------------------------------------------------------------------- */
 
-/* Adds the batch and prints its new lines: neighbours in one piece. */
+/* Adds the batch and prints its new lines. Adjacent ones are written together. */
 static int finish_batch(job *j, const char *end) {
     bly_status status = bly_filter_add_many(j->seen, j->lines, j->count, j->added, NULL);
     if (status != BLY_OK)
@@ -77,8 +77,8 @@ static void take_line(job *j, const char *from, const char *end) {
     j->lines[j->count++] = (bly_bytes){from, size};
 }
 
-/* All whole lines of text[0..size), where the first `known` bytes have no newline among them.
- * *used is where the first line that is not whole begins. */
+/* Reads all complete lines of text[0..size), of which the first `known` bytes contain no newline.
+ * *used is the offset of the first incomplete line. */
 static int take_lines(job *j, const char *text, size_t known, size_t size, size_t *used) {
     const char *from = text, *look = text + known, *stop = text + size, *newline;
     int code = 0;
@@ -104,7 +104,8 @@ static ssize_t read_some(int fd, char *to, size_t size) {
     return n;
 }
 
-/* *buffer of *room bytes, of which one is kept free for a newline that the end may lack. */
+/* Reads all lines. *buffer has *room bytes; one is kept free for a newline that the input may lack.
+ */
 static int dedup(job *j, int fd, char **buffer, size_t *room) {
     size_t have = 0, used;
     ssize_t n;
@@ -135,7 +136,7 @@ static int dedup(job *j, int fd, char **buffer, size_t *room) {
     return code;
 }
 
-/* How many lines there are to come; 0 when there is none, or no way to tell, as for a pipe. */
+/* Returns how many lines follow; 0 if there are none or if it is unknown, as for a pipe. */
 static uint64_t count_lines(int fd, char *buffer, size_t room) {
     struct stat st;
     off_t start = lseek(fd, 0, SEEK_CUR);
@@ -168,7 +169,7 @@ static void report(const job *j) {
 }
 
 static int run(int fd, double keys, double rate) {
-    static job j; /* too big for some stacks */
+    static job j; /* too large for some stacks */
     size_t room = BLOCK;
     char *buffer = malloc(room);
     if (!buffer)
@@ -186,7 +187,7 @@ static int run(int fd, double keys, double rate) {
     return code;
 }
 
-/* 0 when `text` is no number. */
+/* Returns 0 if `text` is not a number. */
 static double number(const char *text) {
     char *end;
     double value = strtod(text, &end);

@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
-"""Writes examples/data/crawl.txt: the links a crawler might find on a few small sites, in order.
+"""Writes examples/data/crawl.txt: the links that a crawler might find on a few small sites, in order.
 
     python3 examples/make_crawl.py > examples/data/crawl.txt
 
-About half of the lines repeat an earlier one: menus and popular pages come up again and again, one
-in eight of them in another spelling.
-All hosts are under names reserved for examples (RFC 2606). The same bytes come out on every
-machine and every version of Python: the random numbers are our own.
+About half of the lines repeat an earlier one: menus and popular pages occur again and again, one in eight of
+them in another spelling. All hosts are under names reserved for examples (RFC 2606). The program has its own
+random numbers, so that every machine and every version of Python writes the same bytes.
 """
 import sys
 
@@ -67,7 +66,7 @@ def new_path(rnd):
 
 
 def respell(rnd, url):
-    """The same page, as another author would link to it."""
+    """The same page, in another spelling."""
     scheme, rest = url.split("://", 1)
     host, path = rest.split("/", 1)
     shape = rnd.below(6)
@@ -94,9 +93,9 @@ def crawl(rnd):
         elif kind < 18:
             url = respell(rnd, found[rnd.below(len(found))])
         elif kind < 30:
-            url = found[-1 - rnd.below(min(len(found), 300))]  # the pages linked just now
+            url = found[-1 - rnd.below(min(len(found), 300))]  # a page linked a moment ago
         elif kind < 49:
-            url = found[rnd.below(1 + rnd.below(len(found)))]  # the older, the more often
+            url = found[rnd.below(1 + rnd.below(len(found)))]  # older pages more often
         else:
             url = rnd.pick(SITES) + new_path(rnd)
         found.append(url)

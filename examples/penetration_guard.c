@@ -1,37 +1,37 @@
-/* penetration_guard.c - a guard against cache penetration on a plain Redis or Valkey: no module.
+/* penetration_guard.c - protects a database from requests for keys that do not exist (cache
+ * penetration), on a plain Redis or Valkey server.
  *
- *     penetration_guard [URL [SECONDS]]       redis://127.0.0.1:6379/shop:products, unless given
+ *     penetration_guard [URL [SECONDS]]       default: redis://127.0.0.1:6379/shop:products
  *     cc penetration_guard.c $(pkg-config --cflags --libs bloomery sqlite3)
  *
- * A shop looks its products up in a cache, and those that are not there in a database. Somebody
- * asks for products that do not exist: none of them is ever cached, so every request reaches the
- * database. A filter of the database's primary keys, asked first, stops them:
+ * A shop looks products up in a cache, and in a database if they are not there. An attacker
+ * requests products that do not exist: they are never cached, so every request reaches the
+ * database. A filter of the database's primary keys is asked first, and rejects these requests:
  *
- *     request --> filter --no--> turned away
- *                   | yes, or not known
+ *     request --> filter --no--> rejected
+ *                   | yes, or unknown
  *                   v
  *                 cache --hit--> the page
  *                   | miss
  *                   v
  *                 database --> the page, into the cache; or "no such product"
  *
- * Two things are to get right.
+ * Two rules make it safe.
  *
- * The filter may be gone: evicted, expired, its server down. That is no "no". All requests pass
- * then: it fails open, and the database works harder until the filter is back. "The guard" below
- * has what every program needs for that.
+ * A missing filter is not a "no". It may be evicted or expired, or its server may be down. All
+ * requests pass then (the guard fails open), and the database has more to do until the filter is
+ * back. "The guard" below has what every program needs for that.
  *
- * A filter that is not full yet would turn customers away. So it is filled before the guard is
- * switched on; and when customers are about, it is made in memory and sent: it appears on the
- * server when it is whole. A product that is made later is written to the database first and added
- * to the filter then, again and again if that fails; what came between is added once the new
- * filter is there.
+ * An incomplete filter would reject customers. So it is filled before the guard is switched on.
+ * While customers are served, a new one is built in memory and pushed, so that it appears on the
+ * server only when it is complete. A new product is first written to the database and then added to
+ * the filter, again if that fails; products written meanwhile are added once the new filter is in
+ * place.
  *
- * The program plays four days of the same requests, and more for so many seconds, in which you may
- * stop the server, start it, delete the filter or replace it. It compares every page with what
- * it must be, and ends with 1 if one was wrong, with 2 if it could not run. Its cached pages vanish
- * after a minute.
- */
+ * The program plays four days of the same requests, and further days for SECONDS, in which you may
+ * stop the server, start it, delete the filter or replace it. It compares every page with the right
+ * one. The exit status is 1 if one was wrong, and 2 if the program could not run. Its cached pages
+ * expire after a minute. */
 #define _POSIX_C_SOURCE 200809L
 #include <bloomery/bloomery.h>
 #include <bloomery/redis/filter.h>
@@ -48,17 +48,17 @@ enum { PATIENCE_MS = 500, REST_MS = 1000, NIGHT_MS = 200 };
 
 typedef struct guard {
     bly_redis_url url;
-    bly_redis_filter *filter; /* NULL: to be opened */
-    double rest;              /* until then nobody is asked */
-    bly_status status;        /* of the last attempt, and what it said */
+    bly_redis_filter *filter; /* NULL: not open */
+    double rest;              /* the server is not asked before this time */
+    bly_status status;        /* of the last attempt, and its reason */
     bly_redis_reason why;
 } guard;
 
 typedef struct shop {
     sqlite3 *database;
     sqlite3_stmt *find, *list;
-    bly_redis *cache;  /* NULL: to be opened */
-    double cache_rest; /* until then nobody is asked */
+    bly_redis *cache;  /* NULL: not open */
+    double cache_rest; /* the cache is not asked before this time */
     guard guard;
     bool guarded;
     unsigned days, wrong;
@@ -79,7 +79,7 @@ static double now(void) {
 }
 
 /* ---- the database -----------------------------------------------------------------------------
- * Every third number is a product's. Nobody can tell from an id whether it is. */
+ * Every third number is a product. An id does not tell whether it is one. */
 
 static bool exists(int id) {
     return id % 3 == 1 && id < 3 * PRODUCTS;
@@ -101,7 +101,7 @@ static void open_database(shop *s) {
     need(!bad, "the database", sqlite3_errstr(bad));
 }
 
-/* The page of a product; false: there is none. */
+/* Reads the page of a product. Returns false if there is none. */
 static bool database_read(shop *s, int id, char page[TEXT]) {
     s->database_reads++;
     (void)sqlite3_bind_int(s->find, 1, id);
@@ -112,7 +112,7 @@ static bool database_read(shop *s, int id, char page[TEXT]) {
     return found;
 }
 
-/* The next primary keys after *last, as the filter knows them: their decimal digits. */
+/* Reads the next primary keys after *last, as the filter contains them: as decimal digits. */
 static size_t next_keys(shop *s, int *last, char text[BATCH][TEXT], bly_bytes keys[BATCH]) {
     size_t n = 0;
     (void)sqlite3_bind_int(s->list, 1, *last);
@@ -127,11 +127,12 @@ static size_t next_keys(shop *s, int *last, char text[BATCH][TEXT], bly_bytes ke
 }
 
 /* ---- the guard --------------------------------------------------------------------------------
- * A handle that failed is closed, and opened anew after a rest. That is right for every failure: a
- * server that is away (BLY_EIO), a filter that is gone (BLY_EMISSING), a server that refuses. The
- * rest is for the requests: without it each of them would wait for a server that does not answer,
- * and with it one a second does. A filter that was replaced (BLY_EMISMATCH) is there, so it is
- * opened at once. A handle is for one thread; a server with many has one such guard in each. */
+ * A handle that failed is closed, and opened again after a pause. That is right for every failure:
+ * a server that is down (BLY_EIO), a filter that is missing (BLY_EMISSING), a server that refuses.
+ * The pause protects the requests: without it each of them would wait for a server that does not
+ * answer, with it only one per second does. A filter that was replaced (BLY_EMISMATCH) exists, so
+ * it is opened at once. A handle is for one thread: a server with many threads has one guard in
+ * each. */
 
 static bool guard_ready(guard *g) {
     static const bly_redis_filter_options hurry = {.struct_size = sizeof hurry,
@@ -146,7 +147,7 @@ static bool guard_ready(guard *g) {
     return g->filter != NULL;
 }
 
-/* BLY_NO is a sure "no". BLY_UNKNOWN: there is no filter to ask. */
+/* Returns BLY_NO for a certain "no", and BLY_UNKNOWN if there is no filter to ask. */
 static bly_answer guard_ask(guard *g, const char *key) {
     bly_answer answer;
     for (int attempt = 0; attempt < 2 && guard_ready(g); attempt++) {
@@ -162,7 +163,7 @@ static bly_answer guard_ask(guard *g, const char *key) {
 }
 
 /* ---- the cache --------------------------------------------------------------------------------
- * A cache that does not answer has nothing: the same rest, and the database. */
+ * A cache that does not answer counts as empty, with the same pause; the database is read. */
 
 static bly_status cache_open(shop *s, bly_redis_reason *why) {
     static const bly_redis_options hurry = {.struct_size = sizeof hurry,
@@ -172,7 +173,7 @@ static bly_status cache_open(shop *s, bly_redis_reason *why) {
     return bly_redis_open(&s->guard.url, &hurry, why, &s->cache);
 }
 
-/* NULL: no answer. */
+/* Returns the reply to a command; NULL if there is none. */
 static bly_redis_reply *cache_ask(shop *s, const char *const *words, size_t n) {
     bly_bytes args[8];
     bly_redis_reply *reply;
@@ -189,7 +190,7 @@ static bly_redis_reply *cache_ask(shop *s, const char *const *words, size_t n) {
     return NULL;
 }
 
-/* Every day begins with an empty cache: its pages have keys of their own. */
+/* Every day starts with an empty cache, since its pages have other keys. */
 static const char *cache_key(const shop *s, int id, char out[128]) {
     (void)snprintf(out, 128, "penetration_guard:%ld.%u:%d", (long)getpid(), s->days, id);
     return out;
@@ -217,7 +218,8 @@ static void cache_write(shop *s, int id, const char *page) {
 static const bly_bitmap_spec plan = {
     .struct_size = sizeof plan, .capacity = PRODUCTS, .fpr = 0.001};
 
-/* All products after *last, thousands in a round trip. false: the reason is the guard's. */
+/* Adds all products after *last, thousands per round trip. Returns false on failure; guard.why has
+ * the reason. */
 static bool add_products(shop *s, bly_redis_filter *f, int *last) {
     static char text[BATCH][TEXT];
     static bly_bytes keys[BATCH];
@@ -230,7 +232,7 @@ static bool add_products(shop *s, bly_redis_filter *f, int *last) {
     return status == BLY_OK;
 }
 
-/* Before the guard is switched on. */
+/* Creates and fills the filter before the guard is switched on. */
 static void load_filter(shop *s) {
     bly_redis_reason why;
     bly_redis_filter *f;
@@ -240,8 +242,8 @@ static void load_filter(shop *s) {
     need(add_products(s, f, &last), "filling the filter", s->guard.why.text);
 }
 
-/* While customers are about: the work of one process, not of each that has a guard. false: the
- * server is away again. */
+/* Replaces the filter while customers are served: the work of one process, not of every one that
+ * has a guard. Returns false if the server is down again. */
 static bool reload_filter(shop *s) {
     static char text[BATCH][TEXT];
     static bly_bytes keys[BATCH];
@@ -258,10 +260,10 @@ static bool reload_filter(shop *s) {
     if (status != BLY_OK)
         return false;
     s->guard.rest = 0;
-    return add_products(s, f, &last); /* made since it was read */
+    return add_products(s, f, &last); /* products written meanwhile */
 }
 
-/* What a server does that is short of memory. The guard's own handle knows nothing of it. */
+/* Does what a server does that is short of memory. The guard's handle does not know of it. */
 static bool evict_filter(shop *s) {
     bly_redis_filter *f;
     if (bly_redis_filter_open(&s->guard.url, NULL, NULL, &s->guard.why, &f) != BLY_OK)
@@ -273,7 +275,7 @@ static bool evict_filter(shop *s) {
 
 /* ---- a request ----------------------------------------------------------------------------- */
 
-/* Only a sure "no" turns somebody away. */
+/* Only a certain "no" rejects a request. */
 static bool may_pass(shop *s, int id) {
     char key[TEXT];
     (void)snprintf(key, sizeof key, "%d", id);
@@ -295,8 +297,8 @@ static void request(shop *s, int id) {
     s->wrong += strcmp(page, wanted) != 0;
 }
 
-/* One request in five is a customer's, for one of the popular products; the others are an
- * attacker's. */
+/* One request in five is from a customer, for one of the popular products. The others are from an
+ * attacker. */
 static void day(shop *s, const char *what) {
     uint64_t dice = 1;
     s->days++;
@@ -314,7 +316,7 @@ static void day(shop *s, const char *what) {
     (void)fflush(stdout);
 }
 
-/* More days, whatever becomes of the server. Who finds the filter gone makes it again. */
+/* Plays more days, whatever happens to the server. A missing filter is created again. */
 static void more_days(shop *s, double seconds) {
     for (double end = now() + seconds; now() < end && s->wrong == 0;) {
         day(s, "another day");

@@ -1,30 +1,31 @@
-/* shared_frontier.c - a crawl shared by any number of processes, on a plain Redis or Valkey.
+/* shared_frontier.c - a crawl that any number of processes share, on a plain Redis or Valkey
+ * server.
  *
- *     shared_frontier [-n PAGES] [-t SECONDS] [URL]      redis://127.0.0.1:6379/crawl, unless given
+ *     shared_frontier [-n PAGES] [-t SECONDS] [URL]      default: redis://127.0.0.1:6379/crawl
  *     cc shared_frontier.c $(pkg-config --cflags --libs bloomery)
  *
  * Start it twice, or on ten machines, with the same arguments: together they fetch every page of a
- * (made-up) site of so many pages, each page once. Each process prints the pages it has fetched.
- * Three keys are shared:
+ * made-up site of PAGES pages, each page once. Each process prints the pages that it has fetched.
+ * They share these keys:
  *
- *     KEY              a filter: every URL that was ever put into the frontier
- *     {KEY}:frontier   a list: what is to be fetched
- *     {KEY}:busy       a list: what somebody is fetching
+ *     KEY              a filter: every URL that was ever in the frontier
+ *     {KEY}:frontier   a list: URLs to fetch
+ *     {KEY}:busy       a list: URLs that a process is fetching
+ *     {KEY}:started    set by the process that adds the first page
  *
- * (and {KEY}:started, so that only one of them puts the first page in). The links of a page are
- * added to the filter in one round trip. Those that were new are put into the frontier: the server
- * tells exactly one process so, however many find the same link at once.
+ * The links of a page are added to the filter in one round trip. Those that are new are added to
+ * the frontier. If several processes find the same link at once, the server tells exactly one of
+ * them that it is new.
  *
- * Twice rather than never. When it cannot be known whether a link was new, because an answer was
- * lost on the way, it counts as new. A process that dies leaves its page in "busy"; when there is
- * nothing else to do for so many seconds (-t), somebody takes it over. The links of such a page may
- * be in the filter and yet not in the frontier, so all of them are put there. What a filter costs
- * remains: it takes a new page for an old one at the rate it was made for, here 1 in ten million.
+ * Twice rather than never. A link counts as new if a reply was lost and its answer is unknown. A
+ * process that dies leaves its page in "busy". When the frontier has been empty for SECONDS (-t),
+ * another process fetches that page again. Its links may be in the filter but not in the frontier,
+ * so all of them are added to the frontier. One loss remains: a new page is mistaken for an old one
+ * at the filter's false-positive rate, here 1 in ten million.
  *
- * The end. A page leaves "busy" after its links have entered the frontier, so the crawl is over
- * when both lists are empty at one moment. One script looks at both. The keys stay: who comes later
- * finds nothing to do. Another crawl has another KEY, or these four are deleted before.
- */
+ * The end. A page leaves "busy" after its links are in the frontier, so the crawl is over when both
+ * lists are empty at the same moment. One script reads both lengths. The keys stay: a process that
+ * is started later finds nothing to do. Use another KEY for another crawl, or delete these four. */
 #define _POSIX_C_SOURCE 200809L
 #include <bloomery/redis/filter.h>
 
@@ -81,7 +82,7 @@ static void pause_ms(long ms) {
     (void)nanosleep(&(struct timespec){.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000}, NULL);
 }
 
-/* Every command here may be repeated when its answer is lost: a page twice, at worst. */
+/* Sends a command, again if its reply is lost: at worst a page is fetched twice. */
 static bly_redis_reply *ask(crawl *c, const char *const *words, size_t n) {
     bly_bytes args[LINKS + 8];
     bly_redis_reason why = {"no connection"};
@@ -112,7 +113,8 @@ static void tell(crawl *c, const char *const *words, size_t n) {
     bly_redis_reply_free(ask(c, words, n));
 }
 
-/* Moves a page from the end of a list to the beginning of "busy". false: there is none. */
+/* Moves a page from the end of a list to the start of "busy". Returns false if the list is empty.
+ */
 static bool take(crawl *c, const char *list, char url[TEXT]) {
     bly_redis_reply *reply = ask(c, (const char *[]){"RPOPLPUSH", list, c->busy}, 3);
     bool taken = bly_redis_reply_type(reply) == BLY_REDIS_TEXT;
@@ -132,7 +134,7 @@ static bool over(crawl *c) {
 
 /* ---- the crawl ----------------------------------------------------------------------------- */
 
-/* `again`: somebody else has begun with this page. */
+/* Fetches a page and shares its links. `again`: another process has started with this page. */
 static void crawl_page(crawl *c, const char *url, bool again) {
     char links[LINKS][TEXT];
     bly_bytes keys[LINKS];
@@ -144,7 +146,7 @@ static void crawl_page(crawl *c, const char *url, bool again) {
     for (size_t i = 0; i < n; i++)
         keys[i] = (bly_bytes){links[i], strlen(links[i])};
     bly_status status = bly_redis_filter_add_many(c->seen, keys, n, BLY_YES, answers, &tally);
-    /* Without a filter everything would be new for ever. */
+    /* Without a filter every link would always be new. */
     need(status == BLY_OK || status == BLY_EIO, "the filter", bly_redis_filter_error(c->seen));
     for (size_t i = 0; i < n; i++)
         if (answers[i] == BLY_YES || again)
@@ -182,7 +184,7 @@ static void work(crawl *c) {
     }
 }
 
-/* Everybody puts the first page into the filter, one of them into the frontier. */
+/* Every process adds the first page to the filter; one of them adds it to the frontier. */
 static void start(crawl *c) {
     static const char once[] = "if redis.call('SETNX', KEYS[1], 1) == 1 then "
                                "redis.call('LPUSH', KEYS[2], ARGV[1]) end return 1";

@@ -23,7 +23,7 @@ set(BLOOMERY_MEDIUM_TESTS checks_format checks_headers checks_run_test cli_build
 set(BLOOMERY_SCALAR_TESTS kinds_counting kinds_files kinds_golden kinds_hybrid kinds_hybrid_set_operations
   kinds_kinds kinds_layered kinds_layered_bytes kinds_multilayer kinds_multilayer_bytes kinds_programs
   kinds_ribbon kinds_set_operations kinds_sizes kinds_store kinds_threads kinds_window kinds_window_bytes)
-set(BLOOMERY_THREADS_TESTS kinds_build kinds_golden kinds_layered_front kinds_store kinds_threads
+set(BLOOMERY_THREADS_TESTS examples_threads kinds_build kinds_golden kinds_layered_front kinds_store kinds_threads
   unit_builder unit_kernels)
 set(BLOOMERY_BARE_TESTS cli_fold cli_gathered_keys cli_hash cli_help cli_info cli_man cli_no_hiredis cli_no_idn2
   cli_plan cli_types kinds_files kinds_golden kinds_store lists_list lists_list_marks lists_list_read lists_url

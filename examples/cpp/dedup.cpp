@@ -1,14 +1,15 @@
-/* dedup.cpp - prints every line of standard input the first time it occurs. About one new line in
- * 100,000 is mistaken for a repeat and missing.
+/* dedup.cpp - prints every line of standard input the first time it occurs. One new line in 100,000
+ * is mistaken for a repeat and lost.
  *
- *     dedup [FILE]      with FILE: also remembers the lines between runs
+ *     dedup [FILE]      FILE stores the lines between runs
+ *     c++ -std=c++17 dedup.cpp $(pkg-config --cflags --libs bloomery)
  */
 #include <bloomery/bloomery.hpp>
 #include <cerrno>
 #include <iostream>
 #include <string>
 
-/* Loads the lines of earlier runs, or begins with none. */
+/* Loads the lines of earlier runs, or starts with an empty filter. */
 static bloomery::filter open_state(const char *file) {
     const bloomery::spec empty(BLY_SCALABLE, 1000000, 1e-5); /* grows beyond a million lines */
     if (!file)

@@ -69,6 +69,14 @@ cc $flags "$scratch/main.c" -o "$scratch/static" $($pc --cflags bloomery) "$libd
     $($pc --libs --static bloomery | sed 's/-lbloomery//')
 "$scratch/static"
 
+# The examples that need nothing else are compiled as their comments say.
+for name in threads batches mapping keyed allocator; do
+    # shellcheck disable=SC2046,SC2086
+    cc $flags -std=c11 -Wall -Wextra -Wpedantic -Wconversion -Werror "$root/examples/$name.c" -o "$scratch/example" \
+        $($pc --cflags --libs bloomery) -pthread
+done
+"$scratch/example" >/dev/null # allocator
+
 mkdir "$scratch/project"
 cp "$scratch/main.c" "$scratch/project/"
 cat >"$scratch/project/CMakeLists.txt" <<'C'

@@ -1,0 +1,61 @@
+/* keyed.c - a filter for untrusted keys: nobody without its secret key can search for false
+ * positives (SECURITY.md says what that protects from).
+ *
+ *     cc -std=c11 keyed.c $(pkg-config --cflags --libs bloomery) && ./a.out FILE
+ *
+ * It saves a filter to FILE, and opens it with its key, with another one, and without a key. The
+ * file contains an id of the key, never the key: store the 16 bytes elsewhere. The library must
+ * have libsodium.
+ */
+#include <bloomery/bloomery.h>
+#include <stdio.h>
+
+static bly_status save(const bly_hasher *hasher, const char *path) {
+    bly_filter *f;
+    bly_spec spec = bly_spec_for(BLY_SBBF, 1000, 0.01);
+    spec.hasher = *hasher;
+    bly_status status = bly_filter_create(&spec, &f);
+    if (status == BLY_OK)
+        status = bly_filter_add(f, "alice", 5, NULL);
+    if (status == BLY_OK)
+        status = bly_filter_save(f, path);
+    bly_filter_destroy(f);
+    return status;
+}
+
+static void open_and_ask(const char *what, const char *path, const bly_hasher *hasher,
+                         uint32_t flags) {
+    bly_filter *f;
+    const bly_open_options options = {
+        .struct_size = sizeof options, .hasher = hasher, .flags = flags};
+    const bly_status status = bly_filter_load(path, &options, &f);
+    if (status == BLY_OK)
+        printf("%s: alice %s, mallory %s\n", what,
+               bly_filter_contains(f, "alice", 5) ? "maybe" : "no",
+               bly_filter_contains(f, "mallory", 7) ? "maybe" : "no");
+    else
+        printf("%s: %s\n", what, bly_strerror(status));
+    bly_filter_destroy(f);
+}
+
+int main(int argc, char **argv) {
+    uint8_t key[2][16];
+    bly_hasher hasher[2];
+    bly_status status = argc == 2 ? BLY_OK : BLY_EINVAL;
+    for (int i = 0; i < 2 && status == BLY_OK; i++) {
+        status = bly_random_key(key[i]);
+        if (status == BLY_OK)
+            status = bly_hasher_keyed(&hasher[i], key[i]);
+    }
+    if (status == BLY_OK)
+        status = save(&hasher[0], argv[1]);
+    if (status != BLY_OK) {
+        fprintf(stderr, "keyed: %s\n", bly_strerror(status));
+        return status == BLY_EHASHER ? 77 : 2; /* 77: a library without libsodium */
+    }
+    open_and_ask("its key", argv[1], &hasher[0], 0);
+    open_and_ask("another key", argv[1], &hasher[1], 0);
+    open_and_ask("no key", argv[1], NULL, 0);
+    open_and_ask("BLY_OPEN_WITHOUT_KEY", argv[1], NULL, BLY_OPEN_WITHOUT_KEY);
+    return 0;
+}

@@ -1,0 +1,63 @@
+/* mapping.c - several processes use one filter file in place.
+ *
+ *     cc -std=c11 mapping.c $(pkg-config --cflags --libs bloomery) && ./a.out FILE
+ *
+ * It saves a filter to FILE, and starts processes that map it. A map is opened in microseconds
+ * whatever its size, and its pages are in memory once for all processes. To change the list, save
+ * a new filter to the same path: processes that have mapped the old one keep it until they open
+ * the path again.
+ */
+#define _POSIX_C_SOURCE 200809L
+#include <bloomery/bloomery.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { PROCESSES = 3, KEYS = 10000 };
+
+static bly_bytes key_of(unsigned i, char text[32]) {
+    return (bly_bytes){text, (size_t)snprintf(text, 32, "user:%u", i)};
+}
+
+static bly_status save(const char *path) {
+    char text[32];
+    bly_filter *f;
+    bly_status status = bly_filter_new(KEYS, 0.001, &f);
+    for (unsigned i = 0; i < KEYS && status == BLY_OK; i++)
+        status = bly_filter_add(f, key_of(i, text).data, key_of(i, text).size, NULL);
+    if (status == BLY_OK)
+        status = bly_filter_save(f, path); /* atomically: nobody finds half a file */
+    bly_filter_destroy(f);
+    return status;
+}
+
+/* Returns how many keys are missing. BLY_OPEN_VERIFY (bly_open_options) would check the body too:
+ * use it for files from elsewhere. */
+static unsigned look_up_all(const char *path) {
+    char text[32];
+    bly_map *map;
+    unsigned missing = 0;
+    if (bly_map_open(path, NULL, &map) != BLY_OK)
+        return KEYS;
+    for (unsigned i = 0; i < KEYS; i++)
+        missing +=
+            !bly_filter_contains(bly_map_filter(map), key_of(i, text).data, key_of(i, text).size);
+    bly_map_close(map);
+    return missing;
+}
+
+int main(int argc, char **argv) {
+    int good = 0, code;
+    const bly_status status = argc == 2 ? save(argv[1]) : BLY_EINVAL;
+    if (status != BLY_OK) {
+        fprintf(stderr, "mapping: %s\n", bly_strerror(status));
+        return 2;
+    }
+    for (int i = 0; i < PROCESSES; i++)
+        if (fork() == 0)
+            _exit(look_up_all(argv[1]) == 0 ? 0 : 1);
+    while (wait(&code) > 0)
+        good += code == 0;
+    printf("%d of %d processes found all %d keys\n", good, PROCESSES, KEYS);
+    return good == PROCESSES ? 0 : 1;
+}
