@@ -1,5 +1,5 @@
-/* keyed.c - a filter for untrusted keys: nobody without its secret key can search for false
- * positives (SECURITY.md says what that protects from).
+/* keyed.c - a filter for untrusted keys: without its secret key an attacker cannot search for
+ * false positives (SECURITY.md says what that protects from).
  *
  *     cc -std=c11 keyed.c $(pkg-config --cflags --libs bloomery) && ./a.out FILE
  *

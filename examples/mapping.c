@@ -26,7 +26,7 @@ static bly_status save(const char *path) {
     for (unsigned i = 0; i < KEYS && status == BLY_OK; i++)
         status = bly_filter_add(f, key_of(i, text).data, key_of(i, text).size, NULL);
     if (status == BLY_OK)
-        status = bly_filter_save(f, path); /* atomically: nobody finds half a file */
+        status = bly_filter_save(f, path); /* atomically: no process finds half a file */
     bly_filter_destroy(f);
     return status;
 }

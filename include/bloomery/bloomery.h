@@ -1,4 +1,4 @@
-/* bloomery.h - the library: filters of every kind, sizing, building. Include this.
+/* bloomery.h - the header to include: filters of every kind, sizing, building.
  *
  * Opt-in headers:
  *   <bloomery/list.h>           typed lists: domains, IP blocks, e-mail addresses, URLs and more

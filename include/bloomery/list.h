@@ -178,9 +178,9 @@ typedef struct bly_list_result {
 } bly_list_result;
 
 /* Checks one line, as `bloomery check` does. *out points into the text and the reader, until the
- * reader's next use. A list that records no rule is treated as one of lines. In such a list, and in
- * one of records, a line that ends in a carriage return is looked up with and without it, one
- * lookup more than bly_list_info says. Errors: BLY_ENOMEM. */
+ * reader's next use. A list with neither a recorded rule nor marks is treated as one of lines. In
+ * such a list, and in one of records, a line that ends in a carriage return is looked up with and
+ * without it, one lookup more than bly_list_info says. Errors: BLY_ENOMEM. */
 BLY_CHECKED bly_status bly_list_check(const bly_list *l, bly_list_reader *r, const void *text,
                                       size_t len, bly_list_result *out);
 

@@ -57,7 +57,8 @@ BLY_CHECKED bly_status bly_plan(bly_kind kind, uint64_t keys, double fpr, uint32
 BLY_CHECKED bly_status bly_plan_counting(uint64_t keys, double fpr, uint32_t counter_bits,
                                          unsigned hash_bits, bly_geometry *out);
 
-/* Returns the blocked kind that suits a rate: sbbf down to 0.4%, split512 to 0.1%, bb2x512 below. */
+/* Returns the blocked kind that suits a rate: sbbf down to 0.4%, split512 to 0.1%, bb2x512 below.
+ */
 BLY_API bly_kind bly_plan_kind(double fpr);
 
 /* Checks that a filter can have this geometry. The functions below need one that passes.

@@ -186,8 +186,8 @@ namespace detail {
 using key_list = std::initializer_list<std::string_view>;
 
 /* Passes a contiguous range of keys or hashes to call(items, n, offset of the first), keys in
- * blocks on the stack. Stops at the first failure. The blocks are long because prefetching starts
- * anew in each. */
+ * blocks on the stack. Stops at the first failure. The blocks are long because each
+ * of them starts prefetching again. */
 template <class Range, class Call> bly_status for_blocks(const Range &range, Call call) {
     using item = element<Range>;
     const item *const items = std::data(range);
