@@ -6,7 +6,7 @@
  *
  * A shop looks products up in a cache and, if they are not there, in a database. An attacker
  * requests products that do not exist: they are never cached, so every request reaches the
- * database. A filter of the existing products is asked first, and rejects these requests.
+ * database. A filter of the existing products is looked up first, and rejects these requests.
  *
  * The filter itself may be missing: evicted, expired, not yet loaded, or its server is down.
  * BF.EXISTS then returns 0, as if no product existed, and a guard that trusts it rejects every

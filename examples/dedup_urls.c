@@ -29,7 +29,7 @@ static const char usage[] =
     "Prints the lines of FILE (or of standard input) that were not there before.\n"
     "A carriage return at the end of a line is printed, but makes no difference.\n"
     "  -n KEYS  distinct lines to plan for (as many as FILE has lines; 1000000 for a pipe)\n"
-    "  -p RATE  how often a new line may be taken for an old one (0.001)\n";
+    "  -p RATE  how often a new line may be mistaken for a repeat (0.001)\n";
 
 /* The lines of one batch are adjacent in the buffer, from lines[0] to `end`. */
 typedef struct job {
@@ -158,7 +158,7 @@ static void report(const job *j) {
     bly_filter_get_info(j->seen, &s);
     (void)fprintf(stderr,
                   "read     %llu lines\nkept     %llu\ndropped  %llu\n"
-                  "memory   %llu bytes (%s, planned for %llu keys)\nrate     %g asked, %.2g now\n",
+                  "memory   %llu bytes (%s, planned for %llu keys)\nrate     %g requested, %.2g current\n",
                   (unsigned long long)j->read, (unsigned long long)j->kept,
                   (unsigned long long)(j->read - j->kept), (unsigned long long)s.bytes,
                   bly_kind_name(s.kind), (unsigned long long)s.capacity, s.requested_fpr,

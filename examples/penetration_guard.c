@@ -6,7 +6,7 @@
  *
  * A shop looks products up in a cache, and in a database if they are not there. An attacker
  * requests products that do not exist: they are never cached, so every request reaches the
- * database. A filter of the database's primary keys is asked first, and rejects these requests:
+ * database. A filter of the database's primary keys is looked up first, and rejects these requests:
  *
  *     request --> filter --no--> rejected
  *                   | yes, or unknown
@@ -49,7 +49,7 @@ enum { PATIENCE_MS = 500, REST_MS = 1000, NIGHT_MS = 200 };
 typedef struct guard {
     bly_redis_url url;
     bly_redis_filter *filter; /* NULL: not open */
-    double rest;              /* the server is not asked before this time */
+    double rest;              /* no request to the server before this time */
     bly_status status;        /* of the last attempt, and its reason */
     bly_redis_reason why;
 } guard;
@@ -58,7 +58,7 @@ typedef struct shop {
     sqlite3 *database;
     sqlite3_stmt *find, *list;
     bly_redis *cache;  /* NULL: not open */
-    double cache_rest; /* the cache is not asked before this time */
+    double cache_rest; /* no request to the cache before this time */
     guard guard;
     bool guarded;
     unsigned days, wrong;
@@ -336,7 +336,7 @@ int main(int argc, char **argv) {
     need(cache_open(&s, &why) == BLY_OK, "no server", why.text);
     open_database(&s);
 
-    printf("%-20s %8s %12s %11s %15s %16s %10s\n", "", "served", "turned away", "cache hits",
+    printf("%-20s %8s %12s %11s %15s %16s %10s\n", "", "served", "rejected", "cache hits",
            "database reads", "false positives", "unchecked");
     day(&s, "without a guard");
     load_filter(&s);

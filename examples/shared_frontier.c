@@ -20,7 +20,7 @@
  * Twice rather than never. A link counts as new if a reply was lost and its answer is unknown. A
  * process that dies leaves its page in "busy". When the frontier has been empty for SECONDS (-t),
  * another process fetches that page again. Its links may be in the filter but not in the frontier,
- * so all of them are added to the frontier. One loss remains: a new page is mistaken for an old one
+ * so all of them are added to the frontier. One loss remains: a new page is mistaken for a known one
  * at the filter's false-positive rate, here 1 in ten million.
  *
  * The end. A page leaves "busy" after its links are in the frontier, so the crawl is over when both
@@ -239,7 +239,7 @@ int main(int argc, char **argv) {
     if (c.fetched == 0)
         (void)fprintf(stderr,
                       "nothing was left to fetch: the crawl of this key is over. "
-                      "To begin anew take another key, or delete %.*s, %s, %s and %s\n",
+                      "To start again, use another key, or delete %.*s, %s, %s and %s\n",
                       (int)c.url.key.size, (const char *)c.url.key.data, c.started, c.frontier,
                       c.busy);
     bly_redis_filter_close(c.seen);

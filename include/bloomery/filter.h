@@ -1,7 +1,7 @@
 /* filter.h - filters: one handle for every kind.
  *
  *     bly_filter *seen;
- *     bly_status status = bly_filter_new(1000000, 0.001, &seen);     a million keys, 0.1%
+ *     bly_status status = bly_filter_new(1000000, 0.001, &seen); // a million keys, 0.1%
  *     if (status == BLY_OK)
  *         status = bly_filter_add(seen, "key", 3, NULL);
  *     bool maybe = status == BLY_OK && bly_filter_contains(seen, "key", 3);
