@@ -285,8 +285,8 @@ static void test_go_zero_scripts(void **state) {
         assert_int_equal(c->args[4].size, sizeof three_keys / sizeof *three_keys * 14 * 4);
         bly_bitmap_gozero_offsets(20000000, "u:17", 4, at);
         for (unsigned i = 0; i < BLY_BITMAP_HASHES; i++, packed += 4)
-            assert_int_equal(at[i], packed[0] | packed[1] << 8 | packed[2] << 16 |
-                                        (uint32_t)packed[3] << 24);
+            assert_int_equal(at[i], (uint32_t)packed[0] | (uint32_t)packed[1] << 8 |
+                                        (uint32_t)packed[2] << 16 | (uint32_t)packed[3] << 24);
         bly_bitmap_batch_close(batch);
     }
 }

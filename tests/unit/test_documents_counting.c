@@ -102,7 +102,7 @@ static void test_counter_overflow(void **state) {
 static void test_variable_length_counters(void **state) {
     (void)state;
     bly_filter *f = created(BLY_MULTILAYER), *fixed = created(BLY_COUNTING);
-    assert_true(blyt_info(f).bytes < 0.55 * (double)blyt_info(fixed).bytes);
+    assert_true((double)blyt_info(f).bytes < 0.55 * (double)blyt_info(fixed).bytes);
     assert_in_range(found_after_removal(f), 0, 50);
     bly_filter_clear(f);
     add_copies(f, 1, 1000);
