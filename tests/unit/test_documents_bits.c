@@ -129,8 +129,8 @@ static void test_double_hashing(void **state) {
     }
 }
 
-/* An even b becomes b + m, which is odd if m is, and a multiple of m away. (a + i*b never wraps.)
- */
+/* An even b becomes b + m. That is odd if m is odd, and has the same remainder modulo m. (a + i*b
+ * is far below 2^64, so it never wraps around.) */
 static bly_hash words_001(void *m, const void *key, size_t len) {
     const uint64_t h = fnv1_64(key, len), b = h >> 32;
     return (bly_hash){h & UINT32_MAX, b % 2 == 1 ? b : b + *(const uint64_t *)m};
@@ -162,18 +162,18 @@ static bool never_wraps_003(bly_bytes key, uint64_t m, unsigned k) {
     return (h & UINT32_MAX) + (k - 1) * (h >> 32) <= UINT32_MAX;
 }
 
-/* 003: the sum wraps around at 2^32, which ours does not. Where m is a power of two that makes no
- * difference; elsewhere keys have the same bits if their sums stay below 2^32. */
+/* 003: the sum wraps around at 2^32, ours at 2^64. If m is a power of two, that makes no
+ * difference. Otherwise keys have the same bits if their sums stay below 2^32. */
 static void test_bits_of_003(void **state) {
     (void)state;
     assert_in_range(compare_bits(words_003, positions_003, 1 << 20, 7, has_odd_step_001), 900,
                     1100);
     assert_in_range(compare_bits(words_003, positions_003, 958507, 7, never_wraps_003), 130, 200);
-    /* Two keys in twelve: also those whose sums wrap around in every step. */
+    /* Keys whose sums wrap around in every step have equal steps, too: together two in twelve. */
     assert_in_range(count_may_be_textbook(positions_003, 958507, 7, 2000), 260, 410);
 }
 
-/* 004: (h ^ i) * prime is a sequence of equal steps for a few keys only. */
+/* 004: the steps of (h ^ i) * prime are equal for about a quarter of the keys. */
 static void test_bits_of_004(void **state) {
     (void)state;
     assert_in_range(count_may_be_textbook(positions_004, 958507, 7, 2000), 0, 600);
