@@ -260,6 +260,9 @@ def main():
         sys.exit(str(error))
     build = os.path.abspath(sys.argv[1])
     os.environ.setdefault("BLOOMERY_MODULE", os.path.join(build, "lib", "bloomery.so"))
+    here = os.path.join(build, "servers", "redis-server")  # the build's link to it, where the system has none
+    if os.path.exists(here):
+        os.environ.setdefault("BLOOMERY_SERVER", here)
     place = Place(build)
     try:
         for name in names:
