@@ -1,4 +1,4 @@
-/* bench.c - Bloomery beside libbloom and beside the machine's own limit; see bench.h. */
+/* bench.c - compares Bloomery with libbloom and with the machine's limits; see bench.h. */
 #include "bench.h"
 
 #include <stdlib.h>
@@ -59,13 +59,13 @@ static void measure_counting(const options *opt) {
 static void measure_rates(const options *opt) {
     static const bly_kind kinds[] = {BLY_SBBF,   BLY_SPLIT512, BLY_BB2X512, BLY_CLASSIC,
                                      BLY_CUCKOO, BLY_WINDOW,   BLY_FUSE,    BLY_RIBBON};
-    static const double asked[] = {0.01, 0.001, 0.0001};
+    static const double requested[] = {0.01, 0.001, 0.0001};
     report_rates_open(opt);
     if (!opt->rates)
         return;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        for (size_t j = 0; j < sizeof asked / sizeof *asked; j++) {
-            rate r = rate_measure(kinds[i], asked[j], opt->expected_hits);
+        for (size_t j = 0; j < sizeof requested / sizeof *requested; j++) {
+            rate r = rate_measure(kinds[i], requested[j], opt->expected_hits);
             report_rate(&r);
         }
 }

@@ -1,28 +1,28 @@
-/* bench.h - what the parts of the benchmark share. docs/benchmarks.md says what is measured and
- * why so.
+/* bench.h - shared declarations of the benchmark. docs/benchmarks.md describes what is measured
+ * and why.
  *
- *   keys.c      deterministic keys, a chunk at a time
- *   limit.c     what the machine can do: random cache lines, and the bare hash
- *   pair.c      two threads that start together
- *   calm.c      whether other work disturbs them
- *   rivals.c    the filters, and each operation on a chunk of keys
+ *   keys.c      generates keys, one chunk at a time
+ *   limit.c     the machine's limits: random cache lines, and the bare hash
+ *   pair.c      runs an operation on two threads
+ *   calm.c      detects other load on the processors
+ *   rivals.c    the filters compared, and each operation on a chunk of keys
  *   figures.c   medians
- *   measure.c   rounds: every rival does every operation once, on the same chunks
- *   family.c    the other kinds beside the fastest one
- *   builds.c    how building grows with the number of keys
- *   counting.c  the kinds that count, beside each other
+ *   measure.c   rounds: every filter does every operation once, on the same chunks
+ *   family.c    the other kinds, compared with sbbf
+ *   builds.c    build time by number of keys
+ *   counting.c  the kinds that support removal or counts, compared with each other
  *   rates.c     false-positive rates and bits per key
  *   report.c    tables, ratios, targets, JSON
- *   report_counting.c  the same for the kinds that count
+ *   report_counting.c  the same for counting.c
  *   options.c   the command line
- *   bench.c     all of it in order
+ *   bench.c     main(): runs everything in order
  */
 #ifndef BENCH_H
 #define BENCH_H
 
 #include <bloomery/bloomery.h>
 
-#include <bloom.h> /* libbloom's */
+#include <bloom.h> /* libbloom */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -30,14 +30,14 @@
 #include <stdio.h>
 
 enum {
-    CHUNK = 262144, /* keys timed at a time */
-    WARM_UPS = 4,   /* at most, before each measurement */
+    CHUNK = 262144, /* keys in one measurement */
+    WARM_UPS = 4,   /* maximum before a measurement */
     BATCH = 4096,   /* keys in one batched call */
     MAX_ROUNDS = 99,
-    MAX_LIST = 8, /* values in a list on the command line */
+    MAX_LIST = 8, /* values of one list on the command line */
     MAX_RIVALS = MAX_LIST + 2,
-    MAX_SAMPLES = 4096, /* chunks of one operation that are remembered */
-    MIN_KEY = 8,        /* more than WARM_UPS, by which keys are cut */
+    MAX_SAMPLES = 4096, /* measurements kept per operation */
+    MIN_KEY = 8,        /* exceeds WARM_UPS: warming up cuts up to WARM_UPS bytes off a key */
     MAX_KEY = 4096
 };
 
@@ -47,50 +47,50 @@ typedef struct options {
     uint64_t n[MAX_LIST];
     double p[MAX_LIST];
     size_t len[MAX_LIST];
-    bly_kind kinds[MAX_LIST]; /* measured besides the planned layout */
+    bly_kind kinds[MAX_LIST]; /* measured in addition to the planned layout */
     size_t n_count, p_count, len_count, kind_count;
     unsigned rounds;
-    uint64_t work;        /* keys each operation deals with in a round, at least */
-    double expected_hits; /* false positives to expect when measuring a rate */
+    uint64_t work;        /* minimum number of keys per operation and round */
+    double expected_hits; /* false positives expected when measuring a rate */
     bool rates;
     bool settings;        /* measure the settings above */
-    uint64_t family_keys; /* in the filters of the other kinds; 0: leave them out */
-    bool counting;        /* nothing but the kinds that count */
-    bool builds;          /* measure building, from 1M to 40M keys */
+    uint64_t family_keys; /* in the filters of the other kinds; 0: skip them */
+    bool counting;        /* measure only what counting.c measures */
+    bool builds;          /* measure build times from 1M to 40M keys */
     const char *json;
 } options;
 
-/* Exits on --help and on a mistake. */
+/* Exits on --help and on invalid arguments. */
 options options_parse(int argc, char **argv);
 
 /* ---- bench.c --------------------------------------------------------------------------------- */
 
-/* Everything computed goes in here and is printed at the end, so that nothing is optimised away. */
+/* Adds a computed value to the checksum, so that the compiler cannot optimise the work away. */
 void fold(uint64_t value);
-/* For what must hold or the figures mean nothing; exits with status 1. */
+/* Exits with status 1 if `truth` is false: the measurements would be meaningless. */
 void must(bool truth, const char *what);
 
 /* ---- keys.c ---------------------------------------------------------------------------------- */
 
 typedef struct keyset {
-    size_t len;      /* of every key */
-    uint8_t *bytes;  /* the keys, one after another */
-    bly_bytes *keys; /* CHUNK of them */
+    size_t len;      /* bytes of every key */
+    uint8_t *bytes;  /* the keys, without gaps */
+    bly_bytes *keys; /* CHUNK keys */
 } keyset;
 
-/* Where the numbers of keys that are never added begin, and of those that only warm a filter. */
+/* First numbers of the non-members, and of the keys that are looked up only to warm a filter. */
 #define MISS_KEYS (UINT64_C(1) << 40)
 #define WARM_KEYS (UINT64_C(1) << 41)
 
 keyset keys_open(size_t len);
-/* The n <= CHUNK keys numbered from `first`; different numbers make different keys. */
+/* Generates the keys with the numbers `first` to first + n - 1, n <= CHUNK. They are distinct. */
 void keys_make(const keyset *set, uint64_t first, size_t n);
-/* The n keys from `keys` on, which are some of a set's, become that long: without their last bytes
- * they are keys of their own, in the same memory; with set->len bytes they are themselves again. */
+/* Sets the length of n keys of a set. A shortened key is another key in the same memory; with
+ * set->len bytes it is the original again. */
 void keys_cut(bly_bytes *keys, size_t len, size_t n);
-/* Makes the n keys numbered from `first`, a batch at a time, and hands each batch to `work` while
- * it is still in a near cache, as what a program has just read is. Returns the seconds `work` took;
- * the sum of what it returned is added to *sum. */
+/* Generates the keys with the numbers `first` to first + n - 1, one batch at a time, and passes
+ * each batch to `work` while it is still in a near cache, like data that a program has just read.
+ * Returns the seconds spent in `work` and adds its results to *sum. */
 typedef uint64_t keys_fn(void *context, const bly_bytes *keys, size_t n);
 double keys_spend(const keyset *set, uint64_t first, uint64_t n, keys_fn *work, void *context,
                   uint64_t *sum);
@@ -101,53 +101,54 @@ void keys_close(keyset *set);
 typedef struct arena {
     void *at;
     uint64_t bytes;
-    uint64_t state; /* of the random sequence, so that no two calls read the same lines */
+    uint64_t state; /* of the random sequence: every call reads other lines */
 } arena;
 
-arena arena_open(uint64_t bytes); /* huge pages, touched */
+arena arena_open(uint64_t bytes); /* huge pages, all touched */
 void arena_close(arena *a);
-/* Reads random lines of the first `bytes` bytes. */
+/* Reads random cache lines of the first `bytes` bytes. */
 uint64_t limit_lines(arena *a, uint64_t bytes, size_t reads);
 uint64_t limit_hash(const bly_bytes *keys, size_t n);
 double seconds_now(void);
 
 /* ---- pair.c ---------------------------------------------------------------------------------- */
 
-/* Adds to, or queries, a filter in batches, and returns how many keys were new, or found; or does
- * something else with keys, without a filter. */
+/* An operation on n keys: a batched add (returns the number of new keys), a batched lookup (returns
+ * the number found), or one without a filter. */
 typedef uint64_t batch_fn(bly_filter *f, const bly_bytes *keys, size_t n);
 
 void pair_open(void);      /* starts the second thread */
-int pair_processors(void); /* that this process may use */
-void pair_ready(void);     /* wakes it: it spins until pair_rest, so that waking is not timed */
+int pair_processors(void); /* number of processors that this process may use */
+void pair_ready(void);     /* wakes the thread, which spins until pair_rest: waking is not timed */
 void pair_rest(void);      /* sends it to sleep */
-/* fn over n keys, half in each thread. */
+/* Runs fn over n keys on both threads, which take batches from one queue. Returns the sum. */
 uint64_t pair_run(batch_fn *fn, bly_filter *f, const bly_bytes *keys, size_t n);
 void pair_close(void);
 
 /* ---- calm.c ---------------------------------------------------------------------------------- */
 
 void calm_open(void);
-/* Whether this thread's processor, or both threads' after pair_ready, have nothing else to do. */
+/* True if no other load is noticed on this thread's processor; with `pair`, which needs pair_ready,
+ * on both threads' processors. */
 bool calm_now(bool pair);
-void calm_count(bool was_calm); /* one measurement more */
-double calm_share(void);        /* of all measurements */
+void calm_count(bool was_calm); /* counts one measurement */
+double calm_share(void);        /* share of calm measurements */
 
 /* ---- rivals.c -------------------------------------------------------------------------------- */
 
 typedef enum op {
-    LIMIT,      /* random lines at this filter's footprint */
-    HASH,       /* bare XXH3 of the keys */
-    HASH_PAIR,  /* the same, two threads: what two of them do on this machine just now */
-    ADD_MANY,   /* batched, exclusive */
+    LIMIT,      /* L: random cache lines from as much memory as the filter has */
+    HASH,       /* H: bare XXH3 of the keys */
+    HASH_PAIR,  /* H on two threads: what two threads can reach on this machine */
+    ADD_MANY,   /* batched adds, exclusive filter */
     ADD_ONE,    /* one call per key */
-    ADD_SHARED, /* batched, a shared filter, one thread */
-    ADD_PAIR,   /* the same, two threads */
-    MISS_MANY,  /* queries for keys that are not in it */
+    ADD_SHARED, /* batched adds, shared filter, one thread */
+    ADD_PAIR,   /* the same on two threads */
+    MISS_MANY,  /* lookups of non-members */
     MISS_ONE,
     MISS_SHARED,
     MISS_PAIR,
-    HIT_LIMIT, /* lines and hash again, beside queries for keys that are in it */
+    HIT_LIMIT, /* L and H again, measured beside lookups of members */
     HIT_HASH,
     HIT_MANY,
     HIT_ONE,
@@ -157,43 +158,43 @@ typedef enum op {
 /* ---- figures.c ------------------------------------------------------------------------------- */
 
 typedef struct summary {
-    double median, low, high; /* low and high: nine tenths lie above, below */
+    double median, low, high; /* low, high: 10th and 90th percentile */
 } summary;
 
 /* 1 <= n <= MAX_SAMPLES */
 summary summarise(const double *values, size_t n);
 
-/* Of the values that were measured calmly; of all where those are fewer than FEW. */
-enum { FEW = 8 };
+/* Summarises the values measured without other load; all values if fewer than MIN_CALM are left. */
+enum { MIN_CALM = 8 };
 summary summarise_calm(const double *values, const bool *calm, size_t n);
 
 typedef struct rival {
     const char *name;
     bly_kind kind; /* BLY_KIND_NONE: libbloom */
-    uint32_t ops;  /* a bit for each operation it takes part in */
+    uint32_t ops;  /* one bit for each operation that is measured */
     uint64_t bytes;
-    bly_filter *many, *one, *shared, *pair; /* NULL for operations it takes no part in */
+    bly_filter *many, *one, *shared, *pair; /* NULL if no measured operation needs it */
     struct bloom peer;
-    double ns[OPS][MAX_SAMPLES]; /* per key, a chunk each, over all rounds */
+    double ns[OPS][MAX_SAMPLES]; /* per key; one value per chunk, over all rounds */
     bool calm[OPS][MAX_SAMPLES];
     size_t taken[OPS];
 } rival;
 
-/* Fresh filters, touched, for n keys at rate p. */
+/* Creates filters for n keys at rate p, with all memory touched. */
 void rival_open(rival *r, uint64_t n, double p);
 void rival_clear(rival *r);
 void rival_close(rival *r);
-/* All of its filters hold the same bits. */
+/* True if all its filters have the same bits. */
 bool rival_agrees(const rival *r);
-/* What an operation is done with: the keys of a chunk as they lie in memory, for batches; and a
- * place to make the same ones as they come, for single calls. */
+/* The keys of one measurement: `stored` has all of them in memory, for batches; `fresh` is space to
+ * generate the same keys again just before single calls use them. */
 typedef struct chunk {
-    const keyset *pile, *hand;
-    uint64_t first; /* the number of the first key */
+    const keyset *stored, *fresh;
+    uint64_t first; /* number of the first key */
     size_t n;
 } chunk;
 
-/* Does one operation, and takes its time. */
+/* Does one operation and records its time. */
 void rival_run(rival *r, op what, arena *lines, const chunk *keys);
 
 /* ---- measure.c ------------------------------------------------------------------------------- */
@@ -202,7 +203,7 @@ typedef struct setting {
     uint64_t n;
     double p;
     size_t len;
-    rival rivals[MAX_RIVALS]; /* the planned layout first; libbloom, where it fits, last */
+    rival rivals[MAX_RIVALS]; /* first the planned layout; last libbloom, if it supports n */
     size_t count;
     bool has_peer;
 } setting;
@@ -211,16 +212,16 @@ void measure(setting *s, const options *opt);
 
 /* ---- family.c -------------------------------------------------------------------------------- */
 
-enum { FAMILY = 6 }; /* kinds, of which the first is what the others are compared with */
+enum { FAMILY = 6 }; /* kinds; the others are compared with the first */
 
 typedef enum family_op { FAMILY_ADD, FAMILY_MISS, FAMILY_HIT, FAMILY_OPS } family_op;
 
 typedef struct member {
     bly_kind kind;
     bly_filter *filter;
-    bly_builder *builder; /* of a kind that is built, while it collects keys */
+    bly_builder *builder; /* of a built kind, while it collects keys */
     uint64_t bytes;
-    double ns_in_all; /* that filling took in this round */
+    double fill_ns; /* total time of filling in this round */
     double ns[FAMILY_OPS][MAX_SAMPLES];
     bool calm[FAMILY_OPS][MAX_SAMPLES];
     size_t taken[FAMILY_OPS];
@@ -231,7 +232,7 @@ typedef struct family {
     double p;
     unsigned rounds;
     member members[FAMILY];
-    double built_over[FAMILY][MAX_ROUNDS]; /* filling over the first one's, a round each */
+    double fill_ratio[FAMILY][MAX_ROUNDS]; /* fill_ns over that of the first kind, per round */
 } family;
 
 void family_measure(family *f, const options *opt);
@@ -251,8 +252,8 @@ void builds_measure(builds *b, const options *opt);
 
 /* ---- counting.c ------------------------------------------------------------------------------ */
 
-/* The first is what the others are compared with, and the last, which cannot count, what the front
- * of `layered` is compared with. */
+/* The others are compared with the first. The last, sbbf, supports neither removal nor counts; it
+ * is what `layered` is compared with. */
 enum { COUNTERS = 7, ZIPFS = 3 };
 
 typedef enum counter_op {
@@ -265,24 +266,24 @@ typedef enum counter_op {
 
 typedef struct counter {
     bly_kind kind;
-    const char *form;  /* which of the six */
-    const char *alone; /* what it can do that the others cannot */
+    const char *form;     /* which of the six forms of docs/choosing.md */
+    const char *strength; /* what the other kinds cannot do */
     bly_filter *filter;
     uint64_t bytes;
-    uint64_t strangers, mistaken; /* keys asked that were never added, and how many seemed to be */
+    uint64_t non_members, false_positives; /* lookups of non-members, and how many were found */
     double ns[COUNTER_OPS][MAX_SAMPLES];
     size_t taken[COUNTER_OPS];
 } counter;
 
-/* Every key added as often as its rank says, all of them removed again. */
+/* Results with repeated keys: each key is added as often as its rank says, then all are removed. */
 typedef struct zipf {
     bly_kind kind;
     double exponent;
-    uint64_t adds, most; /* in all, and of the most frequent key */
-    uint64_t bytes;      /* when all are in */
-    double exact;        /* the share of keys whose copies were told exactly */
-    double stuck;        /* the share of counters that never came back to 0 */
-    double left;         /* the share of keys that seem to be there in the end */
+    uint64_t adds, most; /* number of adds, and of those of the most frequent key */
+    uint64_t bytes;      /* after all adds */
+    double exact;        /* share of keys with an exact count */
+    double stuck;        /* share of counters that did not return to 0 */
+    double left;         /* share of keys still found after all removals */
 } zipf;
 
 enum { ZIPF_KINDS = 4 };
@@ -303,13 +304,13 @@ enum { RATE_KEYS = 1000000 };
 
 typedef struct rate {
     bly_kind kind;
-    double asked;
+    double requested;
     double measured;
-    double error; /* the standard error of measured / asked */
+    double error; /* standard error of measured / requested */
     double bits_per_key;
 } rate;
 
-rate rate_measure(bly_kind kind, double asked, double expected_hits);
+rate rate_measure(bly_kind kind, double requested, double expected_hits);
 
 /* ---- report.c -------------------------------------------------------------------------------- */
 
@@ -321,16 +322,16 @@ void report_rates_open(const options *opt);
 void report_rate(const rate *r);
 void report_counting(const counting *c);
 
-/* Into the file of --json, if there is one: as printf; "name": value, or null for what was not
- * measured, with `comma` before it; what comes before an element of a list; the list before ended,
- * and another begun. */
+/* Output to the file of --json, if that option was given. json() is like printf. json_number()
+ * writes `comma` and "name": value, or null for NAN (not measured). json_element() begins an
+ * element of a list. json_list() ends the current list and begins another. */
 __attribute__((format(printf, 1, 2))) void json(const char *format, ...);
 void json_number(const char *comma, const char *name, double value);
 void json_element(void);
 void json_list(const char *name);
-/* "ok" or "MISS", counted. */
+/* Returns "ok" or "MISS" and counts it. */
 const char *verdict(bool met);
-/* The checksum, and how many targets were met. */
+/* Prints the checksum and how many targets were met. */
 void report_close(uint64_t checksum);
 
 #endif

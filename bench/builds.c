@@ -1,11 +1,11 @@
-/* How the time to build a filter from all its keys grows with their number: per key it should not.
- * One thread; hashing and collecting the keys are in it. */
+/* Build time of the built kinds by number of keys; the time per key should not grow. One thread;
+ * includes hashing and collecting the keys. */
 #include "bench.h"
 
 static const uint64_t sizes[BUILD_SIZES] = {1000000, 4000000, 10000000, 40000000};
 static const bly_kind kinds[BUILD_KINDS] = {BLY_FUSE, BLY_RIBBON};
 
-/* Seconds, the making of keys left out. */
+/* Seconds, without generating the keys. */
 static double build(bly_kind kind, uint64_t keys, const keyset *set) {
     const bly_build_options alone = {.struct_size = sizeof alone, .threads = 1};
     bly_spec spec = bly_spec_for(kind, keys, 0.01);

@@ -1,10 +1,10 @@
-/* Filters in the caller's bytes beside LevelDB's built-in Bloom filter: space at the same measured
- * false-positive rate, and time per key. docs/benchmarks.md says what is measured.
+/* Compares filters in the caller's bytes with LevelDB's built-in Bloom filter: space at the same
+ * measured false-positive rate, and time per key. docs/benchmarks.md describes what is measured.
  *
  * Both build the same blocks of n random keys of 16 bytes. LevelDB's policy has 10 bits per key,
- * its usual setting. In each round each of the two does each operation once on all blocks, and the
- * medians of the rounds count. Non-members are other keys in every round, so that no branch
- * predictor can learn the answers. */
+ * its usual setting. In each round each of the two does each operation once on all blocks; the
+ * medians of the rounds count. Non-members differ in every round, so no branch predictor can learn
+ * the answers. */
 #include <bloomery/bytes.h>
 #include <bloomery/hash.h>
 
@@ -41,7 +41,7 @@ size_t size_for(size_t n, double rate) {
     return size;
 }
 
-/* Random keys, one after the other. */
+/* Random keys, contiguous in memory. */
 class keys {
   public:
     explicit keys(size_t count) : bytes(count * KEY), ours(count), theirs(count), hashes(count) {
@@ -100,7 +100,7 @@ void build_leveldb(blocks &b) {
     }
 }
 
-/* With `with_size` the size is computed for every block, as by a program that does not keep it. */
+/* With `with_size` the size is computed for every block, as in a program that does not store it. */
 void build_ours(blocks &b, bool with_size) {
     for (size_t i = 0; i < b.count(); i++) {
         size_t size = with_size ? size_for(b.n, b.rate) : b.size;
@@ -117,29 +117,29 @@ size_t build(blocks &b, side who, bool with_size) {
     return 0;
 }
 
-/* How many of the keys seem to be there, each looked up in one block. */
-size_t look_up(blocks &b, side who, const keys &asked) {
+/* Looks up each key in one block; returns the number found. */
+size_t look_up(blocks &b, side who, const keys &some) {
     size_t hits = 0;
     for (size_t i = 0; i < b.count(); i++)
         for (size_t j = i * b.n; j < (i + 1) * b.n; j++)
             hits += who == LEVELDB
-                        ? b.policy->KeyMayMatch(asked.theirs[j], b.leveldb[i])
-                        : bly_buffer_contains(b.buffer(i), b.size, asked.ours[j].data, KEY);
+                        ? b.policy->KeyMayMatch(some.theirs[j], b.leveldb[i])
+                        : bly_buffer_contains(b.buffer(i), b.size, some.ours[j].data, KEY);
     return hits;
 }
 
-size_t look_up_hashed(blocks &b, const keys &asked) {
+size_t look_up_hashed(blocks &b, const keys &some) {
     size_t hits = 0;
     for (size_t i = 0; i < b.count(); i++)
         for (size_t j = i * b.n; j < (i + 1) * b.n; j++)
-            hits += bly_buffer_contains_hash(b.buffer(i), b.size, asked.hashes[j]);
+            hits += bly_buffer_contains_hash(b.buffer(i), b.size, some.hashes[j]);
     return hits;
 }
 
-size_t look_up_many(blocks &b, const keys &asked) {
+size_t look_up_many(blocks &b, const keys &some) {
     size_t hits = 0;
     for (size_t i = 0; i < b.count(); i++)
-        hits += bly_buffer_contains_many(b.buffer(i), b.size, &asked.ours[i * b.n], b.n, nullptr);
+        hits += bly_buffer_contains_many(b.buffer(i), b.size, &some.ours[i * b.n], b.n, nullptr);
     return hits;
 }
 
@@ -159,7 +159,7 @@ size_t run(blocks &b, side who, operation what) {
     }
 }
 
-/* Share of non-members that are found, over many blocks. */
+/* Measures the false-positive rates over many blocks. */
 std::array<double, SIDES> measure_rates(size_t n, double requested) {
     std::array<double, SIDES> hits{};
     double lookups = 0;
@@ -189,8 +189,8 @@ times measure_times(size_t n) {
         b.members.renew();
         b.others.renew();
         for (int what = 0; what < OPERATIONS; what++) {
-            for (int turn = 0; turn < SIDES; turn++) {
-                side who = static_cast<side>((static_cast<size_t>(turn) + round) % SIDES);
+            for (int i = 0; i < SIDES; i++) {
+                side who = static_cast<side>((static_cast<size_t>(i) + round) % SIDES);
                 auto start = std::chrono::steady_clock::now();
                 size_t hits = run(b, who, static_cast<operation>(what));
                 std::chrono::duration<double, std::nano> spent =
@@ -214,7 +214,7 @@ double bits_per_key(size_t bytes, size_t n) {
     return 8 * static_cast<double>(bytes) / static_cast<double>(n);
 }
 
-/* Planned for 1%, and planned for the rate that LevelDB was measured at. */
+/* Compares sizes at 1% and at LevelDB's measured rate. */
 void compare_space(size_t n) {
     std::string filter;
     keys some(n);
@@ -230,7 +230,7 @@ void compare_space(size_t n) {
                 bits_per_key(theirs, n), 100 * first[LEVELDB]);
     std::printf("       | ours at 1%%        | %5zu | %6.3f | %.3f%% |\n", ours,
                 bits_per_key(ours, n), 100 * first[OURS]);
-    std::printf("       | ours at its rate  | %5zu | %6.3f | %.3f%% | %.3f of LevelDB's %s\n", same,
+    std::printf("       | ours, same rate   | %5zu | %6.3f | %.3f%% | %.3f of LevelDB's %s\n", same,
                 bits_per_key(same, n), 100 * second[OURS], ratio,
                 ratio <= MAX_BITS_RATIO ? "ok" : "MISS");
 }

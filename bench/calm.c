@@ -1,25 +1,25 @@
-/* Whether a processor is ours alone.
+/* Detects other load on the processors.
  *
- * On a shared machine it is not: two virtual processors may be the halves of one core, and the
- * other half someone else's. Then what computes takes half as long again, and what waits for memory
- * hardly longer, so that even a ratio of neighbours in time says more about the neighbours on the
- * core. So a small piece of arithmetic that leaves a core little room for others is timed before
- * and after everything that is measured. Where either took a fifth longer than it did at best on
- * one processor, the measurement was disturbed, and is left out unless there are hardly any others.
- * (Waiting for a calm moment to begin would favour what needs one processor over what needs two.)
+ * On a shared machine a virtual processor may be one half of a core whose other half runs another
+ * program. Then computation takes up to half as long again, and waiting for memory hardly longer.
+ * Even a ratio of two measurements right after each other depends on that load. Therefore a short
+ * piece of arithmetic that uses most of a core is timed before and after each measurement. If
+ * either took 20% longer than the fastest run on one processor, the measurement was disturbed and
+ * is dropped, unless too few would be left. (Waiting for a calm moment instead would favour
+ * operations on one processor over those on two.)
  */
 #include "bench.h"
 
 enum {
-    STEPS = 50000, /* of the arithmetic: some 50 us */
-    FIRST = 2000   /* timings from which the quickest is known to begin with */
+    STEPS = 50000, /* of the arithmetic: about 50 us */
+    FIRST = 2000   /* timings at the start, to find the fastest */
 };
 
 #define SLACK 1.2
 
-static double quickest;
+static double fastest;
 static uint64_t calm, all;
-static volatile uint64_t sink; /* not the checksum: how often this is timed depends on others */
+static volatile uint64_t sink; /* not part of the checksum: the number of timings varies */
 
 static uint64_t arithmetic(bly_filter *unused, const bly_bytes *keys, size_t n) {
     uint64_t a = n, b = n + 1, c = n + 2, d = n + 3;
@@ -35,7 +35,7 @@ static uint64_t arithmetic(bly_filter *unused, const bly_bytes *keys, size_t n) 
 }
 
 static double timed(bool pair) {
-    static const bly_bytes none[2 * BATCH]; /* a batch for each thread */
+    static const bly_bytes none[2 * BATCH]; /* one batch per thread */
     double start = seconds_now();
     uint64_t result =
         pair ? pair_run(arithmetic, NULL, none, 2 * (size_t)BATCH) : arithmetic(NULL, none, BATCH);
@@ -45,19 +45,19 @@ static double timed(bool pair) {
 }
 
 void calm_open(void) {
-    quickest = timed(false);
+    fastest = timed(false);
     for (int i = 0; i < FIRST; i++) {
         double took = timed(false);
-        if (took < quickest)
-            quickest = took;
+        if (took < fastest)
+            fastest = took;
     }
 }
 
 bool calm_now(bool pair) {
     double took = timed(pair);
-    if (!pair && took < quickest)
-        quickest = took;
-    return took < SLACK * quickest;
+    if (!pair && took < fastest)
+        fastest = took;
+    return took < SLACK * fastest;
 }
 
 void calm_count(bool was_calm) {

@@ -1,11 +1,10 @@
-/* The kinds that count, beside each other on one set of keys: the six forms, in the order in which
- * docs/choosing.md tells of them, and sbbf, which cannot count.
+/* Compares the kinds that support removal or counts on one set of keys: the six forms in the order
+ * of docs/choosing.md, and sbbf, which supports neither.
  *
- * First every key once, as a set: adds one kind after the other, removes of a tenth of the keys
- * (which are then added again), and queries in turns, chunk by chunk, so that what counts is the
- * ratio to the first kind's time on the same chunk. Then as a multiset: the key of rank r as often
- * as C / r^s, at least once, with five copies of a key on average; what that costs, whether the
- * copies are told right, and what is left when all are removed again.
+ * First as a set, with every key once: each kind is filled, a tenth of the keys is removed and
+ * added again, and lookups take turns chunk by chunk, so that ratios compare times on the same
+ * chunk. Then as a multiset: the key of rank r has C / r^s copies, at least one, and five copies on
+ * average. Measured are the space, the share of exact counts, and what is left after all removals.
  */
 #include "bench.h"
 
@@ -15,17 +14,18 @@
 
 static const struct {
     bly_kind kind;
-    const char *form, *alone;
+    const char *form, *strength;
 } kinds[] = {
-    {BLY_COUNTING, "1 fixed width", "gives a classic filter of its keys; the simplest to port"},
-    {BLY_MULTILAYER, "2 variable length", "half of form 1; never full, hardly ever stuck"},
-    {BLY_LAYERED, "3 layered", "its front is an sbbf file that others map while keys leave"},
-    {BLY_OVERLAY, "4 subtraction", "over a filter that cannot change; removing strangers is safe"},
-    {BLY_COUNTS, "5 probabilistic", "counts to billions in a byte, ages, never full"},
-    {BLY_HYBRID, "6 hybrid", "exact counts of any size, nothing stuck"},
+    {BLY_COUNTING, "1 fixed width", "converts to a classic filter; the simplest to port"},
+    {BLY_MULTILAYER, "2 variable length",
+     "half the space of form 1; never full, few stuck counters"},
+    {BLY_LAYERED, "3 layered", "its front is an sbbf file; others can map it during removals"},
+    {BLY_OVERLAY, "4 subtraction", "over a read-only filter; removing non-members is safe"},
+    {BLY_COUNTS, "5 probabilistic", "counts to billions in one byte, ages, never full"},
+    {BLY_HYBRID, "6 hybrid", "exact counts of any size, no stuck counters"},
     {BLY_SBBF, "none", "(for comparison)"},
 };
-_Static_assert(sizeof kinds / sizeof *kinds == COUNTERS, "bench.h says how many there are");
+_Static_assert(sizeof kinds / sizeof *kinds == COUNTERS, "COUNTERS is the number of kinds");
 
 static const double exponents[ZIPFS] = {0.8, 1.0, 1.2};
 static const bly_kind zipf_kinds[ZIPF_KINDS] = {BLY_HYBRID, BLY_COUNTING, BLY_MULTILAYER,
@@ -35,7 +35,7 @@ static bool can(bly_kind kind, uint32_t what) {
     return bly_kind_capabilities(kind) & what;
 }
 
-static void take(counter *m, counter_op what, double seconds, size_t n) {
+static void record(counter *m, counter_op what, double seconds, size_t n) {
     if (m->taken[what] < MAX_SAMPLES)
         m->ns[what][m->taken[what]++] = 1e9 * seconds / (double)n;
 }
@@ -49,27 +49,27 @@ static size_t batch_at(size_t n, size_t at) {
 static void add(bly_filter *f, const bly_bytes *keys, size_t n) {
     uint8_t added[BATCH];
     for (size_t at = 0; at < n; at += BATCH) {
-        bly_batch_result tally;
-        must(bly_filter_add_many(f, keys + at, batch_at(n, at), added, &tally) == BLY_OK,
+        bly_batch_result result;
+        must(bly_filter_add_many(f, keys + at, batch_at(n, at), added, &result) == BLY_OK,
              "a batched add");
-        fold(tally.changed);
+        fold(result.changed);
     }
 }
 
-/* How many were there. */
-static uint64_t take_out(bly_filter *f, const bly_bytes *keys, size_t n) {
+/* Returns the number of keys removed. */
+static uint64_t remove_keys(bly_filter *f, const bly_bytes *keys, size_t n) {
     uint8_t removed[BATCH];
     uint64_t sum = 0;
     for (size_t at = 0; at < n; at += BATCH) {
-        bly_batch_result tally;
-        must(bly_filter_remove_many(f, keys + at, batch_at(n, at), removed, &tally) == BLY_OK,
+        bly_batch_result result;
+        must(bly_filter_remove_many(f, keys + at, batch_at(n, at), removed, &result) == BLY_OK,
              "a batched remove");
-        sum += tally.changed;
+        sum += result.changed;
     }
     return sum;
 }
 
-static uint64_t ask(const bly_filter *f, const bly_bytes *keys, size_t n) {
+static uint64_t look_up(const bly_filter *f, const bly_bytes *keys, size_t n) {
     uint8_t found[BATCH];
     uint64_t sum = 0;
     for (size_t at = 0; at < n; at += BATCH)
@@ -85,7 +85,7 @@ static bly_filter *open_filter(bly_kind kind, uint64_t n, double p) {
     if (kind == BLY_OVERLAY)
         spec.overlay.changes = n / 10 + 1;
     must(bly_filter_create(&spec, &f) == BLY_OK, "creating a filter");
-    bly_filter_clear(f); /* touched */
+    bly_filter_clear(f); /* touches all memory */
     return f;
 }
 
@@ -99,7 +99,7 @@ static void fill(counter *m, const counting *c, const keyset *set) {
         keys_make(set, at, n);
         double start = seconds_now();
         add(m->filter, set->keys, n);
-        take(m, COUNTER_ADD, seconds_now() - start, n);
+        record(m, COUNTER_ADD, seconds_now() - start, n);
     }
 }
 
@@ -108,13 +108,13 @@ static void remove_some(counter *m, const counting *c, const keyset *set) {
         size_t n = chunk_at(c->n / 10, at);
         keys_make(set, at, n);
         double start = seconds_now();
-        uint64_t removed = take_out(m->filter, set->keys, n);
-        take(m, COUNTER_REMOVE, seconds_now() - start, n);
+        uint64_t removed = remove_keys(m->filter, set->keys, n);
+        record(m, COUNTER_REMOVE, seconds_now() - start, n);
         must(removed == n, "removing what was added");
     }
     bly_filter_info s = {.struct_size = sizeof s};
     bly_filter_get_info(m->filter, &s);
-    m->bytes = s.bytes; /* an overlay's are the most now */
+    m->bytes = s.bytes; /* an overlay is at its largest now */
     for (uint64_t at = 0; at < c->n / 10; at += CHUNK) {
         size_t n = chunk_at(c->n / 10, at);
         keys_make(set, at, n);
@@ -122,21 +122,22 @@ static void remove_some(counter *m, const counting *c, const keyset *set) {
     }
 }
 
-static void query(counting *c, const keyset *set, uint64_t first, counter_op what, size_t turn) {
+static void query(counting *c, const keyset *set, uint64_t first, counter_op what,
+                  size_t rotation) {
     size_t n = c->n < CHUNK ? (size_t)c->n : CHUNK;
     keys_make(set, first, n);
     for (size_t i = 0; i < COUNTERS; i++) {
-        counter *m = &c->counters[(turn + i) % COUNTERS];
-        keys_cut(set->keys, set->len - 1, n); /* others, to warm it */
-        fold(ask(m->filter, set->keys, n));
+        counter *m = &c->counters[(rotation + i) % COUNTERS];
+        keys_cut(set->keys, set->len - 1, n); /* other keys, to warm the filter */
+        fold(look_up(m->filter, set->keys, n));
         keys_cut(set->keys, set->len, n);
         double start = seconds_now();
-        uint64_t found = ask(m->filter, set->keys, n);
-        take(m, what, seconds_now() - start, n);
+        uint64_t found = look_up(m->filter, set->keys, n);
+        record(m, what, seconds_now() - start, n);
         must(what != COUNTER_HIT || found == n, "finding every key that was added");
         if (what == COUNTER_MISS) {
-            m->strangers += n;
-            m->mistaken += found;
+            m->non_members += n;
+            m->false_positives += found;
         }
     }
 }
@@ -146,7 +147,7 @@ static void measure_round(counting *c, const options *opt, const keyset *set) {
         counter *m = &c->counters[i];
         m->kind = kinds[i].kind;
         m->form = kinds[i].form;
-        m->alone = kinds[i].alone;
+        m->strength = kinds[i].strength;
         m->filter = open_filter(m->kind, c->n, c->p);
         fill(m, c, set);
         bly_filter_info s = {.struct_size = sizeof s};
@@ -166,27 +167,27 @@ static void measure_round(counting *c, const options *opt, const keyset *set) {
     }
 }
 
-/* ---- keys that come more or less often ------------------------------------------------------- */
+/* ---- repeated keys --------------------------------------------------------------------------- */
 
-/* Copies of the key of rank r, from 1. */
+/* The number of copies of the key of rank r >= 1. */
 static uint64_t copies_of(double scale, double exponent, uint64_t rank) {
     double copies = floor(scale * pow((double)rank, -exponent));
     return copies > 1 ? (uint64_t)copies : 1;
 }
 
-static uint64_t copies_in_all(double scale, double exponent, uint64_t n) {
+static uint64_t total_copies(double scale, double exponent, uint64_t n) {
     uint64_t sum = 0, r = 1;
     for (; r <= n && copies_of(scale, exponent, r) > 1; r++)
         sum += copies_of(scale, exponent, r);
     return sum + (n + 1 - r);
 }
 
-/* The scale at which there are `mean` copies of a key on average. */
+/* The scale for which a key has `mean` copies on average. */
 static double scale_for(double exponent, uint64_t n, double mean) {
     double low = 1, high = mean * (double)n;
-    for (int turn = 0; turn < 30; turn++) {
+    for (int step = 0; step < 30; step++) {
         double mid = sqrt(low * high);
-        if ((double)copies_in_all(mid, exponent, n) < mean * (double)n)
+        if ((double)total_copies(mid, exponent, n) < mean * (double)n)
             low = mid;
         else
             high = mid;
@@ -194,21 +195,21 @@ static double scale_for(double exponent, uint64_t n, double mean) {
     return high;
 }
 
-/* Adds, or removes, all copies of a chunk of keys whose ranks begin after `at`. */
+/* Adds or removes all copies of a chunk of keys, whose ranks begin with at + 1. */
 static void each_copy(bly_filter *f, const keyset *set, uint64_t at, size_t n, double scale,
                       double exponent, bool removing) {
     bly_bytes batch[BATCH];
-    size_t held = 0;
+    size_t filled = 0;
     for (size_t i = 0; i < n; i++)
         for (uint64_t left = copies_of(scale, exponent, at + i + 1); left > 0; left--) {
-            batch[held++] = set->keys[i];
-            if (held < BATCH && (left > 1 || i + 1 < n))
+            batch[filled++] = set->keys[i];
+            if (filled < BATCH && (left > 1 || i + 1 < n))
                 continue;
             if (removing)
-                must(take_out(f, batch, held) == held, "removing what was added");
+                must(remove_keys(f, batch, filled) == filled, "removing what was added");
             else
-                add(f, batch, held);
-            held = 0;
+                add(f, batch, filled);
+            filled = 0;
         }
 }
 
@@ -221,7 +222,7 @@ static void zipf_empty(zipf *z, bly_filter *f, const counting *c, const keyset *
     }
     for (uint64_t at = 0; at < c->n; at += CHUNK) {
         keys_make(set, at, chunk_at(c->n, at));
-        left += ask(f, set->keys, chunk_at(c->n, at));
+        left += look_up(f, set->keys, chunk_at(c->n, at));
     }
     bly_filter_get_info(f, &s);
     z->stuck = (double)s.stuck / (double)s.size;
@@ -233,7 +234,7 @@ static void zipf_measure(zipf *z, const counting *c, const keyset *set) {
     bly_filter *f = open_filter(z->kind, c->n, c->p);
     uint64_t exact = 0;
     bly_filter_info s = {.struct_size = sizeof s};
-    z->adds = copies_in_all(scale, z->exponent, c->n);
+    z->adds = total_copies(scale, z->exponent, c->n);
     z->most = copies_of(scale, z->exponent, 1);
     for (uint64_t at = 0; at < c->n; at += CHUNK) {
         keys_make(set, at, chunk_at(c->n, at));
@@ -247,7 +248,7 @@ static void zipf_measure(zipf *z, const counting *c, const keyset *set) {
         for (size_t i = 0; i < n; i++)
             exact += bly_filter_copies(f, set->keys[i].data, set->keys[i].size) ==
                      copies_of(scale, z->exponent, at + i + 1);
-        must(ask(f, set->keys, n) == n, "finding every key that was added");
+        must(look_up(f, set->keys, n) == n, "finding every key that was added");
     }
     z->exact = (double)exact / (double)c->n;
     z->stuck = z->left = NAN;

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Measures `bloomery dedup` beside other ways to the same, in one run: dedup.py BIN FOLDER [LINES].
+"""Compares `bloomery dedup` with other ways to remove repeated lines: dedup.py BIN FOLDER [LINES].
 
-CPU seconds (user and system), which a busy machine disturbs less than the clock; peak memory as the
-kernel counts it. Ours and the bare scan run in turns, and the median of their ratios counts; the
-slow ones run once. Output goes to /dev/null, the input is in the page cache.
+Measures CPU seconds (user and system), which other load disturbs less than elapsed time, and peak
+memory. `bloomery` and the bare scan take turns, and the median of their ratios counts. The slow
+programs run once. Output goes to /dev/null; the input is in the page cache.
 """
 import json
 import os
@@ -25,7 +25,7 @@ ROUNDS = 7
 
 
 def measure(command, source, stdout=subprocess.DEVNULL, shell=False):
-    """CPU seconds, peak bytes and what it printed on standard error."""
+    """Returns CPU seconds, peak bytes and the standard error output."""
     with open(source, "rb") as stdin:
         child = subprocess.Popen(command, stdin=stdin, stdout=stdout, stderr=subprocess.PIPE,
                                  shell=shell, env=dict(os.environ, LC_ALL="C"))
@@ -40,11 +40,11 @@ class Table:
     def __init__(self):
         self.missed = []
 
-    def row(self, name, cpu, peak, ratio="", asked="", held=True):
+    def row(self, name, cpu, peak, ratio="", target="", held=True):
         print("%-34s %8.2f %9.1f  %-22s %-10s %s" %
-              (name, cpu, peak / 2**20, ratio, asked, "" if not asked else
-               "ok" if held else "MISSED"), flush=True)
-        if asked and not held:
+              (name, cpu, peak / 2**20, ratio, target, "" if not target else
+               "ok" if held else "MISS"), flush=True)
+        if target and not held:
             self.missed.append(name)
 
 
@@ -81,7 +81,7 @@ def main():
             if os.path.exists(confirm):
                 os.unlink(confirm)
             if name.endswith("a pipe"):
-                # `cat` makes it a pipe; only what comes after it is measured.
+                # `cat` writes to a pipe; it is not measured.
                 feeder = subprocess.Popen(["cat", urls], stdout=subprocess.PIPE)
                 child = subprocess.Popen(command, stdin=feeder.stdout, stdout=subprocess.DEVNULL,
                                          stderr=subprocess.PIPE)
@@ -94,7 +94,7 @@ def main():
                 used, _top, errors = measure(command, urls)
             cpu[name].append(used)
             report[name] = json.loads(errors.decode().splitlines()[-1])
-            # The kernel's figure begins with the size of this program, which started ours.
+            # The kernel's figure includes the size of this program before exec.
             peak[name] = max(peak.get(name, 0), report[name]["peak_bytes"])
     show(Table(), ours, cpu, peak, report, urls)
 
@@ -138,16 +138,16 @@ def show(table, ours, cpu, peak, report, urls):
         wanted = report[name]["expected_dropped"]
         good = lost == 0 if wanted == 0 else 0 <= lost and abs(lost - wanted) <= 5 * wanted**0.5 + 5
         print("%-34s %10d %8d %10.1f  %s" % (name, report[name]["unique"], lost, wanted,
-                                           "ok" if good else "MISSED"))
+                                           "ok" if good else "MISS"))
         if not good:
             table.missed.append(name)
     for what, held in (("peak memory with -n under 24 MiB", peak[first] < 24 << 20),
                        ("peak without -n within 2.5 times", peak[grows] <= 2.5 * peak[first]),
                        ("the same from a pipe", peak[names[3]] <= 2.5 * peak[names[2]])):
-        print("%-34s %s" % (what, "ok" if held else "MISSED"))
+        print("%-34s %s" % (what, "ok" if held else "MISS"))
         if not held:
             table.missed.append(what)
-    print("\n%s" % ("missed: " + ", ".join(table.missed) if table.missed else "all held"))
+    print("\n%s" % ("missed targets: " + ", ".join(table.missed) if table.missed else "all targets met"))
 
 
 if __name__ == "__main__":

@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
-"""Measures `bloomery distinct` beside the least that can be done and beside sort, in one run:
-distinct.py BIN FOLDER [LINES].
+"""Compares `bloomery distinct` with a bare loop and with sort: distinct.py BIN FOLDER [LINES].
 
-CPU seconds (user and system), which a busy machine disturbs less than the clock. Ours and the bare
-loop, which finds line ends and hashes every line with XXH3 in 64 bits, run in turns; the medians of
-five rounds are shown, and the median of the ratios is judged. sort runs once. The input is in the
-page cache.
+Measures CPU seconds (user and system), which other load disturbs less than elapsed time. `bloomery`
+and the bare loop, which finds line ends and hashes every line with XXH3 to 64 bits, take turns for
+five rounds; medians are printed, and the median of the ratios has a target. sort runs once. The input
+is in the page cache.
 """
 import json
 import os
@@ -15,11 +14,11 @@ import sys
 import time
 
 ROUNDS = 5
-MOST = 1.6  # times the bare loop
+LIMIT = 1.6  # times the bare loop
 
 
 def cpu(command, stdin=None):
-    """CPU seconds, and what it printed."""
+    """Returns CPU seconds and the output."""
     child = subprocess.Popen(command, stdin=stdin, stdout=subprocess.PIPE)
     out = child.stdout.read()
     _, status, used = os.wait4(child.pid, 0)
@@ -36,7 +35,7 @@ def make(path, command):
 
 
 def compare(folder, path):
-    """The median CPU of the bare loop and of ours, their ratio, and our answer."""
+    """Returns the median CPU seconds of the bare loop and of bloomery, their ratio, and the answer."""
     bare, ours, answer = [], [], {}
     for _ in range(ROUNDS):
         bare.append(cpu([folder + "/scan", path, "64"])[0])
@@ -48,7 +47,7 @@ def compare(folder, path):
 
 
 def truth(path):
-    """How many different lines there are by sort, its CPU seconds and its time."""
+    """Returns the number of distinct lines according to sort, its CPU seconds and its elapsed seconds."""
     begun = time.monotonic()
     before = os.times()
     out = subprocess.run("LC_ALL=C sort -u -S1G --parallel=2 '%s' | wc -l" % path, shell=True,
@@ -71,18 +70,18 @@ def main():
         exact, used, clock = truth(path)
         off = (answer["distinct"] - exact) / exact
         inside = answer["low"] <= exact <= answer["high"]
-        held &= ratio <= MOST or not judged
+        held &= ratio <= LIMIT or not judged
         print("%d %s, %d bytes a line" % (lines, name, os.path.getsize(path) // lines))
         print("  find line ends, hash    %7.3f s CPU" % bare)
         print("  bloomery distinct       %7.3f s CPU, %.2f times that%s" % (
             ours, ratio, "" if not judged else ", at most %.1f: %s" % (
-                MOST, "ok" if ratio <= MOST else "MISSED")))
+                LIMIT, "ok" if ratio <= LIMIT else "MISS")))
         print("  sort -u | wc -l         %7.3f s CPU, %.1f s, %.0f times ours" % (
             used, clock, used / ours))
-        print("  %d by sort; %d, off by %.2f%%, %s its range (%d to %d), in %d bytes\n" % (
-            exact, answer["distinct"], 100 * off, "in" if inside else "outside",
+        print("  exact %d; estimate %d, error %.2f%%, %s its range (%d to %d), memory %d bytes\n" % (
+            exact, answer["distinct"], 100 * off, "within" if inside else "outside",
             answer["low"], answer["high"], answer["memory_bytes"]))
-    print("all held" if held else "missed")
+    print("all targets met" if held else "target missed")
 
 
 if __name__ == "__main__":

@@ -1,15 +1,15 @@
-/* The other kinds beside the fastest one, sbbf, in the same run: cuckoo, window, fuse, ribbon.
+/* Compares the other kinds with the fastest one, sbbf, in the same run.
  *
- * Queries take turns chunk by chunk, as in measure.c, and what counts is the ratio of a chunk's
- * time to sbbf's on the same chunk. Kinds are filled one after the other, and adds of equal chunks
- * compared. Kinds that are built need all keys at once, so for them the whole of a round's
- * building, hashing included, on one thread, is set against the whole of sbbf's adding.
+ * Lookups take turns chunk by chunk as in measure.c, and a ratio compares the times on one chunk.
+ * Kinds are filled one after the other; adds of the same chunk are compared. Built kinds need all
+ * keys at once: the total time of building in a round, with hashing, on one thread, is compared
+ * with the total time of sbbf's adds.
  */
 #include "bench.h"
 
 #include <string.h>
 
-/* A window is made for as many keys as there are, so that it holds them all. */
+/* The window has room for all keys. */
 static const bly_kind kinds[FAMILY] = {BLY_SBBF,   BLY_CUCKOO, BLY_GROWABLE_CUCKOO,
                                        BLY_WINDOW, BLY_FUSE,   BLY_RIBBON};
 
@@ -17,7 +17,7 @@ static bool is_built(bly_kind kind) {
     return bly_kind_capabilities(kind) & BLY_CAN_BUILD;
 }
 
-static void take(member *m, family_op what, double seconds, uint64_t n, bool calm) {
+static void record(member *m, family_op what, double seconds, uint64_t n, bool calm) {
     size_t i = m->taken[what];
     if (i == MAX_SAMPLES)
         return;
@@ -30,17 +30,17 @@ static void take(member *m, family_op what, double seconds, uint64_t n, bool cal
 
 static uint64_t add(bly_filter *f, const bly_bytes *keys, size_t n) {
     uint8_t added[BATCH];
-    uint64_t fresh = 0;
+    uint64_t added_keys = 0;
     for (size_t at = 0; at < n; at += BATCH) {
-        bly_batch_result tally;
+        bly_batch_result result;
         size_t some = n - at < BATCH ? n - at : BATCH;
-        must(bly_filter_add_many(f, keys + at, some, added, &tally) == BLY_OK, "a batched add");
-        fresh += tally.changed;
+        must(bly_filter_add_many(f, keys + at, some, added, &result) == BLY_OK, "a batched add");
+        added_keys += result.changed;
     }
-    return fresh;
+    return added_keys;
 }
 
-static uint64_t ask(const bly_filter *f, const bly_bytes *keys, size_t n) {
+static uint64_t look_up(const bly_filter *f, const bly_bytes *keys, size_t n) {
     uint8_t found[BATCH];
     uint64_t sum = 0;
     for (size_t at = 0; at < n; at += BATCH)
@@ -59,20 +59,20 @@ static void open_members(family *f) {
         member *m = &f->members[i];
         bly_spec spec = bly_spec_for(kinds[i], f->n, f->p);
         m->kind = kinds[i];
-        m->ns_in_all = 0;
-        if (m->kind == BLY_GROWABLE_CUCKOO) /* one doubling is left when all keys are in */
+        m->fill_ns = 0;
+        if (m->kind == BLY_GROWABLE_CUCKOO) /* the full filter can double once more */
             spec.cuckoo.horizon = 2 * f->n;
         if (is_built(m->kind)) {
             const bly_build_options alone = {.struct_size = sizeof alone, .threads = 1};
             must(bly_builder_create(&spec, &alone, &m->builder) == BLY_OK, "a builder");
         } else {
             must(bly_filter_create(&spec, &m->filter) == BLY_OK, "creating a filter");
-            bly_filter_clear(m->filter); /* touched */
+            bly_filter_clear(m->filter); /* touches all memory */
         }
     }
 }
 
-/* One kind after the other, so that each works in caches of its own. */
+/* Fills one kind at a time, so that kinds do not share the caches. */
 static void fill(family *f, const keyset *set, member *m) {
     for (uint64_t at = 0; at < f->n; at += CHUNK) {
         size_t n = chunk_at(f, at);
@@ -84,36 +84,36 @@ static void fill(family *f, const keyset *set, member *m) {
         else
             fold(add(m->filter, set->keys, n));
         double took = seconds_now() - start;
-        m->ns_in_all += 1e9 * took;
+        m->fill_ns += 1e9 * took;
         if (!m->builder)
-            take(m, FAMILY_ADD, took, n, calm & calm_now(false));
+            record(m, FAMILY_ADD, took, n, calm & calm_now(false));
     }
     if (!m->builder)
         return;
     double start = seconds_now();
     must(bly_builder_finish(m->builder, &m->filter) == BLY_OK, "building a filter");
-    m->ns_in_all += 1e9 * (seconds_now() - start);
+    m->fill_ns += 1e9 * (seconds_now() - start);
     bly_builder_destroy(m->builder);
     m->builder = NULL;
-    take(m, FAMILY_ADD, 1e-9 * m->ns_in_all, f->n, true);
-    f->built_over[m - f->members][f->rounds] = m->ns_in_all / f->members[0].ns_in_all;
+    record(m, FAMILY_ADD, 1e-9 * m->fill_ns, f->n, true);
+    f->fill_ratio[m - f->members][f->rounds] = m->fill_ns / f->members[0].fill_ns;
 }
 
-/* ---- asking ---------------------------------------------------------------------------------- */
+/* ---- lookups --------------------------------------------------------------------------------- */
 
-static void query(family *f, const keyset *set, uint64_t first, family_op what, size_t turn) {
+static void query(family *f, const keyset *set, uint64_t first, family_op what, size_t rotation) {
     size_t n = f->n < CHUNK ? (size_t)f->n : CHUNK;
     keys_make(set, first, n);
     for (size_t i = 0; i < FAMILY; i++) {
-        member *m = &f->members[(turn + i) % FAMILY];
-        keys_cut(set->keys, set->len - 1, n); /* others, to warm it */
-        fold(ask(m->filter, set->keys, n));
+        member *m = &f->members[(rotation + i) % FAMILY];
+        keys_cut(set->keys, set->len - 1, n); /* other keys, to warm the filter */
+        fold(look_up(m->filter, set->keys, n));
         keys_cut(set->keys, set->len, n);
         bool calm = calm_now(false);
         double start = seconds_now();
-        uint64_t found = ask(m->filter, set->keys, n);
+        uint64_t found = look_up(m->filter, set->keys, n);
         double took = seconds_now() - start;
-        take(m, what, took, n, calm & calm_now(false));
+        record(m, what, took, n, calm & calm_now(false));
         must(what != FAMILY_HIT || found == n, "finding every key that was added");
     }
 }

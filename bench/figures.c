@@ -1,4 +1,4 @@
-/* Medians over chunks. */
+/* Medians and percentiles. */
 #include "bench.h"
 
 #include <stdlib.h>
@@ -19,9 +19,9 @@ summary summarise(const double *values, size_t n) {
 
 summary summarise_calm(const double *values, const bool *calm, size_t n) {
     double v[MAX_SAMPLES];
-    size_t some = 0;
+    size_t count = 0;
     for (size_t i = 0; i < n; i++)
         if (calm[i])
-            v[some++] = values[i];
-    return some < FEW ? summarise(values, n) : summarise(v, some);
+            v[count++] = values[i];
+    return count < MIN_CALM ? summarise(values, n) : summarise(v, count);
 }

@@ -1,11 +1,11 @@
-/* Keys without storing them: key number i is a function of i, so a hundred million keys need only
- * the memory of one chunk. They lie one after another without gaps, as lines of a file would. */
+/* Key number i is a function of i, so a hundred million keys need only the memory of one chunk.
+ * Keys lie in memory without gaps, like the lines of a file. */
 #include "bench.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Murmur3's finaliser: a bijection, so that different numbers give different first words. */
+/* The finaliser of Murmur3. It is a bijection, so different numbers give different keys. */
 static uint64_t mix(uint64_t x) {
     x = (x ^ (x >> 33)) * UINT64_C(0xFF51AFD7ED558CCD);
     x = (x ^ (x >> 33)) * UINT64_C(0xC4CEB9FE1A85EC53);

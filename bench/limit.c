@@ -1,5 +1,5 @@
-/* The limit. A membership test must hash its key and read one random cache line; this is how fast
- * the machine does either, with nothing else to do. */
+/* The machine's limits. A lookup must hash its key and read one random cache line; this file
+ * measures how fast the machine does each of the two alone. */
 #include "bench.h"
 
 #include <stdlib.h>
@@ -11,8 +11,8 @@
 
 enum {
     LINE = 64,
-    WINDOW = 32,   /* lines requested and not yet read */
-    SEQUENCES = 4, /* random sequences taken in turn: one alone would wait for its own multiply */
+    WINDOW = 32,   /* lines requested but not yet read */
+    SEQUENCES = 4, /* random sequences, used alternately: one alone waits for its multiplication */
     HUGE_PAGE = 2 << 20
 };
 
@@ -38,9 +38,9 @@ void arena_close(arena *a) {
     *a = (arena){0};
 }
 
-/* Advances a linear congruential sequence and requests the line its upper half chooses: into the
- * second level, which can wait for more of them, or, where most lie in caches anyway, into the
- * first. Filters do the same. */
+/* Advances a linear congruential generator and prefetches the line that its upper half selects:
+ * into the first-level cache if `near`, otherwise into the second level, which supports more
+ * outstanding requests. Filters do the same. */
 static inline const uint64_t *request(const uint64_t *at, uint64_t lines, uint64_t *x, bool near) {
     *x = *x * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
     const uint64_t *line = at + ((*x >> 32) * lines >> 32) * (LINE / sizeof *at);
@@ -77,7 +77,7 @@ uint64_t limit_lines(arena *a, uint64_t bytes, size_t reads) {
                          : read_lines(a, bytes / LINE, reads, false);
 }
 
-/* `flatten`: the hash is part of the loop, as it is in the library's. */
+/* `flatten` inlines the hash into the loop, as in the library. */
 __attribute__((flatten)) uint64_t limit_hash(const bly_bytes *keys, size_t n) {
     uint64_t sum = 0;
     for (size_t i = 0; i < n; i++)

@@ -1,9 +1,9 @@
-/* make_urls - a crawl's URLs, the same ones every time: make_urls [LINES [SEED]].
+/* make_urls - prints URLs as a web crawl finds them: make_urls [LINES [SEED]].
  *
- * About 57 bytes a line. Every second line, by chance, is a new URL; the others repeat one: six in
- * ten of those any earlier URL, popular ones more often (Zipf's law with exponent 1 over the order
- * of their first appearance), four in ten one of the newest 100,000, as pages that link to each
- * other do. URLs of one site share their beginning.
+ * The output depends only on the arguments. A line has about 57 bytes. A line is a new URL with
+ * probability 1/2. Of the repeats, 60% are any earlier URL, popular ones more often (Zipf's law
+ * with exponent 1 over the order of first appearance), and 40% are one of the newest 100,000, like
+ * pages that link to each other. URLs of one site have a common prefix.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -27,8 +27,8 @@ static double uniform(void) {
     return (double)(next() >> 11) * 0x1p-53;
 }
 
-/* An id below n, id i with a probability proportional to 1/(i+1), nearly: the inverse of the
- * logarithm that the harmonic sum follows. */
+/* Returns an id below n; the probability of id i is nearly proportional to 1/(i+1). Inverts the
+ * logarithm that approximates the harmonic sum. */
 static uint64_t popular(uint64_t n) {
     uint64_t id = (uint64_t)exp(uniform() * log((double)n + 1)) - 1;
     return id < n ? id : n - 1;

@@ -1,6 +1,6 @@
-/* One setting: n keys at rate p, keys of one length. A round fills fresh filters and queries them.
- * Within a round all rivals take turns on each chunk of keys, in an order that rotates, so that a
- * disturbance of the machine falls on all alike; ratios are then taken chunk by chunk. */
+/* Measures one setting: n keys of one length at rate p. A round fills new filters and looks up
+ * keys. On each chunk of keys all filters take turns, in a rotating order, so that a disturbance
+ * affects all of them. Ratios are computed per chunk. */
 #include "bench.h"
 
 #include <limits.h>
@@ -29,7 +29,7 @@ static void add_rival(setting *s, const char *name, bly_kind kind, uint32_t ops)
     r->ops = ops;
 }
 
-/* libbloom counts keys and bits in an int. */
+/* libbloom stores the numbers of keys and bits in an int. */
 static bool peer_fits(uint64_t n, double p) {
     double bits = (double)n * -log(p) / (log(2) * log(2));
     return n >= 1000 && bits < INT_MAX;
@@ -52,8 +52,8 @@ static void choose_rivals(setting *s, const options *opt) {
         add_rival(s, "libbloom", BLY_KIND_NONE, BIT(ADD_ONE) | BIT(MISS_ONE) | BIT(HIT_ONE));
 }
 
-/* Every rival does what it can of `ops` on these keys; `turn` says who begins. */
-static void run_tasks(setting *s, uint32_t ops, arena *lines, const chunk *keys, size_t turn) {
+/* Every filter does its share of `ops` on these keys; `rotation` selects the first. */
+static void run_tasks(setting *s, uint32_t ops, arena *lines, const chunk *keys, size_t rotation) {
     task tasks[MAX_TASKS];
     size_t count = 0;
     for (size_t i = 0; i < s->count; i++)
@@ -61,7 +61,7 @@ static void run_tasks(setting *s, uint32_t ops, arena *lines, const chunk *keys,
             if (s->rivals[i].ops & ops & BIT(what))
                 tasks[count++] = (task){&s->rivals[i], (op)what};
     for (size_t i = 0; i < count; i++) {
-        task t = tasks[(turn + i) % count];
+        task t = tasks[(rotation + i) % count];
         rival_run(t.who, t.what, lines, keys);
     }
 }
@@ -71,25 +71,25 @@ static chunk make_chunk(const keyset sets[2], uint64_t first, size_t n) {
     return (chunk){&sets[0], &sets[1], first, n};
 }
 
-static void fill(setting *s, const keyset sets[2], size_t turn) {
+static void fill(setting *s, const keyset sets[2], size_t rotation) {
     for (size_t i = 0; i < s->count; i++)
         rival_clear(&s->rivals[i]);
     for (uint64_t at = 0; at < s->n; at += CHUNK) {
         size_t n = s->n - at < CHUNK ? (size_t)(s->n - at) : CHUNK;
         chunk keys = make_chunk(sets, at, n);
-        run_tasks(s, adding, NULL, &keys, turn++);
+        run_tasks(s, adding, NULL, &keys, rotation++);
     }
 }
 
-static void query(setting *s, arena *lines, const keyset sets[2], uint64_t work, size_t turn) {
+static void query(setting *s, arena *lines, const keyset sets[2], uint64_t work, size_t rotation) {
     size_t n = s->n < CHUNK ? (size_t)s->n : CHUNK;
-    uint64_t places = s->n / n; /* chunks of added keys to choose hits from */
+    uint64_t places = s->n / n; /* chunks of members to choose from */
     for (uint64_t done = 0, i = 0; done < work; done += n, i++) {
         chunk keys = make_chunk(sets, MISS_KEYS + done, n);
-        run_tasks(s, missing, lines, &keys, turn + i);
-        /* Spread over all of the added keys. */
+        run_tasks(s, missing, lines, &keys, rotation + i);
+        /* Members from all parts of the filter's keys. */
         keys = make_chunk(sets, i * 7919 % places * n, n);
-        run_tasks(s, hitting, lines, &keys, turn + i);
+        run_tasks(s, hitting, lines, &keys, rotation + i);
     }
 }
 

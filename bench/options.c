@@ -9,35 +9,34 @@
 static const char help[] =
     "usage: bloomery_bench [options]\n"
     "\n"
-    "Measures Bloomery's filters beside libbloom and beside the machine's own limit, in one run.\n"
-    "Only ratios are judged, against the targets printed with them.\n"
+    "Compares Bloomery's filters with libbloom and with the machine's limits in one run. Only\n"
+    "ratios have targets; they are printed together.\n"
     "\n"
     "  --n LIST          keys in the filter (1M,10M,100M)\n"
     "  --p LIST          false-positive rates (1%,0.1%)\n"
     "  --key-bytes LIST  lengths of keys, 8 to 4096 (16,60)\n"
-    "  --kinds LIST      measure these kinds too, besides the planned layout: classic,\n"
-    "                    partitioned, sbbf, split512, bb2x512\n"
+    "  --kinds LIST      also measure these kinds: classic, partitioned, sbbf, split512, bb2x512\n"
     "  --repeat N        rounds; medians are reported (5, at most 99)\n"
-    "  --work N          keys each operation deals with in a round, at least (10M)\n"
-    "  --no-rates        leave out the false-positive rates\n"
-    "  --family N        keys in the filters of the other kinds (cuckoo, window, fuse, ribbon)\n"
-    "                    that are compared with sbbf at 1% (10M); 0 leaves them out\n"
-    "  --builds          measure how building grows from 1M to 40M keys, too\n"
-    "  --only-family     nothing but the other kinds (and --builds)\n"
-    "  --counting        nothing but the kinds that count, with as many keys as --family says\n"
+    "  --work N          minimum number of keys per operation and round (10M)\n"
+    "  --no-rates        skip the false-positive rates\n"
+    "  --family N        keys in the filters of the other kinds (cuckoo, growable-cuckoo, window,\n"
+    "                    fuse, ribbon), which are compared with sbbf at 1% (10M); 0 skips them\n"
+    "  --builds          also measure build times from 1M to 40M keys\n"
+    "  --only-family     measure only the other kinds (and --builds)\n"
+    "  --counting        measure only the kinds with removal or counts, with the keys of --family\n"
     "  --quick           --n 1M --family 1M --work 2M, and rates to 1% instead of 0.5%\n"
-    "  --json FILE       write the results there too\n"
+    "  --json FILE       also write the results to FILE\n"
     "  --help\n"
     "\n"
-    "Numbers may end in K, M or G, rates in %. Exit status: 0 measured, whatever the ratios;\n"
-    "1 a filter gave a wrong answer, or memory ran out; 2 a mistake on the command line.\n";
+    "Numbers may end in K, M or G, rates in %. Exit status: 0 after measuring, whatever the\n"
+    "ratios; 1 if a filter gave a wrong answer or memory ran out; 2 for invalid arguments.\n";
 
-static _Noreturn void mistake(const char *option, const char *value) {
-    fprintf(stderr, "bloomery_bench: --%s cannot be '%s'; try --help\n", option, value);
+static _Noreturn void invalid(const char *option, const char *value) {
+    fprintf(stderr, "bloomery_bench: --%s: invalid value '%s'; see --help\n", option, value);
     exit(2);
 }
 
-/* One number with its suffix, which must lie in [low, high]. */
+/* Parses a number with an optional suffix; exits unless it lies in [low, high]. */
 static double number(const char *option, const char *text, double low, double high) {
     static const struct {
         const char *suffix;
@@ -51,19 +50,19 @@ static double number(const char *option, const char *text, double low, double hi
             if (value >= low && value <= high)
                 return value;
         }
-    mistake(option, text);
+    invalid(option, text);
 }
 
-/* The values of a list that each lie in [low, high]; how many there are. */
+/* Parses a list of numbers in [low, high]; returns their number. */
 static size_t numbers(const char *option, char *list, double low, double high, double *out) {
     size_t count = 0;
     for (char *item = strtok(list, ","); item; item = strtok(NULL, ",")) {
         if (count == MAX_LIST)
-            mistake(option, item);
+            invalid(option, item);
         out[count++] = number(option, item, low, high);
     }
     if (!count)
-        mistake(option, "");
+        invalid(option, "");
     return count;
 }
 
@@ -71,9 +70,9 @@ static void set_kinds(options *opt, char *list) {
     opt->kind_count = 0;
     for (char *item = strtok(list, ","); item; item = strtok(NULL, ",")) {
         if (opt->kind_count == MAX_LIST)
-            mistake("kinds", item);
+            invalid("kinds", item);
         if (bly_kind_by_name(item, &opt->kinds[opt->kind_count++]) != BLY_OK)
-            mistake("kinds", item);
+            invalid("kinds", item);
     }
 }
 
@@ -144,7 +143,7 @@ static void set(options *opt, int which, char *value) {
         fputs(help, stdout);
         exit(0);
     default:
-        fputs("try --help\n", stderr);
+        fputs("see --help\n", stderr);
         exit(2);
     }
 }
@@ -181,7 +180,7 @@ options options_parse(int argc, char **argv) {
     while ((which = getopt_long(argc, argv, "", known, NULL)) != -1)
         set(&opt, which, optarg);
     if (optind < argc) {
-        fprintf(stderr, "bloomery_bench: '%s' is not an option; try --help\n", argv[optind]);
+        fprintf(stderr, "bloomery_bench: unexpected argument '%s'; see --help\n", argv[optind]);
         exit(2);
     }
     return opt;

@@ -1,9 +1,9 @@
-/* Two threads on one filter. The second one sleeps except around a measurement: a thread that spun
- * all the time would slow the others down, but one that was just woken finds its processor slow and
- * its caches cold. So it is woken first, kept spinning between its calls, and then sent to rest.
- * The two take batches from one pile, so that neither waits for the other if it is held up. And
- * each has a processor of its own: left to the system, a thread that is woken may well be put
- * beside the one that woke it. */
+/* Two threads on one filter. The second thread sleeps except around a measurement: a thread that
+ * always spins slows other work down, but a thread that has just woken up finds a slow processor
+ * and cold caches. Therefore it is woken before a measurement, spins between its calls, and is sent
+ * to sleep afterwards. Both threads take batches from one queue, so neither waits for the other if
+ * it is interrupted. Each is bound to one processor, because the system may schedule a woken thread
+ * on the processor of the thread that woke it. */
 #define _GNU_SOURCE /* affinity */
 #include "bench.h"
 
@@ -22,11 +22,11 @@ static struct {
     bly_filter *f;
     const bly_bytes *keys;
     size_t n;
-    _Atomic size_t next; /* the first key of the pile that nobody has taken */
+    _Atomic size_t next; /* first key not yet taken by a thread */
     uint64_t result;
 } second;
 
-/* All that this process may use, and one for each thread; without the latter the system chooses. */
+/* All processors that this process may use, and the one of each thread. */
 static struct {
     cpu_set_t all, first, second;
     int count;
@@ -46,8 +46,8 @@ static void find_processors(void) {
             CPU_SET(i, found++ ? &processors.second : &processors.first);
 }
 
-/* Of the calling thread. Where that is forbidden it goes on where it is. */
-static void stay_on(const cpu_set_t *where) {
+/* Binds the calling thread to processors, if the system allows it. */
+static void bind_to(const cpu_set_t *where) {
     if (processors.count > 1)
         (void)sched_setaffinity(0, sizeof *where, where);
 }
@@ -58,12 +58,12 @@ static uint64_t take_batches(void) {
         size_t at = atomic_fetch_add(&second.next, BATCH);
         if (at >= second.n)
             return sum;
-        size_t some = second.n - at < BATCH ? second.n - at : BATCH;
-        sum += second.fn(second.f, second.keys + at, some);
+        size_t n = second.n - at < BATCH ? second.n - at : BATCH;
+        sum += second.fn(second.f, second.keys + at, n);
     }
 }
 
-/* Works until it is told to rest. */
+/* Runs calls until pair_rest. */
 static void serve(void) {
     for (;;) {
         int stage = atomic_load(&second.stage);
@@ -78,7 +78,7 @@ static void serve(void) {
 
 static void *second_thread(void *unused) {
     (void)unused;
-    stay_on(&processors.second);
+    bind_to(&processors.second);
     for (;;) {
         while (sem_wait(&second.wake) != 0) {
         }
@@ -105,7 +105,7 @@ void pair_open(void) {
 }
 
 void pair_ready(void) {
-    stay_on(&processors.first);
+    bind_to(&processors.first);
     sem_post(&second.wake);
     while (atomic_load(&second.stage) != AWAKE)
         sched_yield();
@@ -128,7 +128,7 @@ void pair_rest(void) {
     atomic_store(&second.stage, REST);
     while (atomic_load(&second.stage) != ASLEEP)
         sched_yield();
-    stay_on(&processors.all);
+    bind_to(&processors.all);
 }
 
 void pair_close(void) {

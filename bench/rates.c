@@ -1,12 +1,12 @@
-/* Rates: a filter filled to its capacity, asked for keys that were never added. */
+/* Measures false-positive rates: lookups of non-members in a filter filled to its capacity. */
 #include "bench.h"
 
 #include <math.h>
 
-/* By adding, or by building. */
-static bly_filter *filled(bly_kind kind, double asked, const keyset *set) {
+/* A full filter, filled by adds or built. */
+static bly_filter *filled(bly_kind kind, double requested, const keyset *set) {
     bool built = bly_kind_capabilities(kind) & BLY_CAN_BUILD;
-    bly_spec spec = bly_spec_for(kind, RATE_KEYS, asked);
+    bly_spec spec = bly_spec_for(kind, RATE_KEYS, requested);
     bly_filter *f = NULL;
     bly_builder *b = NULL;
     must((built ? bly_builder_create(&spec, NULL, &b) : bly_filter_create(&spec, &f)) == BLY_OK,
@@ -23,20 +23,20 @@ static bly_filter *filled(bly_kind kind, double asked, const keyset *set) {
     return f;
 }
 
-rate rate_measure(bly_kind kind, double asked, double expected_hits) {
+rate rate_measure(bly_kind kind, double requested, double expected_hits) {
     uint8_t answers[BATCH];
     keyset set = keys_open(16);
-    bly_filter *f = filled(kind, asked, &set);
-    uint64_t queries = 0, hits = 0;
-    while ((double)queries * asked < expected_hits) {
-        keys_make(&set, MISS_KEYS + queries, BATCH);
+    bly_filter *f = filled(kind, requested, &set);
+    uint64_t lookups = 0, hits = 0;
+    while ((double)lookups * requested < expected_hits) {
+        keys_make(&set, MISS_KEYS + lookups, BATCH);
         hits += bly_filter_contains_many(f, set.keys, BATCH, answers);
-        queries += BATCH;
+        lookups += BATCH;
     }
     fold(hits);
     bly_geometry g = bly_filter_geometry(f);
-    rate r = {kind, asked, (double)hits / (double)queries, 0, 0};
-    r.error = sqrt((double)hits) / (double)queries / asked;
+    rate r = {kind, requested, (double)hits / (double)lookups, 0, 0};
+    r.error = sqrt((double)hits) / (double)lookups / requested;
     r.bits_per_key = (double)bly_plan_bits(&g) / RATE_KEYS;
     bly_filter_destroy(f);
     keys_close(&set);

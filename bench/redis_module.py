@@ -1,9 +1,9 @@
-"""The module in a real server: processor time per command beside a command that does nothing,
-throughput beside GET, bits per item, rates, and the longest pause of the event loop.
+"""Measures the module in a real server: CPU time per command compared with a null command, throughput
+compared with GET, bits per item, rates, and the longest pause of the event loop.
 
-Usage: redis_module.py JSON [--quick] [speed|space|stalls ...]. Run by scripts/bench-redis. Times are the server's own main
-thread's, in nanoseconds of processor time (/proc), so that neither the client nor a busy neighbour
-counts; every figure is a ratio within one round, and the median of the rounds is told.
+Usage: redis_module.py JSON [--quick] [speed|space|stalls ...]. Run by scripts/bench-redis. Times are CPU
+nanoseconds of the server's main thread (/proc), which exclude the client and other programs. Every
+result is a ratio within one round; the median of the rounds is reported.
 """
 import json
 import multiprocessing
@@ -27,11 +27,11 @@ rows = []
 
 
 def show(what, value, bound, unit="x", at_most=True):
-    """One line of the report: the figure, what it must be, and whether it is."""
+    """Prints one value with its target."""
     good = value <= bound if at_most else value >= bound
     rows.append({"what": what, "value": value, "bound": bound, "at_most": at_most, "held": good})
     sign = "<=" if at_most else ">="
-    print(f"{what:<62} {value:9.3f}{unit:<6} {sign} {bound:<7g} {'held' if good else 'MISSED'}",
+    print(f"{what:<62} {value:9.3f}{unit:<6} {sign} {bound:<7g} {'ok' if good else 'MISS'}",
           flush=True)
 
 
@@ -41,7 +41,7 @@ def cpu_ns(server):
 
 
 def drive(server, commands, depth, args):
-    """Sends one command over and over. Returns (processor ns per command, commands per second)."""
+    """Sends one command `commands` times. Returns (CPU ns per command, commands per second)."""
     begin = cpu_ns(server)
     out = subprocess.run(
         ["redis-benchmark", "-s", server.unix, "-n", str(commands), "-P", str(depth), "-c", "16",
@@ -73,7 +73,7 @@ def measured_rate(client, command, name, tries=200_000):
 
 
 def compare(server, what, bound, command, depth, per_command, commands):
-    """Processor time of `command` over that of the command that does nothing."""
+    """CPU time of `command` over that of the null command, BLY.NOOP."""
     items = ["key:__rand_int__"] * per_command
     ratios = []
     for _ in range(ROUNDS):
@@ -123,19 +123,19 @@ def space(server):
     c.must("BF.RESERVE", "grown", "0.01", 1000)
     fill(c, "BF.MADD", "grown", 0, n)
     show("BF bits per item at 1%: grown from 1k to 1M", bits(c, "BF.INFO", "grown", n), 20, "")
-    show("   its rate", 100 * measured_rate(c, "BF.MEXISTS", "grown"), 1, "%")
+    show("   measured rate", 100 * measured_rate(c, "BF.MEXISTS", "grown"), 1, "%")
     fill(c, "BF.MADD", "made", 0, n)
     show("BF bits per item at 1%: created by its first add, 1M", bits(c, "BF.INFO", "made", n), 34,
          "")
-    show("   its rate", 100 * measured_rate(c, "BF.MEXISTS", "made"), 1, "%")
+    show("   measured rate", 100 * measured_rate(c, "BF.MEXISTS", "made"), 1, "%")
     c.must("CF.RESERVE", "c", n, "ERROR", "0.01")
     fill_cf(c, "c", n)
     show("CF bits per item at 1%: reserved", bits(c, "CF.INFO", "c", n), 11.5, "")
-    show("   its rate", 100 * measured_rate(c, "CF.MEXISTS", "c"), 1, "%")
+    show("   measured rate", 100 * measured_rate(c, "CF.MEXISTS", "c"), 1, "%")
     c.must("CF.RESERVE", "cg", 1000, "ERROR", "0.01")
     fill_cf(c, "cg", n)
     show("CF bits per item at 1%: grown from 1k to 1M", bits(c, "CF.INFO", "cg", n), 20, "")
-    show("   its rate", 100 * measured_rate(c, "CF.MEXISTS", "cg"), 1, "%")
+    show("   measured rate", 100 * measured_rate(c, "CF.MEXISTS", "cg"), 1, "%")
     c.must("FLUSHALL")
 
 
@@ -145,7 +145,7 @@ def fill_cf(client, name, n):
 
 
 def watch(path, ready, running, longest):
-    """A process that asks again and again, and notes the longest time it had to wait."""
+    """A process that sends PING in a loop and records the longest time between two answers."""
     client = Client(path)
     last = time.perf_counter()
     while running.value:
@@ -156,7 +156,7 @@ def watch(path, ready, running, longest):
 
 
 def pause(server, action, after=0.3):
-    """The longest time, in ms, between two answers that another connection saw meanwhile."""
+    """Runs `action`. Returns the longest time in ms between two answers on another connection."""
     ready, running = multiprocessing.Event(), multiprocessing.Value("b", 1)
     longest = multiprocessing.Value("d", 0.0)
     watcher = multiprocessing.Process(target=watch, args=(server.unix, ready, running, longest))
@@ -211,18 +211,18 @@ def stalls(server):
 
 
 def adds(client, command, name):
-    """Enough to make a filter grow, a few at a time."""
+    """Adds enough items, in small pipelines, to make a filter grow."""
     client.pipeline([(command, name, b"more:%d" % i) for i in range(900)], batch=10)
 
 
 def touch(client, command, name):
-    """Pages of a big filter come into being when they are written to."""
+    """Adds items to a big filter, so that the system allocates its pages."""
     for i in range(0, 400_000, 1000):
         client.must(command, name, *(b"touch:%d" % j for j in range(i, i + 1000)))
 
 
 def settle(client):
-    """Until the background thread has freed everything."""
+    """Waits until the background thread has freed everything."""
     for _ in range(600):
         text = client.must("INFO", "everything").decode()
         left = re.search(r"pending[a-z_]*:(\d+)", text)
@@ -242,7 +242,7 @@ def main():
     with open(sys.argv[1], "w", encoding="utf-8") as out:
         json.dump(rows, out, indent=1)
     missed = [row["what"] for row in rows if not row["held"]]
-    print(f"{len(rows) - len(missed)} of {len(rows)} held")
+    print(f"Targets: {len(rows) - len(missed)} met, {len(missed)} missed.")
     return 1 if missed else 0
 
 

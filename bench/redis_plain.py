@@ -1,7 +1,7 @@
-"""Filters on a plain server, without the module: starts one, and has redis_plain.c measure it.
+"""Starts a plain server, without the module, and runs redis_plain.c on it.
 
-Usage: redis_plain.py PROGRAM JSON [--quick]. Run by scripts/bench-redis. The connection is a unix
-socket: the shortest way there is, and so the one on which single commands lose least.
+Usage: redis_plain.py PROGRAM JSON [--quick]. Run by scripts/bench-redis. The connection is a Unix
+socket: it has the lowest latency, so it favours one key per command.
 """
 import os
 import subprocess

@@ -1,5 +1,5 @@
-/* Tables, ratios, targets, JSON. The targets are ratios within one run, so that they hold on any
- * machine. */
+/* Tables, ratios, targets, JSON. The targets are ratios within one run, so they depend less on the
+ * machine than times do. */
 #include "bench.h"
 
 #include <math.h>
@@ -9,7 +9,7 @@
 
 static struct {
     FILE *json;
-    bool later; /* a comma is due before the next element */
+    bool later; /* the next element needs a comma before it */
     unsigned met, missed;
 } out;
 
@@ -43,27 +43,27 @@ void json_list(const char *name) {
 
 /* ---- figures --------------------------------------------------------------------------------- */
 
-/* NAN for an operation the rival took no part in. */
+/* NAN for an operation that was not measured. */
 static double median_ns(const rival *r, op what) {
     return r->taken[what] ? summarise_calm(r->ns[what], r->calm[what], r->taken[what]).median : NAN;
 }
 
 typedef enum basis {
-    OVER_LIMIT, /* our time over L + H, of the same chunk of keys */
+    OVER_LIMIT, /* our time over L + H on the same chunk of keys */
     OVER_PEER,  /* libbloom's time over ours */
-    OVER_ONE    /* one thread's time over two threads' */
+    OVER_ONE    /* time of one thread over that of two */
 } basis;
 
 typedef struct ratio {
     const char *text;
     basis to;
     op ours, theirs;
-    double target[3]; /* at 1M, 10M and 100M keys; 0: none. At most for OVER_LIMIT, else at least */
-    bool narrow;      /* the target is for 16-byte keys at 1% only */
+    double target[3]; /* for 1M, 10M and 100M keys; 0: none. Maximum for OVER_LIMIT, else minimum */
+    bool narrow;      /* the target is only for 16-byte keys at 1% */
 } ratio;
 
-enum { MISS_OVER_LIMIT = 0, MISS_OVER_PEER = 2 }; /* those that every kind's row shows */
-enum { BARE_PAIR = 10 };                          /* what two threads can do */
+enum { MISS_OVER_LIMIT = 0, MISS_OVER_PEER = 2 }; /* in the row of every kind */
+enum { BARE_PAIR = 10 };                          /* H on two threads */
 
 static const ratio ratios[] = {
     {"contains, batched, miss / (L + H)", OVER_LIMIT, MISS_MANY, LIMIT, {1.1, 1.1, 1.1}, false},
@@ -79,14 +79,14 @@ static const ratio ratios[] = {
     {"bare hash, two threads: x one", OVER_ONE, HASH_PAIR, HASH, {0}, false},
 };
 
-_Static_assert(sizeof ratios / sizeof *ratios == BARE_PAIR + 1, "the last is the bare hash");
+_Static_assert(sizeof ratios / sizeof *ratios == BARE_PAIR + 1, "BARE_PAIR is the last ratio");
 
-static size_t fewer(size_t a, size_t b) {
+static size_t smaller(size_t a, size_t b) {
     return a < b ? a : b;
 }
 
-/* The ratio of each chunk, summarised; false when it was not measured. The bare hash is the same
- * for every kind and is measured with the first. */
+/* Summarises the ratios of all chunks; returns false if they were not measured. The bare hash does
+ * not depend on the kind and is measured with the first one. */
 static bool evaluate(const setting *s, const rival *r, const ratio *q, summary *result) {
     const rival *first = &s->rivals[0], *last = &s->rivals[s->count - 1];
     const rival *other = q->to == OVER_PEER ? last : r;
@@ -95,9 +95,9 @@ static bool evaluate(const setting *s, const rival *r, const ratio *q, summary *
     if (!r->taken[q->ours] || (q->to == OVER_PEER && !s->has_peer))
         return false;
     const op hash = q->theirs == LIMIT ? HASH : HIT_HASH;
-    size_t n = fewer(r->taken[q->ours], other->taken[q->theirs]);
+    size_t n = smaller(r->taken[q->ours], other->taken[q->theirs]);
     if (q->to == OVER_LIMIT)
-        n = fewer(n, first->taken[hash]);
+        n = smaller(n, first->taken[hash]);
     for (size_t i = 0; i < n; i++) {
         double ours = r->ns[q->ours][i], theirs = other->ns[q->theirs][i];
         calm[i] = r->calm[q->ours][i] && other->calm[q->theirs][i];
@@ -111,10 +111,9 @@ static bool evaluate(const setting *s, const rival *r, const ratio *q, summary *
     return true;
 }
 
-/* What two threads must make of one: the target, which supposes that the machine gives them twice
- * the time of one; where it does not, nine tenths of what they make of a bare hash, which shares
- * nothing. Where that is less than half as much again, the machine has no second processor to speak
- * of, and nothing can be said. */
+/* The target for two threads over one: the given one, or 0.9 of the bare hash's ratio if that is
+ * lower, because the bare hash shares nothing and shows what the machine allows. NAN (no target) if
+ * the bare hash gains less than half: there is hardly a second processor. */
 static double pair_target(const setting *s, double target) {
     summary bare;
     if (!evaluate(s, &s->rivals[0], &ratios[BARE_PAIR], &bare) || 0.9 * bare.median > target)
@@ -122,7 +121,7 @@ static double pair_target(const setting *s, double target) {
     return bare.median < 1.5 ? NAN : 0.9 * bare.median;
 }
 
-/* NAN where there is none: the targets are for three sizes. */
+/* NAN if there is none: targets exist for three sizes. */
 static double target_of(const setting *s, const ratio *q) {
     static const uint64_t sizes[3] = {1000000, 10000000, 100000000};
     if (q->target[0] == 0 || (q->narrow && (s->len != 16 || s->p != 0.01)))
@@ -143,7 +142,7 @@ const char *verdict(bool met) {
 
 /* ---- opening and closing --------------------------------------------------------------------- */
 
-/* The processor's name as the system gives it. */
+/* The processor's name according to the system. */
 static void find_cpu(char *name, size_t size) {
     char line[256];
     snprintf(name, size, "unknown");
@@ -163,16 +162,17 @@ static void find_cpu(char *name, size_t size) {
 void report_open(const options *opt) {
     char cpu[128];
     find_cpu(cpu, sizeof cpu);
-    printf("Bloomery %s beside libbloom %s on %s\n", bly_version(), bloom_version(), cpu);
+    printf("Bloomery %s and libbloom %s on %s\n", bly_version(), bloom_version(), cpu);
     printf(
-        "Rounds: %u. Every contender gets the same keys in the same order, made outside the "
-        "timing:\n"
-        "batches, and H, from an array of %d; single calls, libbloom's too, right after\n"
-        "%d of them were made. Batches are of as many. Times are medians over chunks of the\n"
-        "former number; ratios are taken chunk by chunk, and stand as median (10th .. 90th\n"
-        "percentile). Filters are touched before they are timed. L: random 64-byte lines at the\n"
-        "filter's footprint, huge pages. H: bare XXH3-64. libbloom is as shipped.\n",
-        opt->rounds, (int)CHUNK, (int)BATCH);
+        "Rounds: %u. All filters get the same keys in the same order; generating them is not "
+        "timed.\n"
+        "Batches have %d keys and read them from an array of %d keys, as does H. Single calls\n"
+        "use keys generated just before. Times are medians over chunks of %d keys. Ratios are\n"
+        "computed per chunk: median (10th .. 90th percentile). Filters are touched before timing.\n"
+        "L: random 64-byte lines of an array of the filter's size, in huge pages. H: bare "
+        "XXH3-64.\n"
+        "libbloom is Debian's package.\n",
+        opt->rounds, (int)BATCH, (int)CHUNK, (int)CHUNK);
     if (opt->json) {
         out.json = fopen(opt->json, "w");
         must(out.json != NULL, "opening the file for --json");
@@ -186,9 +186,9 @@ void report_open(const options *opt) {
 void report_close(uint64_t checksum) {
     printf("\nNo key was missed, and batched, single and shared adds agree. Checksum %016llx.\n",
            (unsigned long long)checksum);
-    double calm = calm_share(); /* NAN: nothing was looked at */
+    double calm = calm_share(); /* NAN: nothing was measured */
     if (!isnan(calm))
-        printf("%.0f%% of the timings were calm.\n", 100 * calm);
+        printf("%.0f%% of the measurements were calm.\n", 100 * calm);
     printf("Targets: %u met, %u missed.\n", out.met, out.missed);
     json("\n  ],\n  \"checksum\": \"%016llx\"", (unsigned long long)checksum);
     json_number(", ", "calm", calm);
@@ -264,7 +264,7 @@ static void report_ratios(const setting *s) {
 
 void report_setting(const setting *s) {
     const rival *first = &s->rivals[0];
-    printf("\n%llu keys of %zu bytes, p = %g%%: %s, %.2f MB, planned for this rate\n",
+    printf("\n%llu keys of %zu bytes, p = %g%%: %s, %.2f MB, the planned layout\n",
            (unsigned long long)s->n, s->len, 100 * s->p, first->name, 1e-6 * (double)first->bytes);
     json_element();
     json("{\"n\": %llu, \"p\": %g, \"key_bytes\": %zu", (unsigned long long)s->n, s->p, s->len);
@@ -273,7 +273,7 @@ void report_setting(const setting *s) {
     report_times(s);
     printf("%-12s%9.2f\n\n", "H", median_ns(first, HASH));
     if (!s->has_peer)
-        printf("  libbloom cannot hold that many keys\n");
+        printf("  libbloom does not support that many keys\n");
     json("],\n     \"ratios\": [");
     report_ratios(s);
     json("]}");
@@ -282,15 +282,14 @@ void report_setting(const setting *s) {
 
 /* ---- the other kinds ------------------------------------------------------------------------- */
 
-/* A member's times over the first one's, chunk by chunk; of a kind that is built, round by round.
- */
+/* The ratio to the first kind's times: per chunk, or per round for a built kind. */
 static summary over_first(const family *f, size_t i, family_op what) {
     const member *m = &f->members[i], *first = &f->members[0];
     double value[MAX_SAMPLES];
     bool calm[MAX_SAMPLES];
     if (what == FAMILY_ADD && bly_kind_capabilities(m->kind) & BLY_CAN_BUILD)
-        return summarise(f->built_over[i], f->rounds);
-    size_t n = fewer(m->taken[what], first->taken[what]);
+        return summarise(f->fill_ratio[i], f->rounds);
+    size_t n = smaller(m->taken[what], first->taken[what]);
     for (size_t j = 0; j < n; j++) {
         value[j] = m->ns[what][j] / first->ns[what][j];
         calm[j] = m->calm[what][j] && first->calm[what][j];
@@ -298,7 +297,7 @@ static summary over_first(const family *f, size_t i, family_op what) {
     return summarise_calm(value, calm, n);
 }
 
-/* At most; 0: none. For ten million keys. */
+/* The maximum for ten million keys; 0: none. */
 static double family_target(bly_kind kind, family_op what) {
     static const struct {
         bly_kind kind;
@@ -320,8 +319,8 @@ static void report_member(const family *f, size_t i) {
     const member *m = &f->members[i];
     printf("%-16s%9.2f", bly_kind_name(m->kind), 8 * (double)m->bytes / (double)f->n);
     json_element();
-    json("{\"kind\": \"%s\", \"bytes\": %llu", bly_kind_name(m->kind),
-         (unsigned long long)m->bytes);
+    json("{\"kind\": \"%s\", \"n\": %llu, \"bytes\": %llu", bly_kind_name(m->kind),
+         (unsigned long long)f->n, (unsigned long long)m->bytes);
     for (int what = 0; what < FAMILY_OPS; what++) {
         summary v = over_first(f, i, (family_op)what);
         double target = f->n == 10000000 ? family_target(m->kind, (family_op)what) : 0;
@@ -344,10 +343,9 @@ static void report_member(const family *f, size_t i) {
 }
 
 void report_family(const family *f) {
-    printf(
-        "\nThe other kinds, %llu keys of 16 bytes, p = %g%%, one thread: ns per key, and the ratio "
-        "to sbbf's\n",
-        (unsigned long long)f->n, 100 * f->p);
+    printf("\nThe other kinds, %llu keys of 16 bytes, p = %g%%, one thread: ns per key, ratio to "
+           "sbbf\n",
+           (unsigned long long)f->n, 100 * f->p);
     printf("%-16s%9s%25s%25s%25s\n", "", "bits/key", "add or build, batched", "contains, miss",
            "contains, hit");
     json_list("family");
@@ -357,9 +355,9 @@ void report_family(const family *f) {
 }
 
 void report_builds(const builds *b) {
-    printf(
-        "\nBuilding, p = 1%%, one thread: ns per key, and the ratio to that of the fewest keys, at "
-        "most 1.5\n");
+    printf("\nBuilding, p = 1%%, one thread: ns per key, ratio to the smallest number of keys, at "
+           "most "
+           "1.5\n");
     json_list("builds");
     for (size_t i = 0; i < BUILD_KINDS; i++) {
         printf("%-12s", bly_kind_name(b->kinds[i]));
@@ -388,25 +386,26 @@ void report_rates_open(const options *opt) {
     json_list("rates");
     if (!opt->rates)
         return;
-    printf("\nRates and space, %d keys, full; measured over asked at most 1.02\n", (int)RATE_KEYS);
-    printf("%-12s%10s%16s%10s%14s\n", "", "asked", "measured/asked", "+-", "bits per key");
+    printf("\nRates and space, %d keys, full filters; measured / requested at most 1.02\n",
+           (int)RATE_KEYS);
+    printf("%-12s%10s%16s%10s%14s\n", "", "requested", "measured / it", "+-", "bits per key");
 }
 
 void report_rate(const rate *r) {
     static const struct {
-        double asked, bits;
-    } space[] = {{0.01, 10.2}, {0.001, 15.9}, {0.0001, 22.4}}; /* split512's */
-    double over = r->measured / r->asked;
-    printf("%-12s%9g%%%16.3f%10.3f%14.2f  rate %s", bly_kind_name(r->kind), 100 * r->asked, over,
-           r->error, r->bits_per_key, verdict(over <= 1.02));
+        double requested, bits;
+    } space[] = {{0.01, 10.2}, {0.001, 15.9}, {0.0001, 22.4}}; /* targets of split512 */
+    double over = r->measured / r->requested;
+    printf("%-12s%9g%%%16.3f%10.3f%14.2f  rate %s", bly_kind_name(r->kind), 100 * r->requested,
+           over, r->error, r->bits_per_key, verdict(over <= 1.02));
     for (size_t i = 0; i < sizeof space / sizeof *space; i++)
-        if (r->kind == BLY_SPLIT512 && r->asked == space[i].asked)
+        if (r->kind == BLY_SPLIT512 && r->requested == space[i].requested)
             printf(", at most %g bits: %s", space[i].bits,
                    verdict(r->bits_per_key <= space[i].bits));
     printf("\n");
     json_element();
     json("{\"kind\": \"%s\"", bly_kind_name(r->kind));
-    json_number(", ", "asked", r->asked);
+    json_number(", ", "asked", r->requested);
     json_number(", ", "measured_over_asked", over);
     json_number(", ", "standard_error", r->error);
     json_number(", ", "bits_per_key", r->bits_per_key);

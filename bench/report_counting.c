@@ -1,9 +1,9 @@
-/* The table of the kinds that count. */
+/* Tables of counting.c's results. */
 #include "bench.h"
 
 #include <math.h>
 
-/* Times of one kind over those of another, chunk by chunk. */
+/* Ratios of one kind's times to another's, per chunk. */
 static summary over(const counter *m, const counter *other, counter_op what) {
     double value[MAX_SAMPLES];
     size_t n = m->taken[what] < other->taken[what] ? m->taken[what] : other->taken[what];
@@ -15,12 +15,12 @@ static summary over(const counter *m, const counter *other, counter_op what) {
 static void report_counter(const counting *c, const counter *m) {
     static const char *const ids[COUNTER_OPS] = {"add", "remove", "contains_miss", "contains_hit"};
     double bits = 8 * (double)m->bytes / (double)c->n;
-    double wrong = (double)m->mistaken / (double)m->strangers;
-    printf("%-17s%-18s%7.2f%8.3f%%", bly_kind_name(m->kind), m->form, bits, 100 * wrong);
+    double fpr = (double)m->false_positives / (double)m->non_members;
+    printf("%-17s%-18s%7.2f%8.3f%%", bly_kind_name(m->kind), m->form, bits, 100 * fpr);
     json_element();
     json("{\"kind\": \"%s\", \"form\": \"%s\"", bly_kind_name(m->kind), m->form);
     json_number(", ", "bits_per_key", bits);
-    json_number(", ", "rate", wrong);
+    json_number(", ", "rate", fpr);
     for (int what = 0; what < COUNTER_OPS; what++) {
         summary v = over(m, &c->counters[0], (counter_op)what);
         double ns = m->taken[what] ? summarise(m->ns[what], m->taken[what]).median : NAN;
@@ -33,7 +33,7 @@ static void report_counter(const counting *c, const counter *m) {
         json_number(", ", "over_counting", v.median);
         json("}");
     }
-    printf("  %s\n", m->alone);
+    printf("  %s\n", m->strength);
     json("}");
 }
 
@@ -91,18 +91,18 @@ static void report_targets(const counting *c) {
 }
 
 void report_counting(const counting *c) {
-    printf("\nThe kinds that count, %llu keys of 16 bytes, p = %g%%, one thread, batched: ns per "
-           "key, and the\nratio to counting's; an overlay's bits are those after a tenth of the "
-           "keys was removed\n",
-           (unsigned long long)c->n, 100 * c->p);
+    printf(
+        "\nKinds with removal or counts, %llu keys of 16 bytes, p = %g%%, one thread, batched: ns "
+        "per key,\nratio to counting; bits of an overlay: after a tenth of the keys was "
+        "removed\n",
+        (unsigned long long)c->n, 100 * c->p);
     printf("%-17s%-18s%7s%9s%14s%14s%14s%14s  %s\n", "", "form", "bits", "rate", "add", "remove",
-           "miss", "hit", "what it alone can do");
+           "miss", "hit", "strength");
     json_list("counting");
     for (size_t i = 0; i < COUNTERS; i++)
         report_counter(c, &c->counters[i]);
-    printf("\nFive copies of a key on average, the more the lower its rank (Zipf), then all "
-           "removed\n");
-    printf("%-17s%6s%12s%10s%13s%12s%12s\n", "", "Zipf", "most", "bits", "told exactly", "stuck",
+    printf("\nRepeated keys: five copies on average (Zipf), then all removed\n");
+    printf("%-17s%6s%12s%10s%13s%12s%12s\n", "", "Zipf", "most", "bits", "exact counts", "stuck",
            "keys left");
     json_list("counting_zipf");
     for (size_t i = 0; i < ZIPFS; i++)

@@ -1,21 +1,21 @@
-/* The filters that are measured, and each operation. Every operation takes the same keys in the
- * same order: batches, and the bare hash beside them, from an array in memory, so that the cost of
- * fetching keys is in all of them alike; single calls, ours and the peer's, just after they were
- * made. */
+/* The filters that are measured, and each operation. All operations use the same keys in the same
+ * order. Batches and the bare hash read keys from an array in memory, so all of them include the
+ * cost of fetching keys. Single calls, Bloomery's and libbloom's, use keys that were generated just
+ * before. */
 #include "bench.h"
 
-/* ---- operations on a chunk: how many keys were new, or found --------------------------------- */
+/* ---- operations on a chunk; they return the number of new or found keys ---------------------- */
 
 static uint64_t add_many(bly_filter *f, const bly_bytes *keys, size_t n) {
     uint8_t added[BATCH];
-    uint64_t fresh = 0;
+    uint64_t added_keys = 0;
     for (size_t at = 0; at < n; at += BATCH) {
         size_t some = n - at < BATCH ? n - at : BATCH;
-        bly_batch_result tally;
-        must(bly_filter_add_many(f, keys + at, some, added, &tally) == BLY_OK, "a batched add");
-        fresh += tally.changed;
+        bly_batch_result result;
+        must(bly_filter_add_many(f, keys + at, some, added, &result) == BLY_OK, "a batched add");
+        added_keys += result.changed;
     }
-    return fresh;
+    return added_keys;
 }
 
 static uint64_t contains_many(bly_filter *f, const bly_bytes *keys, size_t n) {
@@ -27,14 +27,14 @@ static uint64_t contains_many(bly_filter *f, const bly_bytes *keys, size_t n) {
 }
 
 static uint64_t add_one(bly_filter *f, const bly_bytes *keys, size_t n) {
-    uint64_t fresh = 0, failed = 0;
+    uint64_t added_keys = 0, failed = 0;
     for (size_t i = 0; i < n; i++) {
         bool added = false;
         failed += bly_filter_add(f, keys[i].data, keys[i].size, &added) != BLY_OK;
-        fresh += added;
+        added_keys += added;
     }
     must(failed == 0, "an add");
-    return fresh;
+    return added_keys;
 }
 
 static uint64_t contains_one(const bly_filter *f, const bly_bytes *keys, size_t n) {
@@ -50,10 +50,10 @@ static uint64_t hash_many(bly_filter *unused, const bly_bytes *keys, size_t n) {
 }
 
 static uint64_t peer_add(struct bloom *b, const bly_bytes *keys, size_t n) {
-    uint64_t fresh = 0;
+    uint64_t added_keys = 0;
     for (size_t i = 0; i < n; i++)
-        fresh += bloom_add(b, keys[i].data, (int)keys[i].size) == 0;
-    return fresh;
+        added_keys += bloom_add(b, keys[i].data, (int)keys[i].size) == 0;
+    return added_keys;
 }
 
 static uint64_t peer_contains(struct bloom *b, const bly_bytes *keys, size_t n) {
@@ -63,9 +63,9 @@ static uint64_t peer_contains(struct bloom *b, const bly_bytes *keys, size_t n) 
     return sum;
 }
 
-/* ---- rivals ---------------------------------------------------------------------------------- */
+/* ---- filters --------------------------------------------------------------------------------- */
 
-static bool takes(const rival *r, op what) {
+static bool does(const rival *r, op what) {
     return r->ops & (UINT32_C(1) << what);
 }
 
@@ -84,7 +84,7 @@ void rival_open(rival *r, uint64_t n, double p) {
     } else {
         r->many = create(r, n, p, BLY_EXCLUSIVE);
         r->one = create(r, n, p, BLY_EXCLUSIVE);
-        if (takes(r, ADD_SHARED)) {
+        if (does(r, ADD_SHARED)) {
             r->shared = create(r, n, p, BLY_SHARED);
             r->pair = create(r, n, p, BLY_SHARED);
         }
@@ -185,7 +185,7 @@ static bly_filter *filter_of(const rival *r, op what) {
     }
 }
 
-static uint64_t ask_others(rival *r, op what, const bly_bytes *keys, size_t n) {
+static uint64_t look_up_others(rival *r, op what, const bly_bytes *keys, size_t n) {
     if (what == HASH || what == HIT_HASH || what == HASH_PAIR)
         return perform(r, what, keys, n);
     if (r->kind == BLY_KIND_NONE)
@@ -197,9 +197,9 @@ static uint64_t ask_others(rival *r, op what, const bly_bytes *keys, size_t n) {
     return contains_many(filter_of(r, what), keys, n);
 }
 
-/* How often n keys have to be asked for until a filter that can stay in a cache is there: until
- * each of its lines was wanted three times over, or WARM_UPS times. Who reads several lines for a
- * key has them there sooner, and would else be measured warm beside others that are cold. */
+/* How often n keys must be looked up until a filter that fits a cache is in it: until each of its
+ * lines was needed three times on average, at most WARM_UPS times. Otherwise a filter that reads
+ * several lines per key would be measured warm and the others cold. */
 static size_t warm_ups(const rival *r, size_t n) {
     const uint64_t line = 64, largest_cache = 64 << 20;
     if (r->bytes > largest_cache)
@@ -220,32 +220,32 @@ static uint64_t call_each(void *context, const bly_bytes *keys, size_t n) {
     return perform(c->who, c->what, keys, n);
 }
 
-static uint64_t call_others(void *context, const bly_bytes *keys, size_t n) {
+static uint64_t call_look_up(void *context, const bly_bytes *keys, size_t n) {
     caller *c = context;
-    return ask_others(c->who, c->what, keys, n);
+    return look_up_others(c->who, c->what, keys, n);
 }
 
-/* Keys of the pile become others without their last bytes: a batch at a time, so that few have to
- * be written anew just before the clock starts; but all at once where two threads share them. */
-static void ask_pile(rival *r, op what, const keyset *pile, size_t n, size_t cut) {
+/* Looks up other keys: the stored ones without their last bytes. Keys are cut one batch at a time,
+ * so that few of them are written just before the measurement; all at once if two threads share
+ * them. */
+static void look_up_cut(rival *r, op what, const keyset *stored, size_t n, size_t cut) {
     size_t step = is_pair(what) ? n : BATCH;
     for (size_t at = 0; at < n; at += step) {
         size_t some = n - at < step ? n - at : step;
-        keys_cut(pile->keys + at, pile->len - cut, some);
-        fold(ask_others(r, what, pile->keys + at, some));
-        keys_cut(pile->keys + at, pile->len, some);
+        keys_cut(stored->keys + at, stored->len - cut, some);
+        fold(look_up_others(r, what, stored->keys + at, some));
+        keys_cut(stored->keys + at, stored->len, some);
     }
 }
 
-/* Whoever had the cache before, the filter is as warm as one that is in use: it is asked for other
- * keys. (Asked for the same ones, it would have all their lines in the cache, however large it is.)
- */
+/* Makes the filter as warm as one in use, whatever was in the cache before, by lookups of other
+ * keys. (Lookups of the same keys would bring exactly the lines needed into the cache.) */
 static void warm_up(rival *r, op what, arena *lines, const chunk *keys) {
     static uint64_t next = WARM_KEYS;
     size_t n = keys->n, times = warm_ups(r, n);
     uint64_t found = 0;
     if (is_single(what)) {
-        keys_spend(keys->hand, next, times * n, call_others, &(caller){r, what}, &found);
+        keys_spend(keys->fresh, next, times * n, call_look_up, &(caller){r, what}, &found);
         next += times * n;
         fold(found);
         return;
@@ -254,16 +254,16 @@ static void warm_up(rival *r, op what, arena *lines, const chunk *keys) {
         if (is_limit(what))
             fold(limit_lines(lines, r->bytes, n));
         else
-            ask_pile(r, what, keys->pile, n, i);
+            look_up_cut(r, what, keys->stored, n, i);
 }
 
-/* In seconds. */
+/* Returns seconds. */
 static double timed(rival *r, op what, arena *lines, const chunk *keys, uint64_t *result) {
     if (is_single(what))
-        return keys_spend(keys->hand, keys->first, keys->n, call_each, &(caller){r, what}, result);
+        return keys_spend(keys->fresh, keys->first, keys->n, call_each, &(caller){r, what}, result);
     double start = seconds_now();
     *result = is_limit(what) ? limit_lines(lines, r->bytes, keys->n)
-                             : perform(r, what, keys->pile->keys, keys->n);
+                             : perform(r, what, keys->stored->keys, keys->n);
     return seconds_now() - start;
 }
 
@@ -285,7 +285,7 @@ void rival_run(rival *r, op what, arena *lines, const chunk *keys) {
         r->taken[what]++;
         calm_count(calm);
     }
-    /* The one figure of a run that depends on how two threads met. */
+    /* The only result that depends on how two threads interleave. */
     if (what != ADD_PAIR)
         fold(result);
     must((what != HIT_MANY && what != HIT_ONE) || result == keys->n,

@@ -1,7 +1,7 @@
-/* scan - the least that a line-by-line tool can do: scan FILE [64] reads a file, finds its line
- * ends and hashes every line with XXH3, in 128 bits or in 64. `scripts/bench-dedup` measures
- * `bloomery dedup` by the first, `scripts/bench --distinct` measures `bloomery distinct` by the
- * second.
+/* scan - the minimal work of a line-by-line tool. `scan FILE [64]` reads a file, finds its line
+ * ends and hashes every line with XXH3, to 128 or 64 bits. `scripts/bench-dedup` compares `bloomery
+ * dedup` with the 128-bit loop, `scripts/bench --distinct` compares `bloomery distinct` with the
+ * 64-bit one.
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -22,7 +22,7 @@ static uint64_t hash_narrow(const char *at, size_t size) {
     return XXH3_64bits(at, size);
 }
 
-/* Compiled once for each hash, so that it is in line. */
+/* Compiled once per hash function, so that the hash is inlined. */
 static inline __attribute__((always_inline)) int scan(int fd,
                                                       uint64_t (*hash)(const char *, size_t)) {
     static char buffer[ROOM];
