@@ -41,7 +41,7 @@ class Table:
         self.missed = []
 
     def row(self, name, cpu, peak, ratio="", target="", held=True):
-        print("%-34s %8.2f %9.1f  %-22s %-10s %s" %
+        print("%-34s %8.2f %9.1f  %-30s %-10s %s" %
               (name, cpu, peak / 2**20, ratio, target, "" if not target else
                "ok" if held else "MISS"), flush=True)
         if target and not held:
@@ -125,8 +125,8 @@ def show(table, ours, cpu, peak, report, urls):
             print("%-34s not installed" % name)
             continue
         used, top, _ = measure(command, urls, shell=isinstance(command, str))
-        table.row(name, used, top, "%.1f x with -n" % (used / base), ">= %d" % least,
-                  used >= least * base)
+        table.row(name, used, top, "%.1f x with -n, %.1f x dedup" % (
+            used / base, used / statistics.median(cpu[grows])), ">= %d" % least, used >= least * base)
     distinct = int(subprocess.run("LC_ALL=C sort -u -S1G %s | wc -l" % urls, shell=True,
                                   stdout=subprocess.PIPE, check=True).stdout)
     print("\n%-34s %10s %8s %10s" % ("", "unique", "lost", "expected"))

@@ -9,10 +9,9 @@ import json
 import re
 import sys
 
-COLUMNS = (("contains_miss", "contains, batched, miss: x libbloom", "contains, batched, miss / (L + H)"),
-           ("add", "add, batched: x libbloom", None),
-           ("contains_one_miss", "contains, single, miss: x libbloom", None),
-           ("add_one", "add, single: x libbloom", None))
+COLUMNS = (("contains_miss", "contains, batched, miss: x libbloom"), ("add", "add, batched: x libbloom"),
+           ("contains_one_miss", "contains, single, miss: x libbloom"), ("add_one", "add, single: x libbloom"))
+LIMIT = "contains, batched, miss / (L + H)"
 THREADS = ("add, two threads: x one", "contains, two threads: x one")
 
 
@@ -24,75 +23,71 @@ def percent(p):
     return "%g%%" % (100 * p)
 
 
-def marked(ratio, digits):
+def marked(ratio, digits, unit=""):
     """A ratio with its mark; empty if it was not measured."""
     if ratio is None or ratio["median"] is None:
         return ""
-    return "%.*f%s" % (digits, ratio["median"], "" if ratio.get("met", True) else " †")
+    return "%.*f%s%s" % (digits, ratio["median"], unit, "" if ratio.get("met", True) else " †")
 
 
 def settings(results):
-    yield ("| keys | bytes | rate | filter | lookup, batched: ns | / (L + H) | x libbloom | add, batched: ns |"
-           " x libbloom | lookup, single: ns | x libbloom | add, single: ns | x libbloom | two threads: add, lookup |")
-    yield "|" + "---|" * 14
+    yield ("| keys, bytes each | rate | filter | lookup, batched | / (L + H) | add, batched | lookup, single |"
+           " add, single | two threads: add, lookup |")
+    yield "|" + "---|" * 9
     for r in results:
         ours, ratios = r["ns"][0], {q["what"]: q for q in r["ratios"]}
-        cells = [count(r["n"]), str(r["key_bytes"]), percent(r["p"]),
+        cells = ["%s, %d" % (count(r["n"]), r["key_bytes"]), percent(r["p"]),
                  "`%s`, %.1f MB" % (ours["name"], ours["bytes"] / 1e6)]
-        for name, peer, limit in COLUMNS:
-            cells.append("%.1f" % ours[name])
-            if limit:
-                cells.append(marked(ratios[limit], 2))
-            cells.append(marked(ratios.get(peer), 1))
+        for name, ratio in COLUMNS:
+            cells.append(", ".join(filter(None, ("%.1f ns" % ours[name], marked(ratios.get(ratio), 1, "x")))))
+            if name == "contains_miss":
+                cells.append(marked(ratios[LIMIT], 2))
         cells.append(", ".join(filter(None, (marked(ratios.get(what), 2) for what in THREADS))))
         yield "| " + " | ".join(cells) + " |"
 
 
 def family(kinds):
-    yield "| kind | bits per key | add or build, batched: ns | x sbbf | non-members: ns | x sbbf | members: ns | x sbbf |"
-    yield "|" + "---|" * 8
+    yield ("The other kinds, %s keys of 16 bytes at 1%%, one thread; x: time over `sbbf`:" % count(kinds[0]["n"]))
+    yield ""
+    yield "| kind | bits per key | add or build, batched | lookup of non-members | lookup of members |"
+    yield "|" + "---|" * 5
     for k in kinds:
-        cells = ["`%s`" % k["kind"], "%.2f" % (8 * k["bytes"] / FAMILY_KEYS)]
+        cells = ["`%s`" % k["kind"], "%.2f" % (8 * k["bytes"] / k["n"])]
         for what in ("add", "contains_miss", "contains_hit"):
             v = k[what]
             v["met"] = v["target"] is None or v["median"] <= v["target"]
-            cells += ["%.1f" % v["ns"], marked(v, 2)]
+            cells.append("%.1f ns, %s" % (v["ns"], marked(v, 2, "x")))
         yield "| " + " | ".join(cells) + " |"
 
 
 def rates(rows):
+    yield "Rates and space, 1M keys, filters filled to their capacity:"
+    yield ""
     requested = sorted({r["asked"] for r in rows}, reverse=True)
-    yield "| kind |" + "".join(" %s: bits per key | measured / requested |" % percent(p) for p in requested)
-    yield "|" + "---|" * (1 + 2 * len(requested))
+    yield "| bits per key, measured / requested rate |" + "".join(" %s |" % percent(p) for p in requested)
+    yield "|" + "---|" * (1 + len(requested))
     for kind in dict.fromkeys(r["kind"] for r in rows):
         cells = ["`%s`" % kind]
         for p in requested:
             r = next(r for r in rows if (r["kind"], r["asked"]) == (kind, p))
-            cells += ["%.2f" % r["bits_per_key"], "%.3f" % r["measured_over_asked"]]
+            cells.append("%.2f, %.3f" % (r["bits_per_key"], r["measured_over_asked"]))
         yield "| " + " | ".join(cells) + " |"
-
-
-FAMILY_KEYS = 10_000_000  # what scripts/bench uses unless --family or --quick says otherwise
 
 
 def tables(runs):
     for run in runs:
         if run["results"]:
-            yield ("Bloomery %s, libbloom %s, %s; %s keys; %d rounds, %.0f%% of the measurements calm; %d targets met,"
-                   " %d missed." % (run["version"], run["libbloom"], run["cpu"],
-                                    ", ".join(dict.fromkeys(count(r["n"]) for r in run["results"])), run["rounds"],
-                                    100 * run["calm"], run["met"], run["missed"]))
-            yield ""
+            yield ("* %s keys: Bloomery %s, libbloom %s, %s; rounds: %d; calm: %.0f%%;"
+                   " targets: %d met, %d missed" % (
+                       ", ".join(dict.fromkeys(count(r["n"]) for r in run["results"])), run["version"],
+                       run["libbloom"], run["cpu"], run["rounds"], 100 * run["calm"], run["met"], run["missed"]))
+    yield ""
     yield from settings([r for run in runs for r in run["results"]])
-    for name, title, rows in (
-            ("family", "The other kinds, 10M keys of 16 bytes at 1%, one thread:", family),
-            ("rates", "Rates and space, 1M keys, filters filled to their capacity:", rates)):
-        found = [r for run in runs for r in run.get(name, [])]
-        if found:
+    for name, table in (("family", family), ("rates", rates)):
+        rows = [r for run in runs for r in run.get(name, [])]
+        if rows:
             yield ""
-            yield title
-            yield ""
-            yield from rows(found)
+            yield from table(rows)
 
 
 def main():
