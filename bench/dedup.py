@@ -108,8 +108,8 @@ def show(table, ours, cpu, peak, report, urls):
     first, grows = names[0], names[1]
     table.row("read, find line ends, XXH3-128", statistics.median(cpu["scan"]), peak["scan"])
     limits = {first: ("scan", 2.2, "x scan"), grows: (first, 1.6, "x with -n"),
-              names[3]: (names[2], 1.6, "x with -n"), names[4]: (first, 4, "x plain"),
-              names[5]: (first, 4, "x plain")}
+              names[3]: (names[2], 1.6, "x with -n, pipe"), names[4]: (first, 4, "x with -n"),
+              names[5]: (first, 4, "x with -n")}
     for name in names:
         against, most, unit = limits.get(name, (first, None, "x with -n"))
         r = ratio(cpu, name, against)
