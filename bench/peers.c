@@ -1,8 +1,8 @@
 /* peers - Bloomery's side of scripts/bench-peers.
  *
- *     peers N P         for each line on standard input one round: a new filter for N keys at rate
- * P is filled, then looked up; prints the round's figures, separated by blanks peers lines FIRST
- * COUNT    prints keys in hexadecimal, one per line
+ * "peers N P" runs one round for each line on standard input: it fills a new filter for N keys at
+ * rate P, looks keys up, and prints the round's figures, separated by blanks. "peers lines FIRST
+ * COUNT" prints keys in hexadecimal, one per line.
  *
  * GuavaBench.java does the same with Guava. peers.py lets the two take turns. Keys are made outside
  * the timing, BATCH at a time, so both sides have them in a near cache. */
