@@ -121,7 +121,7 @@ static double pair_target(const setting *s, double target) {
     return bare.median < 1.5 ? NAN : 0.9 * bare.median;
 }
 
-/* NAN if there is none: targets exist for three sizes. */
+/* Returns the target of a ratio; NAN without one: targets exist for three sizes. */
 static double target_of(const setting *s, const ratio *q) {
     static const uint64_t sizes[3] = {1000000, 10000000, 100000000};
     if (q->target[0] == 0 || (q->narrow && (s->len != 16 || s->p != 0.01)))

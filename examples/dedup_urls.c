@@ -136,7 +136,7 @@ static int dedup(job *j, int fd, char **buffer, size_t *room) {
     return code;
 }
 
-/* Returns how many lines follow; 0 if there are none or if it is unknown, as for a pipe. */
+/* Returns how many lines follow; 0 also if that is unknown, as for a pipe. */
 static uint64_t count_lines(int fd, char *buffer, size_t room) {
     struct stat st;
     off_t start = lseek(fd, 0, SEEK_CUR);
@@ -156,13 +156,13 @@ static uint64_t count_lines(int fd, char *buffer, size_t room) {
 static void report(const job *j) {
     bly_filter_info s = {.struct_size = sizeof s};
     bly_filter_get_info(j->seen, &s);
-    (void)fprintf(stderr,
-                  "read     %llu lines\nkept     %llu\ndropped  %llu\n"
-                  "memory   %llu bytes (%s, planned for %llu keys)\nrate     %g requested, %.2g current\n",
-                  (unsigned long long)j->read, (unsigned long long)j->kept,
-                  (unsigned long long)(j->read - j->kept), (unsigned long long)s.bytes,
-                  bly_kind_name(s.kind), (unsigned long long)s.capacity, s.requested_fpr,
-                  s.current_fpr);
+    (void)fprintf(
+        stderr,
+        "read     %llu lines\nkept     %llu\ndropped  %llu\n"
+        "memory   %llu bytes (%s, planned for %llu keys)\nrate     %g requested, %.2g current\n",
+        (unsigned long long)j->read, (unsigned long long)j->kept,
+        (unsigned long long)(j->read - j->kept), (unsigned long long)s.bytes, bly_kind_name(s.kind),
+        (unsigned long long)s.capacity, s.requested_fpr, s.current_fpr);
     if (s.count > s.capacity && s.current_fpr > s.requested_fpr)
         (void)fprintf(stderr, "more keys than planned for: -n %llu is enough\n",
                       (unsigned long long)j->read);

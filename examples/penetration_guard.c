@@ -101,7 +101,7 @@ static void open_database(shop *s) {
     need(!bad, "the database", sqlite3_errstr(bad));
 }
 
-/* Reads the page of a product. Returns false if there is none. */
+/* Reads the page of a product. Returns false if it has no page. */
 static bool database_read(shop *s, int id, char page[TEXT]) {
     s->database_reads++;
     (void)sqlite3_bind_int(s->find, 1, id);
@@ -173,7 +173,7 @@ static bly_status cache_open(shop *s, bly_redis_reason *why) {
     return bly_redis_open(&s->guard.url, &hurry, why, &s->cache);
 }
 
-/* Returns the reply to a command; NULL if there is none. */
+/* Returns the reply to a command; NULL without one. */
 static bly_redis_reply *cache_ask(shop *s, const char *const *words, size_t n) {
     bly_bytes args[8];
     bly_redis_reply *reply;

@@ -20,8 +20,8 @@
  * Twice rather than never. A link counts as new if a reply was lost and its answer is unknown. A
  * process that dies leaves its page in "busy". When the frontier has been empty for SECONDS (-t),
  * another process fetches that page again. Its links may be in the filter but not in the frontier,
- * so all of them are added to the frontier. One loss remains: a new page is mistaken for a known one
- * at the filter's false-positive rate, here 1 in ten million.
+ * so all of them are added to the frontier. One loss remains: a new page is mistaken for a known
+ * one at the filter's false-positive rate, here 1 in ten million.
  *
  * The end. A page leaves "busy" after its links are in the frontier, so the crawl is over when both
  * lists are empty at the same moment. One script reads both lengths. The keys stay: a process that

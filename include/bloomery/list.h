@@ -48,7 +48,7 @@ typedef enum bly_list_type {
 /* Returns the name of a type: "ip", "phone", "email", "domain", "url", "line", "record",
  * "record-url", "record-crawl" or "other"; NULL for BLY_LIST_NONE and unknown values. */
 BLY_API const char *bly_list_type_name(bly_list_type type);
-/* Returns the type of that name; BLY_LIST_NONE if there is none. */
+/* Returns the type of that name; BLY_LIST_NONE if the name is unknown. */
 BLY_API bly_list_type bly_list_type_by_name(const char *name);
 
 /* Convert between a type and the rule that a filter's header records. BLY_LIST_NONE corresponds to
@@ -265,9 +265,9 @@ BLY_CHECKED bly_status bly_url_canonical(bly_url_buffer *b, bly_url_level level,
                                          size_t size, bly_bytes *out);
 
 /* Finds the next http or https URL in [*at, end), and moves *at after it, also after BLY_ENOMEM.
- * *out is empty if there is none. It is the URL as written, not canonical. It points into the text,
- * or into the buffer if "&amp;" or "\/" was decoded; bly_url_canonical then needs another buffer.
- * src/lists/url_find.c says where a URL ends. Errors: BLY_ENOMEM. */
+ * *out is empty if no URL is left. It is the URL as written, not canonical. It points into the
+ * text, or into the buffer if "&amp;" or "\/" was decoded; bly_url_canonical then needs another
+ * buffer. src/lists/url_find.c says where a URL ends. Errors: BLY_ENOMEM. */
 BLY_CHECKED bly_status bly_url_find(bly_url_buffer *b, const char **at, const char *end,
                                     bly_bytes *out);
 

@@ -71,8 +71,8 @@ BLY_API uint64_t bly_plan_bytes(const bly_geometry *g);
 /* Returns the expected false-positive rate after `keys` distinct keys; hash_bits as in bly_plan. */
 BLY_API double bly_plan_fpr(const bly_geometry *g, uint64_t keys, unsigned hash_bits);
 
-/* Returns the maximum number of distinct keys at which the rate is `fpr` or better; 0 if there is
- * none. */
+/* Returns the maximum number of distinct keys at which the rate is `fpr` or better; 0 if
+ * the rate is higher even with one key. */
 BLY_API uint64_t bly_plan_capacity(const bly_geometry *g, double fpr, unsigned hash_bits);
 /* Returns the expected share of bits that are set after `keys` distinct keys. */
 BLY_API double bly_plan_fill(const bly_geometry *g, double keys);

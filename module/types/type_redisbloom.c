@@ -303,7 +303,7 @@ static void move_handle(bm_value *value, bm_moving *moving) {
         value->as.cuckoo = bly_rb_cuckoo_defrag_handle(value->as.cuckoo, bm_move_block, moving);
 }
 
-/* Returns the number of the next block, 0 when there is none. */
+/* Returns the number of the next block, 0 after the last one. */
 static size_t move_block(bm_value *value, size_t at, bm_moving *moving) {
     return value->type == BM_RB_BLOOM
                ? bly_rb_bloom_defrag(value->as.bloom, at, 1, bm_move_block, moving)

@@ -41,7 +41,6 @@ PHRASES = [
     (r"must needs|needs must", "must"),
     (r"gives? (it|them|him|keys) up again", "releases, removes"),
     (r"(is|are|was|were) to be told", "is told, is reported"),
-    (r"to the last (bit|byte)", "every bit"),
 ]
 
 

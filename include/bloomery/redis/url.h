@@ -37,7 +37,7 @@ typedef struct bly_redis_url {
     const char *user, *password;                      /* NULL: none */
     const char *cacert, *cert, *certkey, *servername; /* for TLS; NULL: none */
     bool insecure;
-    bly_bytes key; /* any bytes; data is NULL when there is none */
+    bly_bytes key; /* any bytes; data is NULL in an address without a key */
     char *block;   /* the memory that the pointers point into */
 } bly_redis_url;
 
