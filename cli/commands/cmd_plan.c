@@ -54,7 +54,7 @@ static const cli_option options[] = {
     OPTION_WINDOW(AT(window), default_window,
                   "Older keys are forgotten: only the last N keys count, or those of the last TIME "
                   "(90s, 15m, 24h, 7d). 1M is a million keys, 1m a minute. With TIME, --expect is "
-                  "the number of keys within it, which are assumed to come evenly."),
+                  "the number of keys within it, which are assumed to arrive evenly."),
     OPTION_FLAG("counts", 0, AT(counts), "The filter must count how often a key was added."),
     OPTION_FLAG("shared", 0, AT(shared), "Several threads add keys at the same time."),
     OPTION_FLAG("hostile-keys", 0, AT(hostile), "An attacker may choose the keys."),

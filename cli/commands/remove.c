@@ -14,7 +14,7 @@ static int refuse(const char *path, bly_kind kind) {
     char kinds[KINDS_LIST];
     const uint32_t can = bly_kind_capabilities(kind);
     const char *why = can & BLY_CAN_BUILD          ? "it was built from all its keys at once"
-                      : can & BLY_FORGETS          ? "it forgets them by itself"
+                      : can & BLY_FORGETS          ? "it forgets them automatically"
                       : can & BLY_CARDINALITY_ONLY ? "it only counts keys"
                       : can & BLY_CAN_COUNT        ? "its counts are estimates"
                                             : "keys share bits, so other keys would be removed too";

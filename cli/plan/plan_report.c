@@ -49,11 +49,12 @@ static void headline_of_dedup(const plan_answer *p) {
     char text[256];
     if (bytes == 0)
         return;
-    (void)snprintf(text, sizeof text,
-                   "bloomery dedup --window %s needs about %s for as many lines: they may come all "
-                   "at once, so each generation has room for all of them. This plan assumes that "
-                   "keys come evenly.",
-                   NUMBER_SPAN(p->seconds), NUMBER_BYTES(bytes));
+    (void)snprintf(
+        text, sizeof text,
+        "bloomery dedup --window %s needs about %s for as many lines: they may all arrive "
+        "at once, so each generation has room for all of them. This plan assumes that "
+        "keys arrive evenly.",
+        NUMBER_SPAN(p->seconds), NUMBER_BYTES(bytes));
     text_wrap(stdout, text_all(text), 0, 0, width());
 }
 

@@ -26,42 +26,40 @@ typedef struct row {
 
 static const row rows[] = {
     {BLY_WINDOW, BLY_NEED_WINDOW, 0, 0,
-     "it forgets old keys by itself, and never one of the window"},
+     "it forgets old keys automatically, and never a key that is still in the window"},
     {BLY_GROWABLE_CUCKOO, BLY_NEED_REMOVE | BLY_NEED_GROW, 0, 0,
-     "keys are removed and more may come than expected: it doubles when full, and removing still "
-     "works"},
+     "keys can be removed, and it doubles when full, so more keys than expected can be added"},
     {BLY_HYBRID, BLY_NEED_COUNTS, 0, 0,
-     "it counts exactly, however often a key comes, and in half of what counters of four bits "
-     "take"},
+     "it counts exactly, however often a key is added, and at rates below 5% takes less than half "
+     "the space of 4-bit counters"},
     {BLY_CUCKOO, BLY_NEED_REMOVE, 0, 0,
-     "keys are removed: it holds a fingerprint of each, so that taking one out leaves the others"},
+     "keys can be removed: it stores a fingerprint of each, so a remove does not affect other "
+     "keys"},
     {BLY_SCALABLE, BLY_NEED_GROW, 0, 0,
-     "more keys may come than expected: it grows and keeps its rate, and adding a key again costs "
-     "nothing"},
+     "more keys than expected can be added: it grows and keeps its rate, and adding a key again "
+     "takes no space"},
     {BLY_RIBBON, BLY_NEED_STATIC | BLY_NEED_SPACE, 0, BLY_CLASSIC,
-     "all keys are known, and no kind is smaller: 6 to 9% above what is possible, for many keys",
+     "all keys are known, and no kind is smaller: 5 to 7% above the lower bound for a million keys",
      BLY_FUSE},
     {BLY_FUSE, BLY_NEED_STATIC, 0x1p-28, BLY_CLASSIC,
-     "all keys are known, so it is built from them at once: smaller than any Bloom filter, for "
-     "many "
-     "keys at 1% by a fifth, and a query reads three cache lines"},
+     "all keys are known, so it is built from all of them at once: smaller than any Bloom filter "
+     "(for many keys at 1% by a sixth), and a lookup reads three cache lines"},
     {BLY_RIBBON, BLY_NEED_STATIC, 0, BLY_CLASSIC,
      "all keys are known, and it is smaller than any Bloom filter"},
     {BLY_CLASSIC, BLY_NEED_SPACE, 0, 0,
-     "no kind that takes keys as they come is smaller, unless every key comes once (cuckoo); it "
-     "pays "
-     "with a cache line for each of a key's bits"},
+     "the smallest kind to which keys can be added one by one (cuckoo may be smaller if no key "
+     "repeats), but a lookup reads a cache line per bit"},
     {BLY_SBBF, 0, 0.004, 0,
-     "the fastest kind: a query reads one cache line and tests it at one stroke; the smallest kind "
-     "would save a tenth of the space, at high rates a fifth, and read a line for each bit"},
+     "the fastest kind: a lookup reads one cache line and tests it in one step; classic would save "
+     "a tenth of the space (at 10% a fifth), but reads a cache line per bit"},
     {BLY_SPLIT512, 0, 0.001, 0,
      "a lookup reads one cache line, and no kind that reads one is smaller"},
     {BLY_BB2X512, 0, 1e-8, 0,
-     "a query reads two cache lines; the kinds that read one need 7% more space at 0.1%, a fifth "
-     "more at 0.001%, and ever more below"},
+     "a lookup reads two cache lines; the kinds that read one need 7% more space at 0.1%, a fifth "
+     "more at 0.001%, and still more below that"},
     {BLY_CLASSIC, 0, 0, 0,
-     "a cache line for each of a key's bits; at so low a rate, kinds that read fewer lines need a "
-     "quarter more space, and ever more below"},
+     "a lookup reads a cache line per bit; at so low a rate, Bloom filters that read fewer lines "
+     "need a quarter more space, and still more below that"},
 };
 
 /* Needs that not every kind can meet, in the order in which they are reported, with the reasons why
@@ -76,15 +74,15 @@ typedef struct need {
 static const need demands[] = {
     {BLY_NEED_REMOVE, BLY_CAN_REMOVE, "it cannot remove keys",
      "no kind of this version removes keys", NULL},
-    {BLY_NEED_WINDOW, 0, "it does not forget old keys by itself",
-     "no kind of this version forgets old keys by itself", "it forgets old keys"},
+    {BLY_NEED_WINDOW, 0, "it does not forget old keys", "no kind of this version forgets old keys",
+     "it forgets old keys"},
     {BLY_NEED_COUNTS, 0, "it does not count how often a key was added",
      "no kind of this version counts how often a key was added",
-     "it is for counting how often keys come"},
+     "it is only for counting how often keys are added"},
     {BLY_NEED_GROW, 0, "it does not grow", "no kind of this version grows", NULL},
     {BLY_NEED_SHARE, BLY_CAN_SHARE, "several threads cannot add to it at once",
      "no kind of this version lets several threads add at once", NULL},
-    {BLY_NEED_STATIC, ~0U, NULL, NULL, "all its keys must be known when it is made"},
+    {BLY_NEED_STATIC, ~0U, NULL, NULL, "all its keys must be known when it is built"},
 };
 
 enum { ROWS = sizeof rows / sizeof *rows, DEMANDS = sizeof demands / sizeof *demands };
@@ -116,7 +114,7 @@ const char *bly_advise_why_not(bly_kind kind, const bly_needs *needs) {
     if (kind != BLY_KIND_NONE && !k)
         return "there is no such kind";
     if (blyi_needs_contradict(needs->flags))
-        return "a set of keys that is known beforehand does not change";
+        return "if all keys are known in advance, none is added, removed or forgotten later";
     if (k)
         return unmet_need(k, needs->flags);
     if (any_kind_meets(needs->flags))
@@ -125,7 +123,7 @@ const char *bly_advise_why_not(bly_kind kind, const bly_needs *needs) {
         if (demands[i].all_lack && demands[i].flag & needs->flags &&
             !any_kind_meets(demands[i].flag))
             return demands[i].all_lack;
-    return "no kind of this version does all of that at once";
+    return "no kind of this version meets all of these needs";
 }
 
 static bly_status advise_kind(bly_kind kind, const bly_needs *needs, bly_advice *out) {

@@ -181,7 +181,7 @@ static void describe_size(const bly_geometry *g, char *out, size_t room) {
 
 static void describe_bits(const bly_geometry *g, char *out, size_t room) {
     snprintf(out, room, ", %u bit%s per key%s%s", (unsigned)g->hashes, g->hashes == 1 ? "" : "s",
-             g->options & BLY_TEXTBOOK ? ", the textbook's probes" : "",
+             g->options & BLY_TEXTBOOK ? ", textbook double hashing" : "",
              g->options & BLY_FOLDABLE ? ", foldable" : "");
 }
 

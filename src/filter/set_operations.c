@@ -204,32 +204,32 @@ uint64_t bly_filter_best_fold(const bly_filter *f, double fpr) {
 static const char *why_unsupported(bly_operation op, const bly_filter *f) {
     uint32_t can = f->ops->capabilities;
     if (f->ops->solver && op == BLY_OP_OVERLAP)
-        return "a filter built from all its keys does not tell which they are";
+        return "the overlap of filters that are built from all keys at once cannot be estimated";
     if (f->ops->solver)
-        return "a filter built from all its keys cannot be changed; build a new one from the keys "
-               "of both, or ask both";
+        return "a filter that is built from all keys at once cannot be changed; build a new one "
+               "from the keys, or look keys up in both";
     const blyi_kind *kind = blyi_kind_of(f->geometry.kind);
     if ((unsigned)op < BLYI_OPERATIONS && kind->refusals[op])
         return kind->refusals[op];
     bool view = f->ops != kind->ops; /* a read-only view of another filter's memory */
     if (view && (op == BLY_OP_UNION || op == BLY_OP_INTERSECT))
-        return "it lies in another filter's memory and can only be read; clone it first";
+        return "it is a read-only view of another filter's memory; clone it first";
     switch (op) {
     case BLY_OP_UNION:
         return can & BLY_CAN_UNION ? NULL : "filters of this kind cannot be united";
     case BLY_OP_INTERSECT:
         if (can & BLY_CAN_INTERSECT)
             return NULL;
-        return f->levels ? "a key may be in different levels of the two, and would be lost"
-                         : "keys that both have may be of different age, and would be lost";
+        return f->levels ? "a common key may be in different levels of the two, and would be lost"
+                         : "a common key may have a different age in each, and would be lost";
     case BLY_OP_SUBTRACT:
         return can & BLY_CAN_SUBTRACT ? NULL
-                                      : "keys share bits in this kind, so taking some out would "
+                                      : "keys share bits in this kind, so removing some would "
                                         "lose others";
     case BLY_OP_OVERLAP:
-        return can & BLY_CAN_OVERLAP ? NULL
-                                     : "the bits of this kind do not tell how many keys two "
-                                       "filters share";
+        return can & BLY_CAN_OVERLAP
+                   ? NULL
+                   : "the overlap of two filters of this kind cannot be estimated";
     }
     return "there is no such operation";
 }
@@ -242,19 +242,19 @@ static const char *why_incompatible(const bly_filter *a, const bly_filter *b) {
     if (a->geometry.kind != b->geometry.kind)
         return "they are of different kinds";
     if (a->hasher.id != b->hasher.id && has_custom_hash(a) && has_custom_hash(b))
-        return "one of them mixes the result of its custom hash function, the other does not";
+        return "one of them mixes the output of its custom hash function, the other does not";
     if (a->hasher.id != b->hasher.id)
         return "they use different hash functions";
     if (a->hasher.seed != b->hasher.seed)
         return a->hasher.id == BLY_HASH_SIPHASH ? "their secret keys differ" : "their seeds differ";
     if (a->levels)
-        return "their levels, their growth, or their rates, differ";
+        return "their levels, growth or rates differ";
     if (a->geometry.size != b->geometry.size || a->geometry.hashes != b->geometry.hashes ||
         a->geometry.detail != b->geometry.detail)
-        return "they are of different size or shape";
+        return "they have different sizes or shapes";
     if (a->geometry.options != b->geometry.options)
-        return "their keys own different bits";
-    return "their clocks are not the same";
+        return "they use different probe sequences";
+    return "their clocks or generations differ";
 }
 
 const char *bly_filter_why_not(bly_operation op, const bly_filter *a, const bly_filter *b) {

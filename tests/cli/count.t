@@ -121,7 +121,7 @@ $ bloomery count --query -s days.bly --top 5 --min 4 letters
 ! bloomery count: counts marked ~ are estimates: about 1 in 22,449,952 keys have a count that is too high, and counts above 27 are typically off by 20%
 $ bloomery info days.bly
 days.bly
-  kind       counts: how often each key came, exact while it is seldom, then an estimate
+  kind       counts: how often each key was added: exact for small counts, then estimated
   shape      106 lines of 64 counters, 4 counters per key
   file       6.69 KiB (6,848 bytes)
   hash       xxh3, seed 0
@@ -164,7 +164,7 @@ $ bloomery count --exact -n 1000 -s exact.bly often | tail -1; bloomery count --
 100000	x
 100000	x
 100001	x
-  kind       hybrid: fingerprints with exact counts; keys can be removed, and come any number of times
+  kind       hybrid: fingerprints with exact counts; keys can be removed, and added any number of times
 $ bloomery count --exact -s exact.bly -k x
 100002	x
 

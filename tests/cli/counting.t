@@ -27,14 +27,14 @@ $ for kind in counting multilayer layered hybrid; do
 0 500
 1
 0
-  kind       layered: sbbf in front, counters behind; keys can be removed, the front can be shared
+  kind       layered: an sbbf filter in front, its counters behind; keys can be removed
   keys       0 counted, including copies; 0 different keys estimated
   capacity   2,000 keys, 67.6 bits per key
   fill       ▕                        ▏ 0% of its capacity; 0.0% of its counters in use, 37.7% when full
 0 500
 1
 0
-  kind       hybrid: fingerprints with exact counts; keys can be removed, and come any number of times
+  kind       hybrid: fingerprints with exact counts; keys can be removed, and added any number of times
   keys       0 counted, including copies; 0 different keys estimated
   capacity   2,000 keys, 18.2 bits per key
   fill       ▕                        ▏ 0% of its capacity; 0.0% of its slots in use, 95.4% at its capacity
@@ -75,7 +75,7 @@ $ for kind in counting multilayer layered hybrid; do bloomery build -q -f --kind
   capacity   2,000 keys, 30.2 bits per key
   rate       0.1% requested, 0.00656% expected, 0.00616% current (1 in 16,239), per line and per lookup
   fill       ▕████████████            ▏ 50% of its capacity; 12.4% of its counters in use, 23.1% when full
-  kind       layered: sbbf in front, counters behind; keys can be removed, the front can be shared
+  kind       layered: an sbbf filter in front, its counters behind; keys can be removed
   shape      132 blocks of 256 counters, 8 counters per key
   file       16.6 KiB (16,960 bytes)
   hash       xxh3, seed 0
@@ -84,7 +84,7 @@ $ for kind in counting multilayer layered hybrid; do bloomery build -q -f --kind
   capacity   2,000 keys, 67.6 bits per key
   rate       0.1% requested, 0.0026% expected, 0.00165% current (1 in 60,611), per line and per lookup
   fill       ▕███████████▉            ▏ 50% of its capacity; 21.0% of its counters in use, 37.7% when full
-  kind       hybrid: fingerprints with exact counts; keys can be removed, and come any number of times
+  kind       hybrid: fingerprints with exact counts; keys can be removed, and added any number of times
   shape      524 buckets of 4 slots, remainders of 12 bits
   file       4.50 KiB (4,608 bytes)
   hash       xxh3, seed 0
@@ -97,7 +97,7 @@ $ bloomery info --json counting.bly | sed -E 's/(\.0*[1-9][0-9]{2})[0-9]+/\1/g'
 {"file":"counting.bly","file_bytes":14464,"kind":"counting","hashes":10,"size":28800,"detail":4,"forgets":false,"foldable":false,"textbook":false,"hash":"xxh3","keyed":false,"seed":0,"capacity":2000,"count":1000,"bits_per_key":57.6,"lookups_per_line":1,"rate_per_lookup_requested":0.001,"rate_per_line_requested":0.001,"approximate":false,"bits":115200,"set_bits":33748,"fill":0.292,"estimated_keys":998.351,"rate_per_lookup_expected":4.658e-06,"rate_per_line_expected":4.658e-06,"rate_per_lookup_current":4.655e-06,"rate_per_line_current":4.655e-06,"within_requested_rate":true,"type":"line","marks":0,"counters":28800,"stuck":0,"rebuild":false}
 $ bloomery info --json hybrid.bly | grep -o '"type".*'; bloomery info --header layered.bly | grep -e shape -e keys
 "type":"line","marks":0}
-  kind       layered: sbbf in front, counters behind; keys can be removed, the front can be shared
+  kind       layered: an sbbf filter in front, its counters behind; keys can be removed
   shape      132 blocks of 256 counters, 8 counters per key
   keys       1,000 counted
   capacity   2,000 keys, 67.6 bits per key
@@ -142,7 +142,7 @@ $ bloomery build --copies --kind hybrid -n 100 -o thrice.bly letters; bloomery c
 $ bloomery build -q -f --copies --json --kind hybrid -n 100 -o thrice.bly letters
 {"list":"thrice.bly","type":"line","kind":"hybrid","hash":"xxh3","keyed":false,"seed":0,"lines":4,"keys":2,"repeated":2,"copies":4,"malformed":0,"empty":0,"marks":0,"capacity":100,"lookups_per_line":1,"rate_per_lookup_requested":0.001,"rate_per_line_requested":0.001,"bytes":384,"tries":1}
 $ bloomery info thrice.bly | grep keys
-  kind       hybrid: fingerprints with exact counts; keys can be removed, and come any number of times
+  kind       hybrid: fingerprints with exact counts; keys can be removed, and added any number of times
   keys       4 counted, including copies; 2 different keys estimated
   capacity   100 keys, 25.6 bits per key
 $ bloomery add thrice.bly letters; bloomery count --query -s thrice.bly -k a
@@ -285,10 +285,12 @@ $ bloomery build -q -f --kind counting -n 100 -o c.bly <(seq 100); bloomery add 
 
 # A counter sketch and a cardinality sketch as files.
 $ bloomery build --kind hll -o hll.bly numbers; bloomery info hll.bly | grep distinct
+  kind       hll: an estimate of the number of distinct keys, in a few kilobytes
   distinct   997 (981 to 1013 with 95% certainty)
 ! bloomery build: 1,000 lines: 1,000 keys, 0 repeated
 ! bloomery build: hll.bly: hll, 12.1 KiB, with a standard error of 0.812%
 $ bloomery build --kind hll -p 2% --type ip -o hllips.bly <(printf '10.0.0.1\n010.0.0.1\n::ffff:10.0.0.1\n10.0.0.2\n') --skip-malformed -q; bloomery info hllips.bly | grep -e distinct -e error
+  kind       hll: an estimate of the number of distinct keys, in a few kilobytes
   distinct   2
   error      1.62%, the standard error
 $ bloomery build --kind hll -p 1e-6 -o x.bly numbers
@@ -298,5 +300,5 @@ $ bloomery remove counts.bly --key a
 ! bloomery remove: counts.bly: keys cannot be removed from a counts filter: its counts are estimates; kinds that support removal: counting, multilayer, layered, overlay, hybrid, cuckoo, growable-cuckoo and scalable-cuckoo
 ? 2
 $ bloomery subtract -o x.bly counts.bly counts.bly
-! bloomery subtract: counts.bly: counts filters cannot be subtracted: counters that were raised by chance cannot be lowered again; these kinds can: counting, multilayer, layered, hybrid, cuckoo and growable-cuckoo
+! bloomery subtract: counts.bly: counts filters cannot be subtracted: counters are raised at random, so adds cannot be undone; these kinds can: counting, multilayer, layered, hybrid, cuckoo and growable-cuckoo
 ? 2

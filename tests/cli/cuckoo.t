@@ -236,7 +236,7 @@ C@D.example
 
 # Filters that cannot be subtracted.
 $ bloomery build -q -o bloom.bly numbers; bloomery subtract -o y.bly bloom.bly bloom.bly
-! bloomery subtract: bloom.bly: split512 filters cannot be subtracted: keys share bits in this kind, so taking some out would lose others; these kinds can: counting, multilayer, layered, hybrid, cuckoo and growable-cuckoo
+! bloomery subtract: bloom.bly: split512 filters cannot be subtracted: keys share bits in this kind, so removing some would lose others; these kinds can: counting, multilayer, layered, hybrid, cuckoo and growable-cuckoo
 ? 2
 $ bloomery subtract -o y.bly a.bly bloom.bly
 ! bloomery subtract: bloom.bly: differs from a.bly in its kind (split512, not cuckoo); only filters built with the same options can be subtracted
@@ -275,7 +275,7 @@ $ bloomery intersect -o gi.bly g2.bly g1.bly; seq 50 | bloomery check -c gi.bly
 $ bloomery merge --json -f -o gm.bly g1.bly g2.bly | sed -E 's/(\.0*[1-9][0-9]{2})[0-9]+/\1/g'
 {"file":"gm.bly","from":["g1.bly","g2.bly"],"kind":"growable-cuckoo","size":2096,"folded":false,"bytes":20992,"capacity":8042,"count":5050,"marks":0,"estimated_keys":5050,"rate_per_lookup_requested":0.001,"rate_per_lookup_current":4.561e-06,"approximate":false,"within_requested_rate":true}
 $ seq 50 | bloomery build -q --kind growable-cuckoo -n 1500 -o g3.bly; bloomery merge -o gx.bly g1.bly g3.bly
-! bloomery merge: g3.bly: cannot be merged with g1.bly: they are of different size or shape
+! bloomery merge: g3.bly: cannot be merged with g1.bly: they have different sizes or shapes
 ? 2
 $ bloomery intersect --estimate g1.bly g2.bly; bloomery intersect --estimate g1.bly g3.bly
 g1.bly   50
@@ -283,7 +283,7 @@ g2.bly   5,000
 both     50
 either   5,000
 jaccard  0.010
-! bloomery intersect: g3.bly: cannot be compared with g1.bly: they are of different size or shape
+! bloomery intersect: g3.bly: cannot be compared with g1.bly: they have different sizes or shapes
 ? 2
 $ seq 50 | bloomery build -q --kind growable-cuckoo -p 1% -n 1000 -o g4.bly; bloomery merge -o gx.bly g1.bly g4.bly
 ! bloomery merge: g4.bly: differs from g1.bly in its requested false-positive rate (1%, not 0.1%); only filters built with the same options can be merged

@@ -121,7 +121,7 @@ $ bloomery distinct -q --each -s both.bly low high | tail -1; cmp both.bly days.
 997 distinct (981 to 1013 with 95% certainty) of 1200 lines, in 12.0 KiB of memory: total
 $ bloomery info days.bly
 days.bly
-  kind       hll: how many different keys came, an estimate, in a few kilobytes
+  kind       hll: an estimate of the number of distinct keys, in a few kilobytes
   shape      16,384 registers of 6 bits
   file       12.1 KiB (12,352 bytes)
   hash       xxh3, seed 0
@@ -129,6 +129,7 @@ days.bly
   error      0.812%, the standard error
   note       it counts different keys, and cannot look them up
 $ bloomery info --header days.bly | grep -e error -e distinct; bloomery info --json days.bly | grep -o '"distinct".*'
+  kind       hll: an estimate of the number of distinct keys, in a few kilobytes
   error      0.812%, the standard error
 "distinct":{"keys":997,"low":981,"high":1013,"error":0.008116888761044447}}
 $ bloomery distinct -s days.bly --json one | grep -o '"lines":.*"before":[0-9]*'
@@ -152,7 +153,7 @@ both     198
 either   997
 jaccard  0.198
 $ bloomery intersect -o x.bly a.bly b.bly
-! bloomery intersect: a.bly: hll filters cannot be intersected: registers tell how many keys there are, not which; the overlap of two can be estimated; these kinds can: classic, partitioned, sbbf, split512, bb2x512, counting, multilayer, layered, hybrid, cuckoo and growable-cuckoo
+! bloomery intersect: a.bly: hll filters cannot be intersected: the registers only give the number of keys, not which; the overlap of two can be estimated; these kinds can: classic, partitioned, sbbf, split512, bb2x512, counting, multilayer, layered, hybrid, cuckoo and growable-cuckoo
 ? 2
 $ bloomery distinct -s coarse.bly --precision 10 high > /dev/null; bloomery merge -o x.bly a.bly coarse.bly
 ! bloomery merge: coarse.bly: differs from a.bly in its precision (10, not 14); only filters built with the same options can be merged
@@ -218,7 +219,7 @@ $ bloomery count --query --state a.bly one
 ! bloomery count: a.bly: hll filters do not count how often a key was added; these kinds do: counting, multilayer, layered, hybrid, cuckoo, counts, growable-cuckoo and scalable-cuckoo
 ? 2
 $ bloomery plan -n 1000 --kind hll
-! bloomery plan: plan does not support kind hll (it tells how many keys there are, not which); use bloomery distinct --state to create such a filter
+! bloomery plan: plan does not support kind hll (it estimates the number of keys, and cannot look them up); use bloomery distinct --state to create such a filter
 ? 2
 $ bloomery bench --kinds hll
 ! bloomery bench: hll: only counts keys, so it has no lookups to measure; leave it out of --kinds
@@ -238,7 +239,7 @@ $ bloomery distinct --key-file key -s a.bly low
 ? 2
 $ bloomery info keyed.bly | grep -v file
 keyed.bly
-  kind       hll: how many different keys came, an estimate, in a few kilobytes
+  kind       hll: an estimate of the number of distinct keys, in a few kilobytes
   shape      16,384 registers of 6 bits
   hash       siphash with a secret key, whose id is 09ab680398f0e1ae
   distinct   596 (586 to 605 with 95% certainty)

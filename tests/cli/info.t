@@ -38,7 +38,7 @@ classic-empty-fnv1.bly
 \
 textbook-foldable-fnv1a.bly
   kind       classic: bits anywhere in one array; small, one cache miss per bit
-  shape      1,280 bits, 3 bits per key, the textbook's probes, foldable
+  shape      1,280 bits, 3 bits per key, textbook double hashing, foldable
   file       256 B
   hash       fnv1a, seed 0
   type       line

@@ -135,16 +135,16 @@ $ bloomery merge -o g.bly g2.bly g1.bly; (seq 10001 11000; seq 20001 20500) | bl
 ! bloomery add: g.bly: 0 of 1,500 keys new; now 1,500 keys (capacity: 1,500)
 ! bloomery add: warning: g.bly: too full: about 1,505 keys (capacity: 1,500); false-positive rate per lookup is now 2.51% (requested: 0.1%); build a larger filter
 $ bloomery merge -o x.bly g1.bly g3.bly
-! bloomery merge: g3.bly: cannot be merged with g1.bly: their levels, their growth, or their rates, differ
+! bloomery merge: g3.bly: cannot be merged with g1.bly: their levels, growth or rates differ
 ? 2
 $ bloomery merge -o x.bly g1.bly g4.bly
 ! bloomery merge: g4.bly: differs from g1.bly in its requested false-positive rate (1%, not 0.1%); only filters built with the same options can be merged
 ? 2
 $ bloomery intersect -o x.bly g1.bly g2.bly
-! bloomery intersect: g1.bly: scalable filters cannot be intersected: a key may be in different levels of the two, and would be lost; these kinds can: classic, partitioned, sbbf, split512, bb2x512, counting, multilayer, layered, hybrid, cuckoo and growable-cuckoo
+! bloomery intersect: g1.bly: scalable filters cannot be intersected: a common key may be in different levels of the two, and would be lost; these kinds can: classic, partitioned, sbbf, split512, bb2x512, counting, multilayer, layered, hybrid, cuckoo and growable-cuckoo
 ? 2
 $ bloomery intersect --estimate g1.bly g2.bly
-! bloomery intersect: g1.bly: scalable filters cannot be compared: the bits of this kind do not tell how many keys two filters share; these kinds can: classic, partitioned, sbbf, split512, bb2x512, counting, multilayer, layered, hybrid, cuckoo, counts, hll and growable-cuckoo
+! bloomery intersect: g1.bly: scalable filters cannot be compared: the overlap of two filters of this kind cannot be estimated; these kinds can: classic, partitioned, sbbf, split512, bb2x512, counting, multilayer, layered, hybrid, cuckoo, counts, hll and growable-cuckoo
 ? 2
 
 # Lists of different types.

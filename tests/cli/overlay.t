@@ -49,7 +49,7 @@ $ for kind in fuse ribbon classic split512 scalable cuckoo; do
 # info shows the base and the changes.
 $ bloomery build -q --over fuse.bly -o over.bly -f; bloomery info over.bly
 over.bly
-  kind       overlay: another filter, and what was removed from and added to it since
+  kind       overlay: another filter, and the keys that were removed from and added to it since
   shape      2 parts
   file       2.00 KiB (2,048 bytes)
   hash       xxh3, seed 0
@@ -62,7 +62,7 @@ over.bly
   changes    0 removed, 0 added
 $ bloomery remove -q over.bly <(seq 100); bloomery add -q over.bly <(seq 2001 2050); bloomery info over.bly
 over.bly
-  kind       overlay: another filter, and what was removed from and added to it since
+  kind       overlay: another filter, and the keys that were removed from and added to it since
   shape      3 parts
   file       2.81 KiB (2,880 bytes)
   hash       xxh3, seed 0
@@ -79,7 +79,7 @@ $ bloomery remove -q over.bly <(seq 101 200); bloomery info over.bly | grep chan
 $ bloomery info --json over.bly | sed -E 's/(\.0*[1-9][0-9]{2})[0-9]+/\1/g; s/(e-[0-9]+)/\1/' | grep -o '"overlay".*'
 "overlay","hashes":3,"size":3584,"detail":0,"forgets":false,"foldable":false,"textbook":false,"hash":"xxh3","keyed":false,"seed":0,"capacity":1000,"count":850,"bits_per_key":28.672,"lookups_per_line":1,"rate_per_lookup_requested":0.001,"rate_per_line_requested":0.001,"approximate":false,"bits":26352,"set_bits":20614,"fill":0.782,"estimated_keys":850,"rate_per_lookup_expected":0.000976,"rate_per_line_expected":0.000976,"rate_per_lookup_current":0.000976,"rate_per_line_current":0.000976,"within_requested_rate":true,"type":"line","marks":0,"overlay":{"base":"fuse","base_keys":1000,"removed":200,"added":50,"miss_bound":3.652e-11,"rebuild":true}}
 $ bloomery info --header over.bly | grep -e kind -e shape
-  kind       overlay: another filter, and what was removed from and added to it since
+  kind       overlay: another filter, and the keys that were removed from and added to it since
   shape      3 parts
 $ bloomery verify over.bly
 over.bly: good; false-positive rate 0.0977% per line and per lookup (requested 0.1%)
@@ -125,7 +125,7 @@ $ bloomery build --over fuse.bly --marker sbbf -o x.bly
 # An overlay that is built from lines has its own base filter.
 $ bloomery build --kind overlay -o own.bly numbers; bloomery remove own.bly --key 5; bloomery check -c own.bly numbers; bloomery info own.bly | grep -e over -e changes
 999
-  kind       overlay: another filter, and what was removed from and added to it since
+  kind       overlay: another filter, and the keys that were removed from and added to it since
   over       split512 with 1,000 keys
   changes    1 removed, 0 added
 ! bloomery build: 1,000 lines: 1,000 keys, 0 repeated
@@ -211,10 +211,10 @@ $ bloomery build --changes 5 -o x.bly numbers
 $ bloomery build --over fuse.bly --kind overlay -q -o x.bly; bloomery check -c x.bly numbers
 1000
 $ bloomery merge -o y.bly over.bly over.bly
-! bloomery merge: over.bly: overlay filters cannot be merged: an overlay's parts cannot be combined; rebuild from the keys; these kinds can: classic, partitioned, sbbf, split512, bb2x512, scalable, window, counting, multilayer, layered, hybrid, cuckoo, counts, hll, growable-cuckoo and scalable-cuckoo
+! bloomery merge: over.bly: overlay filters cannot be merged: overlays cannot be combined; build a new filter from the keys; these kinds can: classic, partitioned, sbbf, split512, bb2x512, scalable, window, counting, multilayer, layered, hybrid, cuckoo, counts, hll, growable-cuckoo and scalable-cuckoo
 ? 2
 $ bloomery subtract -o y.bly over.bly over.bly
-! bloomery subtract: over.bly: overlay filters cannot be subtracted: an overlay's parts cannot be combined; rebuild from the keys; these kinds can: counting, multilayer, layered, hybrid, cuckoo and growable-cuckoo
+! bloomery subtract: over.bly: overlay filters cannot be subtracted: overlays cannot be combined; build a new filter from the keys; these kinds can: counting, multilayer, layered, hybrid, cuckoo and growable-cuckoo
 ? 2
 $ bloomery fold -o y.bly over.bly
 ! bloomery fold: over.bly: overlay filters cannot be folded; these kinds can: classic, partitioned, sbbf, split512 and bb2x512
@@ -226,7 +226,7 @@ $ bloomery count --query -s over.bly -k 1
 ! bloomery count: over.bly: overlay filters do not count how often a key was added; these kinds do: counting, multilayer, layered, hybrid, cuckoo, counts, growable-cuckoo and scalable-cuckoo
 ? 2
 $ bloomery plan -n 1000 --kind overlay
-! bloomery plan: plan does not support kind overlay (it lies over another filter: plan that one); use bloomery build --over to create such a filter
+! bloomery plan: plan does not support kind overlay (it needs another filter as its base: plan that one); use bloomery build --over to create such a filter
 ? 2
 
 # If keys cannot be added or removed, the error recommends an overlay.

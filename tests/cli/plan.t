@@ -7,16 +7,17 @@ split512: 187 MiB for 100,000,000 keys, FPR 0.1% (1 in 1,000)
 * split512           187 MiB     15.72            1       0.1%
     A lookup reads one cache line, and no kind that reads one is smaller.
   cuckoo             161 MiB     13.54            2    0.0941%
-    Keys can be removed; smaller than a Bloom filter below 0.2%, and two cache
-    lines.
+    Keys can be removed, and a lookup reads two cache lines; smaller than a
+    Bloom filter at rates below about 0.1%.
   classic            171 MiB     14.38           10       0.1%
-    The smallest of the kinds that any number of threads can add to, at the
-    price of a cache line for each of a key's bits.
+    The smallest kind to which several threads can add at once, but a lookup
+    reads a cache line per bit.
   bb2x512            174 MiB     14.63            2       0.1%
-    Two cache lines per key, and hardly larger than classic.
+    A lookup reads two cache lines; hardly larger than classic at rates down to
+    0.01%.
   scalable           195 MiB     16.37            1      0.08%
-    Grows as keys come and keeps its rate, at the price of space and of a cache
-    line or two for each time it has grown.
+    Grows with its keys and keeps its rate, but takes more space, and a lookup
+    reads one or two cache lines per level.
 14 more kinds: --all
 \
 Cache lines: how many of them a lookup of a member reads. FPR: the expected
@@ -30,45 +31,46 @@ split512: 187 MiB for 100,000,000 keys, FPR 0.1% (1 in 1,000)
 * split512           187 MiB     15.72            1       0.1%
     A lookup reads one cache line, and no kind that reads one is smaller.
   cuckoo             161 MiB     13.54            2    0.0941%
-    Keys can be removed; smaller than a Bloom filter below 0.2%, and two cache
-    lines.
+    Keys can be removed, and a lookup reads two cache lines; smaller than a
+    Bloom filter at rates below about 0.1%.
   classic            171 MiB     14.38           10       0.1%
-    The smallest of the kinds that any number of threads can add to, at the
-    price of a cache line for each of a key's bits.
+    The smallest kind to which several threads can add at once, but a lookup
+    reads a cache line per bit.
   bb2x512            174 MiB     14.63            2       0.1%
-    Two cache lines per key, and hardly larger than classic.
+    A lookup reads two cache lines; hardly larger than classic at rates down to
+    0.01%.
   scalable           195 MiB     16.37            1      0.08%
-    Grows as keys come and keeps its rate, at the price of space and of a cache
-    line or two for each time it has grown.
+    Grows with its keys and keeps its rate, but takes more space, and a lookup
+    reads one or two cache lines per level.
   partitioned        171 MiB     14.38           10       0.1%
-    As small as classic, with each of a key's bits in a slice of its own.
+    As small as classic, with one of a key's bits in each slice.
   sbbf               201 MiB     16.89            1       0.1%
-    The fastest: half a cache line per key and one vector instruction to test
-    it.
+    The fastest: a lookup reads half a cache line and tests it with one vector
+    instruction.
   counting           686 MiB     57.51           10       0.1%
-    Counters of four bits instead of classic's bits: keys can be removed, and
-    repeats are counted up to 15.
+    Counters instead of classic's bits: keys can be removed, and repeats are
+    counted, with 4-bit counters up to 15.
   multilayer         360 MiB     30.21            1       0.1%
-    Keys can be removed, one cache line, never full; it grows where keys come
-    more than once.
+    Keys can be removed, a lookup reads one cache line, and it is never full; it
+    grows when keys repeat.
   layered            805 MiB     67.56            1       0.1%
-    Keys can be removed, and a lookup is sbbf's; its front can be handed out as
-    a filter of that kind.
+    Keys can be removed, and lookups are as fast as sbbf's; its front can be
+    shared as an sbbf filter.
   hybrid             211 MiB     17.71            2    0.0941%
-    Keys can be removed, and come any number of times: exact counts, and more
-    space only for keys that come fifteen times or more.
+    Keys can be removed, and added any number of times: counts are exact, and
+    only keys added fifteen times or more take more space.
   growable-cuckoo    286 MiB     23.96            2  9.19e-05%
-    Keys can be removed, and it doubles when full, at the price of a bit per key
-    for each time it may still double.
+    Keys can be removed, and it doubles when full; each time it can still double
+    costs one bit per key.
   scalable-cuckoo    174 MiB     14.58            2     0.047%
-    Keys can be removed, and it grows without end by opening levels, so that no
-    add has to wait; two cache lines for each level.
+    Keys can be removed, and it grows by adding levels, so no add has to wait
+    for a rehash; a lookup reads two cache lines per level.
   window            it forgets old keys
-  overlay           it lies over another filter: plan that one
-  fuse              all its keys must be known when it is made
-  ribbon            all its keys must be known when it is made
-  counts            it is for counting how often keys come
-  hll               it tells how many keys there are, not which
+  overlay           it needs another filter as its base: plan that one
+  fuse              all its keys must be known when it is built
+  ribbon            all its keys must be known when it is built
+  counts            it is only for counting how often keys are added
+  hll               it estimates the number of keys, and cannot look them up
 \
 Cache lines: how many of them a lookup of a member reads. FPR: the expected
 false-positive rate per lookup, when all keys have been added.
@@ -79,22 +81,23 @@ sbbf: 1.26 MiB for 1,000,000 keys, FPR 1% (1 in 100)
 \
   kind                  size  bits/key  cache lines        FPR
 * sbbf              1.26 MiB     10.53            1         1%
-    The fastest kind: a query reads one cache line and tests it at one stroke;
-    the smallest kind would save a tenth of the space, at high rates a fifth,
-    and read a line for each bit.
+    The fastest kind: a lookup reads one cache line and tests it in one step;
+    classic would save a tenth of the space (at 10% a fifth), but reads a cache
+    line per bit.
   classic           1.14 MiB      9.59            7         1%
-    The smallest of the kinds that any number of threads can add to, at the
-    price of a cache line for each of a key's bits.
+    The smallest kind to which several threads can add at once, but a lookup
+    reads a cache line per bit.
   bb2x512           1.15 MiB      9.67            2         1%
-    Two cache lines per key, and hardly larger than classic.
+    A lookup reads two cache lines; hardly larger than classic at rates down to
+    0.01%.
   split512          1.20 MiB     10.10            1         1%
     The smallest of the kinds whose lookups read one cache line.
   cuckoo            1.24 MiB     10.42            2      0.75%
-    Keys can be removed; smaller than a Bloom filter below 0.2%, and two cache
-    lines.
+    Keys can be removed, and a lookup reads two cache lines; smaller than a
+    Bloom filter at rates below about 0.1%.
   scalable          1.26 MiB     10.57            1       0.8%
-    Grows as keys come and keeps its rate, at the price of space and of a cache
-    line or two for each time it has grown.
+    Grows with its keys and keeps its rate, but takes more space, and a lookup
+    reads one or two cache lines per level.
 13 more kinds: --all
 \
 Cache lines: how many of them a lookup of a member reads. FPR: the expected
@@ -106,17 +109,17 @@ bb2x512: 3.01 MiB for 1,000,000 keys, FPR 0.001% (1 in 100,002)
 \
   kind                  size  bits/key  cache lines        FPR
 * bb2x512           3.01 MiB     25.27            2     0.001%
-    A query reads two cache lines; the kinds that read one need 7% more space at
-    0.1%, a fifth more at 0.001%, and ever more below.
+    A lookup reads two cache lines; the kinds that read one need 7% more space
+    at 0.1%, a fifth more at 0.001%, and still more below that.
   cuckoo            2.48 MiB     20.83            2  0.000735%
-    Keys can be removed; smaller than a Bloom filter below 0.2%, and two cache
-    lines.
+    Keys can be removed, and a lookup reads two cache lines; smaller than a
+    Bloom filter at rates below about 0.1%.
   classic           2.86 MiB     23.97           17     0.001%
-    The smallest of the kinds that any number of threads can add to, at the
-    price of a cache line for each of a key's bits.
+    The smallest kind to which several threads can add at once, but a lookup
+    reads a cache line per bit.
   scalable          3.08 MiB     25.82            2    0.0008%
-    Grows as keys come and keeps its rate, at the price of space and of a cache
-    line or two for each time it has grown.
+    Grows with its keys and keeps its rate, but takes more space, and a lookup
+    reads one or two cache lines per level.
   split512          3.58 MiB     30.01            1     0.001%
     The smallest of the kinds whose lookups read one cache line.
 14 more kinds: --all
@@ -138,22 +141,23 @@ sbbf: 64.0 MiB for 50,988,598 keys, FPR 1% (1 in 100)
 \
   kind                   keys       size  bits/key  cache lines        FPR
 * sbbf             50,988,598   64.0 MiB     10.53            1         1%
-    The fastest kind: a query reads one cache line and tests it at one stroke;
-    the smallest kind would save a tenth of the space, at high rates a fifth,
-    and read a line for each bit.
+    The fastest kind: a lookup reads one cache line and tests it in one step;
+    classic would save a tenth of the space (at 10% a fifth), but reads a cache
+    line per bit.
   classic          55,965,125   64.0 MiB      9.59            7         1%
-    The smallest of the kinds that any number of threads can add to, at the
-    price of a cache line for each of a key's bits.
+    The smallest kind to which several threads can add at once, but a lookup
+    reads a cache line per bit.
   bb2x512          55,510,309   64.0 MiB      9.67            2         1%
-    Two cache lines per key, and hardly larger than classic.
+    A lookup reads two cache lines; hardly larger than classic at rates down to
+    0.01%.
   split512         53,159,181   64.0 MiB     10.10            1         1%
     The smallest of the kinds whose lookups read one cache line.
   cuckoo           51,539,590   64.0 MiB     10.42            2      0.75%
-    Keys can be removed; smaller than a Bloom filter below 0.2%, and two cache
-    lines.
+    Keys can be removed, and a lookup reads two cache lines; smaller than a
+    Bloom filter at rates below about 0.1%.
   scalable         50,788,056   64.0 MiB     10.57            1       0.8%
-    Grows as keys come and keeps its rate, at the price of space and of a cache
-    line or two for each time it has grown.
+    Grows with its keys and keeps its rate, but takes more space, and a lookup
+    reads one or two cache lines per level.
 13 more kinds: --all
 \
 Cache lines: how many of them a lookup of a member reads. FPR: the expected
@@ -167,16 +171,17 @@ split512: 16.0 MiB for 10,000,000 keys, FPR 0.235% (1 in 425)
 * split512          16.0 MiB     13.42            1     0.235%
     A lookup reads one cache line, and no kind that reads one is smaller.
   classic           16.0 MiB     13.42            9     0.159%
-    The smallest of the kinds that any number of threads can add to, at the
-    price of a cache line for each of a key's bits.
+    The smallest kind to which several threads can add at once, but a lookup
+    reads a cache line per bit.
   bb2x512           16.0 MiB     13.42            2     0.177%
-    Two cache lines per key, and hardly larger than classic.
+    A lookup reads two cache lines; hardly larger than classic at rates down to
+    0.01%.
   cuckoo            14.9 MiB     12.50            2     0.188%
-    Keys can be removed; smaller than a Bloom filter below 0.2%, and two cache
-    lines.
+    Keys can be removed, and a lookup reads two cache lines; smaller than a
+    Bloom filter at rates below about 0.1%.
   scalable          16.0 MiB     13.42            1     0.235%
-    Grows as keys come and keeps its rate, at the price of space and of a cache
-    line or two for each time it has grown.
+    Grows with its keys and keeps its rate, but takes more space, and a lookup
+    reads one or two cache lines per level.
 14 more kinds: --all
 \
 Cache lines: how many of them a lookup of a member reads. FPR: the expected
@@ -188,13 +193,13 @@ bb2x512: 1.15 MiB for 1,000,000 keys, FPR 1% (1 in 100)
 \
   kind                  size  bits/key  cache lines        FPR
 * bb2x512           1.15 MiB      9.67            2         1%
-    A query reads two cache lines; the kinds that read one need 7% more space at
-    0.1%, a fifth more at 0.001%, and ever more below.
+    A lookup reads two cache lines; the kinds that read one need 7% more space
+    at 0.1%, a fifth more at 0.001%, and still more below that.
   classic           1.14 MiB      9.59            7         1%
-    The smallest of the kinds that any number of threads can add to, at the
-    price of a cache line for each of a key's bits.
+    The smallest kind to which several threads can add at once, but a lookup
+    reads a cache line per bit.
   partitioned       1.14 MiB      9.59            7         1%
-    As small as classic, with each of a key's bits in a slice of its own.
+    As small as classic, with one of a key's bits in each slice.
   sbbf              it does not fit into --memory
   split512          it does not fit into --memory
   scalable          it does not fit into --memory
@@ -202,13 +207,13 @@ bb2x512: 1.15 MiB for 1,000,000 keys, FPR 1% (1 in 100)
   counting          it does not fit into --memory
   multilayer        it does not fit into --memory
   layered           it does not fit into --memory
-  overlay           it lies over another filter: plan that one
+  overlay           it needs another filter as its base: plan that one
   hybrid            it does not fit into --memory
   cuckoo            it does not fit into --memory
-  fuse              all its keys must be known when it is made
-  ribbon            all its keys must be known when it is made
-  counts            it is for counting how often keys come
-  hll               it tells how many keys there are, not which
+  fuse              all its keys must be known when it is built
+  ribbon            all its keys must be known when it is built
+  counts            it is only for counting how often keys are added
+  hll               it estimates the number of keys, and cannot look them up
   growable-cuckoo   it does not fit into --memory
   scalable-cuckoo   it does not fit into --memory
 \
@@ -223,14 +228,14 @@ scalable: 3.94 MiB for 1,000,000 keys, FPR 0.0386% (1 in 2,594)
 \
   kind                  size  bits/key  cache lines        FPR
 * scalable          3.94 MiB     33.02            4    0.0386%
-    More keys may come than expected: it grows and keeps its rate, and adding a
-    key again costs nothing.
+    More keys than expected can be added: it grows and keeps its rate, and
+    adding a key again takes no space.
   scalable-cuckoo   3.13 MiB     26.25            8    0.0316%
-    Keys can be removed, and it grows without end by opening levels, so that no
-    add has to wait; two cache lines for each level.
+    Keys can be removed, and it grows by adding levels, so no add has to wait
+    for a rehash; a lookup reads two cache lines per level.
   growable-cuckoo   3.78 MiB     31.67            2  0.000919%
-    Keys can be removed, and it doubles when full, at the price of a bit per key
-    for each time it may still double.
+    Keys can be removed, and it doubles when full; each time it can still double
+    costs one bit per key.
 16 more kinds: --all
 \
 Cache lines: how many of them a lookup of a member reads. FPR: the expected
@@ -245,15 +250,15 @@ scalable: 2.49 MiB for 1,000,000 keys, FPR 0.015% (1 in 6,667)
 \
   kind                  size  bits/key  cache lines        FPR
 * scalable          2.49 MiB     20.92            1     0.015%
-    More keys may come than expected: it grows and keeps its rate, and adding a
-    key again costs nothing.
+    More keys than expected can be added: it grows and keeps its rate, and
+    adding a key again takes no space.
 $ bloomery plan -n 1M -p 1% --smallest | head -6
 classic: 1.14 MiB for 1,000,000 keys, FPR 1% (1 in 100)
 \
   kind                  size  bits/key  cache lines        FPR
 * classic           1.14 MiB      9.59            7         1%
-    No kind that takes keys as they come is smaller, unless every key comes once
-    (cuckoo); it pays with a cache line for each of a key's bits.
+    The smallest kind to which keys can be added one by one (cuckoo may be
+    smaller if no key repeats), but a lookup reads a cache line per bit.
 $ bloomery plan -n 1M -p 1% --shared --all | grep -e '^[* ] [a-z]'
   kind                  size  bits/key  cache lines        FPR
 * sbbf              1.26 MiB     10.53            1         1%
@@ -266,13 +271,13 @@ $ bloomery plan -n 1M -p 1% --shared --all | grep -e '^[* ] [a-z]'
   counting          several threads cannot add to it at once
   multilayer        several threads cannot add to it at once
   layered           several threads cannot add to it at once
-  overlay           it lies over another filter: plan that one
+  overlay           it needs another filter as its base: plan that one
   hybrid            several threads cannot add to it at once
   cuckoo            several threads cannot add to it at once
   fuse              several threads cannot add to it at once
   ribbon            several threads cannot add to it at once
   counts            several threads cannot add to it at once
-  hll               it tells how many keys there are, not which
+  hll               it estimates the number of keys, and cannot look them up
   growable-cuckoo   several threads cannot add to it at once
   scalable-cuckoo   several threads cannot add to it at once
 $ bloomery plan -n 1M -p 1% --static | head -1
@@ -297,26 +302,26 @@ cuckoo: 1.61 MiB for 1,000,000 keys, FPR 0.0941% (1 in 1,063)
 \
   kind                  size  bits/key  cache lines        FPR
 * cuckoo            1.61 MiB     13.54            2    0.0941%
-    Keys are removed: it holds a fingerprint of each, so that taking one out
-    leaves the others.
+    Keys can be removed: it stores a fingerprint of each, so a remove does not
+    affect other keys.
   scalable-cuckoo   1.74 MiB     14.58            2     0.047%
-    Keys can be removed, and it grows without end by opening levels, so that no
-    add has to wait; two cache lines for each level.
+    Keys can be removed, and it grows by adding levels, so no add has to wait
+    for a rehash; a lookup reads two cache lines per level.
   hybrid            2.11 MiB     17.71            2    0.0941%
-    Keys can be removed, and come any number of times: exact counts, and more
-    space only for keys that come fifteen times or more.
+    Keys can be removed, and added any number of times: counts are exact, and
+    only keys added fifteen times or more take more space.
   growable-cuckoo   2.86 MiB     23.96            2  9.19e-05%
-    Keys can be removed, and it doubles when full, at the price of a bit per key
-    for each time it may still double.
+    Keys can be removed, and it doubles when full; each time it can still double
+    costs one bit per key.
   multilayer        3.60 MiB     30.22            1       0.1%
-    Keys can be removed, one cache line, never full; it grows where keys come
-    more than once.
+    Keys can be removed, a lookup reads one cache line, and it is never full; it
+    grows when keys repeat.
   counting          6.86 MiB     57.51           10       0.1%
-    Counters of four bits instead of classic's bits: keys can be removed, and
-    repeats are counted up to 15.
+    Counters instead of classic's bits: keys can be removed, and repeats are
+    counted, with 4-bit counters up to 15.
   layered           8.05 MiB     67.56            1       0.1%
-    Keys can be removed, and a lookup is sbbf's; its front can be handed out as
-    a filter of that kind.
+    Keys can be removed, and lookups are as fast as sbbf's; its front can be
+    shared as an sbbf filter.
   classic           it cannot remove keys
   partitioned       it cannot remove keys
   sbbf              it cannot remove keys
@@ -324,11 +329,11 @@ cuckoo: 1.61 MiB for 1,000,000 keys, FPR 0.0941% (1 in 1,063)
   bb2x512           it cannot remove keys
   scalable          it cannot remove keys
   window            it cannot remove keys
-  overlay           it lies over another filter: plan that one
+  overlay           it needs another filter as its base: plan that one
   fuse              it cannot remove keys
   ribbon            it cannot remove keys
   counts            it cannot remove keys
-  hll               it tells how many keys there are, not which
+  hll               it estimates the number of keys, and cannot look them up
 \
 Cache lines: how many of them a lookup of a member reads. FPR: the expected
 false-positive rate per lookup, when all keys have been added.
@@ -340,11 +345,11 @@ growable-cuckoo: 3.78 MiB for 1,000,000 keys, FPR 0.000919% (1 in 108,812)
 \
   kind                  size  bits/key  cache lines        FPR
 * growable-cuckoo   3.78 MiB     31.67            2  0.000919%
-    Keys are removed and more may come than expected: it doubles when full, and
-    removing still works.
+    Keys can be removed, and it doubles when full, so more keys than expected
+    can be added.
   scalable-cuckoo   3.13 MiB     26.25            8    0.0316%
-    Keys can be removed, and it grows without end by opening levels, so that no
-    add has to wait; two cache lines for each level.
+    Keys can be removed, and it grows by adding levels, so no add has to wait
+    for a rehash; a lookup reads two cache lines per level.
 17 more kinds: --all
 \
 Cache lines: how many of them a lookup of a member reads. FPR: the expected
@@ -363,13 +368,15 @@ fuse: 973 KiB for 1,000,000 keys, FPR 0.781% (1 in 128)
 \
   kind                  size  bits/key  cache lines        FPR
 * fuse               973 KiB      7.97            3     0.781%
-    All keys are known, so it is built from them at once: smaller than any Bloom
-    filter, for many keys at 1% by a fifth, and a query reads three cache lines.
+    All keys are known, so it is built from all of them at once: smaller than
+    any Bloom filter (for many keys at 1% by a sixth), and a lookup reads three
+    cache lines.
   ribbon             863 KiB      7.07            5     0.992%
-    Built from all keys at once; for many keys the smallest kind here, 6 to 9%
-    above the lower bound.
+    Built from all keys at once; for many keys the smallest kind: 5 to 7% above
+    the lower bound for a million.
   bb2x512           1.15 MiB      9.67            2         1%
-    Two cache lines per key, and hardly larger than classic.
+    A lookup reads two cache lines; hardly larger than classic at rates down to
+    0.01%.
   split512          1.20 MiB     10.10            1         1%
     The smallest of the kinds whose lookups read one cache line.
 15 more kinds: --all
@@ -384,8 +391,8 @@ ribbon: 863 KiB for 1,000,000 keys, FPR 0.992% (1 in 101)
 \
   kind                  size  bits/key  cache lines        FPR
 * ribbon             863 KiB      7.07            5     0.992%
-    All keys are known, and no kind is smaller: 6 to 9% above what is possible,
-    for many keys.
+    All keys are known, and no kind is smaller: 5 to 7% above the lower bound
+    for a million keys.
 $ bloomery plan -n 1M -p 1e-9 --static | head -1
 ribbon: 3.81 MiB for 1,000,000 keys, FPR 9.9e-08% (1 in 1,010,571,248)
 $ bloomery plan -n 1M -p 1e-9 --static --kind fuse
@@ -402,7 +409,8 @@ window: 2.06 MiB for 1,000,000 keys, FPR 1% (1 in 100)
 \
   kind                  size  bits/key  cache lines        FPR
 * window            2.06 MiB     17.25            3         1%
-    It forgets old keys by itself, and never one of the window.
+    It forgets old keys automatically, and never a key that is still in the
+    window.
 18 more kinds: --all
 \
 Cache lines: how many of them a lookup of a member reads. FPR: the expected
@@ -414,10 +422,10 @@ $ bloomery plan -n 1M -p 1% --window | diff - <(bloomery plan -n 1M -p 1% --wind
 < window: 2.06 MiB for 1,000,000 keys, FPR 1% (1 in 100)
 ---
 \> window: 2.06 MiB for 1,000,000 keys within 24h, FPR 1% (1 in 100)
-\> bloomery dedup --window 24h needs about 5.96 MiB for as many lines: they may
-\> come all at once, so each generation has room for all of them. This plan assumes
-\> that keys come evenly.
-11c14,15
+\> bloomery dedup --window 24h needs about 5.96 MiB for as many lines: they may all
+\> arrive at once, so each generation has room for all of them. This plan assumes
+\> that keys arrive evenly.
+12c15,16
 < The FPR is that of a full window, which never contains more keys.
 ---
 \> The FPR is that of a full window. If twice as many keys as planned come within
@@ -432,16 +440,16 @@ hybrid: 2.11 MiB for 1,000,000 keys, FPR 0.0941% (1 in 1,063)
 \
   kind                  size  bits/key  cache lines        FPR
 * hybrid            2.11 MiB     17.71            2    0.0941%
-    It counts exactly, however often a key comes, and in half of what counters
-    of four bits take.
+    It counts exactly, however often a key is added, and at rates below 5% takes
+    less than half the space of 4-bit counters.
   multilayer        3.60 MiB     30.22            1       0.1%
-    Keys can be removed, one cache line, never full; it grows where keys come
-    more than once.
+    Keys can be removed, a lookup reads one cache line, and it is never full; it
+    grows when keys repeat.
   counting          6.86 MiB     57.51           10       0.1%
-    Counters of four bits instead of classic's bits: keys can be removed, and
-    repeats are counted up to 15.
+    Counters instead of classic's bits: keys can be removed, and repeats are
+    counted, with 4-bit counters up to 15.
   counts            26.3 MiB    220.92            1       0.1%
-    How often a key came, roughly; goes on counting however many keys come.
+    Estimates how often a key was added, for any number of keys.
 15 more kinds: --all
 \
 Cache lines: how many of them a lookup of a member reads. FPR: the expected
@@ -450,13 +458,13 @@ false-positive rate per lookup, when all keys have been added.
 1,000,006 keys certainly fit. Soon after that the filter is full, and refuses
 further keys.
 $ bloomery plan -n 1M --grows --shared
-! bloomery plan: no kind of this version does all of that at once; let one thread add all keys, or leave out --shared
+! bloomery plan: no kind of this version meets all of these needs; let one thread add all keys, or leave out --shared
 ? 2
 $ bloomery plan -n 1M --deletes --shared
-! bloomery plan: no kind of this version does all of that at once; let one thread add all keys, or leave out --shared
+! bloomery plan: no kind of this version meets all of these needs; let one thread add all keys, or leave out --shared
 ? 2
 $ bloomery plan -n 1M --window --grows
-! bloomery plan: no kind of this version does all of that at once; leave out --window, or the other needs
+! bloomery plan: no kind of this version meets all of these needs; leave out --window, or the other needs
 ? 2
 $ bloomery plan -n 1M --grows --kind sbbf
 ! bloomery plan: sbbf does not meet these needs: it does not grow; leave out --kind to see which kinds do
@@ -468,7 +476,7 @@ $ bloomery plan -n 1M --kind fuse --grows
 ! bloomery plan: fuse does not meet these needs: it does not grow; leave out --kind to see which kinds do
 ? 2
 $ bloomery plan -n 1M --kind window --window --shared
-! bloomery plan: no kind of this version does all of that at once; let one thread add all keys, or leave out --shared
+! bloomery plan: no kind of this version meets all of these needs; let one thread add all keys, or leave out --shared
 ? 2
 $ bloomery plan -n 1M --static --grows
 ! bloomery plan: --static cannot be combined with --grows, --window or --deletes: no key of a static filter is added or removed later
@@ -780,7 +788,7 @@ $ python3 - <<'END'
   "needs": []
  },
  "kind": "sbbf",
- "reason": "the fastest kind: a query reads one cache line and tests it at one stroke; the smallest kind would save a tenth of the space, at high rates a fifth, and read a line for each bit",
+ "reason": "the fastest kind: a lookup reads one cache line and tests it in one step; classic would save a tenth of the space (at 10% a fifth), but reads a cache line per bit",
  "keyed": false,
  "keys": 1000,
  "bytes": 1344,
@@ -803,13 +811,13 @@ window False False False it forgets old keys
 counting True False False 4800 7 7 0.0100
 multilayer True False False 2240 1 4 0.0092
 layered True False False 5376 1 8 0.0090
-overlay False False False it lies over another filter: plan that one
+overlay False False False it needs another filter as its base: plan that one
 hybrid True False False 1920 2 9 0.0075
 cuckoo True True False 1344 2 9 0.0075
-fuse False False False all its keys must be known when it is made
-ribbon False False False all its keys must be known when it is made
-counts False False False it is for counting how often keys come
-hll False False False it tells how many keys there are, not which
+fuse False False False all its keys must be known when it is built
+ribbon False False False all its keys must be known when it is built
+counts False False False it is only for counting how often keys are added
+hll False False False it estimates the number of keys, and cannot look them up
 growable-cuckoo True False False 2688 2 19 0.0000
 scalable-cuckoo True False False 1344 2 1 0.0075
 $ bloomery plan -n 1000 --deletes --json | python3 -c 'import json, sys; d = json.load(sys.stdin); print(d["kind"], d["max_keys"], d["rate_at_twice_the_keys"], d["requested"]["needs"])'
@@ -832,13 +840,14 @@ $ bloomery plan --window 3w -n 5
 # For a window by time, the memory of dedup --window is also printed.
 $ bloomery plan --window 24h -n 1M | grep -v 'it does not'
 window: 2.76 MiB for 1,000,000 keys within 24h, FPR 0.1% (1 in 1,000)
-bloomery dedup --window 24h needs about 8.93 MiB for as many lines: they may
-come all at once, so each generation has room for all of them. This plan assumes
-that keys come evenly.
+bloomery dedup --window 24h needs about 8.93 MiB for as many lines: they may all
+arrive at once, so each generation has room for all of them. This plan assumes
+that keys arrive evenly.
 \
   kind                  size  bits/key  cache lines        FPR
 * window            2.76 MiB     23.12            4       0.1%
-    It forgets old keys by itself, and never one of the window.
+    It forgets old keys automatically, and never a key that is still in the
+    window.
 18 more kinds: --all
 \
 Cache lines: how many of them a lookup of a member reads. FPR: the expected
@@ -903,10 +912,10 @@ With twice as many keys as planned, the FPR of multilayer is 1.36%.
 
 # Overlays and sketches that only count cannot be planned.
 $ bloomery plan -n 1000 --kind overlay
-! bloomery plan: plan does not support kind overlay (it lies over another filter: plan that one); use bloomery build --over to create such a filter
+! bloomery plan: plan does not support kind overlay (it needs another filter as its base: plan that one); use bloomery build --over to create such a filter
 ? 2
 $ bloomery plan -n 1000 --kind hll
-! bloomery plan: plan does not support kind hll (it tells how many keys there are, not which); use bloomery distinct --state to create such a filter
+! bloomery plan: plan does not support kind hll (it estimates the number of keys, and cannot look them up); use bloomery distinct --state to create such a filter
 ? 2
 
 # On a server without the module.
@@ -915,8 +924,8 @@ sbbf: 12.3 GiB for 10,000,000,000 keys, FPR 1% (1 in 100)
 \
   kind           size  bits/key  cache lines        FPR
 * sbbf       12.3 GiB     10.53            1         1%
-    The fastest: half a cache line per key and one vector instruction to test
-    it.
+    The fastest: a lookup reads half a cache line and tests it with one vector
+    instruction.
   split512   11.8 GiB     10.10            1         1%
     The smallest of the kinds whose lookups read one cache line.
 \
@@ -928,7 +937,7 @@ With twice as many keys as planned, the FPR of sbbf is 15.3%.
 On a server the filter is 25 strings of 502 MiB each, 12.3 GiB in all. It needs
 no module. In a cluster the strings are spread evenly over 25 slots.
 $ bloomery plan -n 1M --plain --shards 3 --json
-{"requested":{"keys":1000000,"rate":0.001,"memory":null,"needs":[]},"kind":"split512","reason":"the smallest of the kinds whose lookups read one cache line","keyed":false,"keys":1000000,"bytes":1965632,"bits_per_key":15.725056,"cache_lines":1,"hashes":8,"size":30713,"hash_bits":64,"rate":0.000999830723254392,"requested_rate":0.001,"rate_at_twice_the_keys":0.0316031376706533,"redis":{"shards":3,"shard_bytes":655360,"bytes":1966016},"kinds":[{"kind":"sbbf","fits":true,"shown":true,"chosen":false,"reason":"the fastest: half a cache line per key and one vector instruction to test it","keys":1000000,"bytes":2111232,"bits_per_key":16.889856,"cache_lines":1,"hashes":8,"size":65976,"hash_bits":64,"rate":0.0009999799931886706,"requested_rate":0.001,"rate_at_twice_the_keys":0.026497258847654383},{"kind":"split512","fits":true,"shown":true,"chosen":true,"reason":"the smallest of the kinds whose lookups read one cache line","keys":1000000,"bytes":1965632,"bits_per_key":15.725056,"cache_lines":1,"hashes":8,"size":30713,"hash_bits":64,"rate":0.000999830723254392,"requested_rate":0.001,"rate_at_twice_the_keys":0.0316031376706533}]}
+{"requested":{"keys":1000000,"rate":0.001,"memory":null,"needs":[]},"kind":"split512","reason":"the smallest of the kinds whose lookups read one cache line","keyed":false,"keys":1000000,"bytes":1965632,"bits_per_key":15.725056,"cache_lines":1,"hashes":8,"size":30713,"hash_bits":64,"rate":0.000999830723254392,"requested_rate":0.001,"rate_at_twice_the_keys":0.0316031376706533,"redis":{"shards":3,"shard_bytes":655360,"bytes":1966016},"kinds":[{"kind":"sbbf","fits":true,"shown":true,"chosen":false,"reason":"the fastest: a lookup reads half a cache line and tests it with one vector instruction","keys":1000000,"bytes":2111232,"bits_per_key":16.889856,"cache_lines":1,"hashes":8,"size":65976,"hash_bits":64,"rate":0.0009999799931886706,"requested_rate":0.001,"rate_at_twice_the_keys":0.026497258847654383},{"kind":"split512","fits":true,"shown":true,"chosen":true,"reason":"the smallest of the kinds whose lookups read one cache line","keys":1000000,"bytes":1965632,"bits_per_key":15.725056,"cache_lines":1,"hashes":8,"size":30713,"hash_bits":64,"rate":0.000999830723254392,"requested_rate":0.001,"rate_at_twice_the_keys":0.0316031376706533}]}
 $ bloomery plan -n 1M -m 1M --plain
 split512: 1.00 MiB for 1,000,000 keys, FPR 2.38% (1 in 42)
 \
@@ -936,8 +945,8 @@ split512: 1.00 MiB for 1,000,000 keys, FPR 2.38% (1 in 42)
 * split512   1.00 MiB      8.39            1      2.38%
     The smallest of the kinds whose lookups read one cache line.
   sbbf       1.00 MiB      8.39            1      2.73%
-    The fastest: half a cache line per key and one vector instruction to test
-    it.
+    The fastest: a lookup reads half a cache line and tests it with one vector
+    instruction.
 \
 Cache lines: how many of them a lookup of a member reads. FPR: the expected
 false-positive rate per lookup, when all keys have been added.
@@ -952,8 +961,8 @@ split512: 1.00 GiB for 220,170,562 keys, FPR 0.0001% (1 in 1,000,000)
 * split512  220,170,562   1.00 GiB     39.01            1    0.0001%
     The smallest of the kinds whose lookups read one cache line.
   sbbf      132,816,528   1.00 GiB     64.68            1    0.0001%
-    The fastest: half a cache line per key and one vector instruction to test
-    it.
+    The fastest: a lookup reads half a cache line and tests it with one vector
+    instruction.
 \
 Cache lines: how many of them a lookup of a member reads. FPR: the expected
 false-positive rate per lookup, when all keys have been added.

@@ -111,16 +111,16 @@ $ bloomery remove ribbon.bly --key 1
 ! bloomery remove: ribbon.bly: keys cannot be removed from a ribbon filter: it was built from all its keys at once; build an overlay over it, which supports removal: bloomery build --over ribbon.bly -o NEW.bly
 ? 2
 $ bloomery merge -o x.bly fuse.bly fuse.bly
-! bloomery merge: fuse.bly: fuse filters cannot be merged: a filter built from all its keys cannot be changed; build a new one from the keys of both, or ask both; these kinds can: classic, partitioned, sbbf, split512, bb2x512, scalable, window, counting, multilayer, layered, hybrid, cuckoo, counts, hll, growable-cuckoo and scalable-cuckoo
+! bloomery merge: fuse.bly: fuse filters cannot be merged: a filter that is built from all keys at once cannot be changed; build a new one from the keys, or look keys up in both; these kinds can: classic, partitioned, sbbf, split512, bb2x512, scalable, window, counting, multilayer, layered, hybrid, cuckoo, counts, hll, growable-cuckoo and scalable-cuckoo
 ? 2
 $ bloomery intersect -o x.bly ribbon.bly ribbon.bly
-! bloomery intersect: ribbon.bly: ribbon filters cannot be intersected: a filter built from all its keys cannot be changed; build a new one from the keys of both, or ask both; these kinds can: classic, partitioned, sbbf, split512, bb2x512, counting, multilayer, layered, hybrid, cuckoo and growable-cuckoo
+! bloomery intersect: ribbon.bly: ribbon filters cannot be intersected: a filter that is built from all keys at once cannot be changed; build a new one from the keys, or look keys up in both; these kinds can: classic, partitioned, sbbf, split512, bb2x512, counting, multilayer, layered, hybrid, cuckoo and growable-cuckoo
 ? 2
 $ bloomery intersect --estimate ribbon.bly ribbon.bly
-! bloomery intersect: ribbon.bly: ribbon filters cannot be compared: a filter built from all its keys does not tell which they are; these kinds can: classic, partitioned, sbbf, split512, bb2x512, counting, multilayer, layered, hybrid, cuckoo, counts, hll and growable-cuckoo
+! bloomery intersect: ribbon.bly: ribbon filters cannot be compared: the overlap of filters that are built from all keys at once cannot be estimated; these kinds can: classic, partitioned, sbbf, split512, bb2x512, counting, multilayer, layered, hybrid, cuckoo, counts, hll and growable-cuckoo
 ? 2
 $ bloomery subtract -o x.bly ribbon.bly ribbon.bly
-! bloomery subtract: ribbon.bly: ribbon filters cannot be subtracted: a filter built from all its keys cannot be changed; build a new one from the keys of both, or ask both; these kinds can: counting, multilayer, layered, hybrid, cuckoo and growable-cuckoo
+! bloomery subtract: ribbon.bly: ribbon filters cannot be subtracted: a filter that is built from all keys at once cannot be changed; build a new one from the keys, or look keys up in both; these kinds can: counting, multilayer, layered, hybrid, cuckoo and growable-cuckoo
 ? 2
 $ bloomery fold -o x.bly ribbon.bly
 ! bloomery fold: ribbon.bly: ribbon filters cannot be folded; these kinds can: classic, partitioned, sbbf, split512 and bb2x512
@@ -179,7 +179,7 @@ $ cp fuse.bly bad.bly; printf 'X' | dd of=bad.bly bs=1 seek=200 conv=notrunc sta
 
 # If a kind cannot be merged at all, the error says so before it names differences.
 $ seq 100 | bloomery build -q --kind ribbon -o rib1.bly; seq 100 | bloomery build -q --kind ribbon -p 1% -o rib2.bly; bloomery merge -o ribs.bly rib1.bly rib2.bly
-! bloomery merge: rib1.bly: ribbon filters cannot be merged: a filter built from all its keys cannot be changed; build a new one from the keys of both, or ask both; these kinds can: classic, partitioned, sbbf, split512, bb2x512, scalable, window, counting, multilayer, layered, hybrid, cuckoo, counts, hll, growable-cuckoo and scalable-cuckoo
+! bloomery merge: rib1.bly: ribbon filters cannot be merged: a filter that is built from all keys at once cannot be changed; build a new one from the keys, or look keys up in both; these kinds can: classic, partitioned, sbbf, split512, bb2x512, scalable, window, counting, multilayer, layered, hybrid, cuckoo, counts, hll, growable-cuckoo and scalable-cuckoo
 ? 2
 $ bloomery build -q --kind ribbon -o nothing.bly /dev/null; bloomery info nothing.bly | grep -e keys -e capacity
   kind       ribbon: built from all keys at once; the smallest, never changes

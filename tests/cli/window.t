@@ -145,7 +145,7 @@ $ bloomery dedup --window 10 -p 1e-13 /dev/null
 # The description of a window, and other commands.
 $ bloomery info number.bly
 number.bly
-  kind       window: remembers the last keys, or those of the last hours, and forgets older ones
+  kind       window: contains the last keys, or those of the last hours, and forgets older ones
   shape      8 generations and the one being filled, 128 columns, 3 bits per key
   file       384 B
   hash       xxh3, seed 3
@@ -163,7 +163,7 @@ $ bloomery info --header number.bly | grep -e shape -e capacity -e note
   capacity   the last 14 keys, 155 bits per key
   note       old keys are forgotten: "no" means "not in the window"
 $ bloomery info hour.bly | grep -e clock -e window | sed 's/clock .*;/clock N;/'
-  kind       window: remembers the last keys, or those of the last hours, and forgets older ones
+  kind       window: contains the last keys, or those of the last hours, and forgets older ones
   window     4 generations of 1,000,000 keys; the current one has 5
   clock N; the window spans 3,600,000 ticks, a generation 900,000 (in dedup, ticks are milliseconds)
   note       old keys are forgotten: "no" means "not in the window"
@@ -176,21 +176,21 @@ $ bloomery add number.bly --key x
 ! bloomery add: number.bly: not a list, but a window filter, which forgets keys; add lines with bloomery dedup --window --state
 ? 2
 $ bloomery remove number.bly --key 1
-! bloomery remove: number.bly: keys cannot be removed from a window filter: it forgets them by itself; kinds that support removal: counting, multilayer, layered, overlay, hybrid, cuckoo, growable-cuckoo and scalable-cuckoo
+! bloomery remove: number.bly: keys cannot be removed from a window filter: it forgets them automatically; kinds that support removal: counting, multilayer, layered, overlay, hybrid, cuckoo, growable-cuckoo and scalable-cuckoo
 ? 2
 $ bloomery fold -o x.bly number.bly
 ! bloomery fold: number.bly: window filters cannot be folded; these kinds can: classic, partitioned, sbbf, split512 and bb2x512
 ? 2
 $ bloomery intersect -o x.bly number.bly number.bly
-! bloomery intersect: number.bly: window filters cannot be intersected: keys that both have may be of different age, and would be lost; these kinds can: classic, partitioned, sbbf, split512, bb2x512, counting, multilayer, layered, hybrid, cuckoo and growable-cuckoo
+! bloomery intersect: number.bly: window filters cannot be intersected: a common key may have a different age in each, and would be lost; these kinds can: classic, partitioned, sbbf, split512, bb2x512, counting, multilayer, layered, hybrid, cuckoo and growable-cuckoo
 ? 2
 $ bloomery subtract -o x.bly number.bly number.bly
-! bloomery subtract: number.bly: window filters cannot be subtracted: keys share bits in this kind, so taking some out would lose others; these kinds can: counting, multilayer, layered, hybrid, cuckoo and growable-cuckoo
+! bloomery subtract: number.bly: window filters cannot be subtracted: keys share bits in this kind, so removing some would lose others; these kinds can: counting, multilayer, layered, hybrid, cuckoo and growable-cuckoo
 ? 2
 $ bloomery merge -o x.bly number.bly number.bly
 ! bloomery merge: x.bly: 2 filters merged, about 17 keys; false-positive rate per lookup 0.0793% (requested: 0.1%)
 $ bloomery dedup -q --window 10 --state number.bly <(seq 5); bloomery merge -f -o x.bly number.bly before.bly
-! bloomery merge: before.bly: cannot be merged with number.bly: their clocks are not the same
+! bloomery merge: before.bly: cannot be merged with number.bly: their clocks or generations differ
 ? 2
 
 # Every command names the replacement of a kind that was removed; damage is reported first.

@@ -326,7 +326,7 @@ static void what_forgets_stands_still(void **state) {
 static void refuses_operations(const bly_filter *base, bly_filter *f, const bly_filter *g) {
     bly_filter *out;
     bly_overlap o;
-    const char *why = "an overlay's parts cannot be combined; rebuild from the keys";
+    const char *why = "overlays cannot be combined; build a new filter from the keys";
     for (int op = BLY_OP_UNION; op <= BLY_OP_OVERLAP; op++)
         assert_string_equal(bly_filter_why_not((bly_operation)op, f, g), why);
     assert_int_equal(bly_filter_union(f, g), BLY_EUNSUPPORTED);

@@ -46,7 +46,7 @@ def test_refused_with_the_reason():
     make(c, "b", "sbbf", range(20))
     c.must("SET", "text", "x")
     before = digests(c, "a")
-    cases = (("seed", "their seeds differ"), ("size", "they are of different size"),
+    cases = (("seed", "their seeds differ"), ("size", "they have different sizes"),
              ("kind", "they are of different kinds"), ("a", "it is the destination"))
     for name, why in cases:
         fails(c("BLY.MERGE", "a", name), f"ERR '{name}' cannot be merged: {why}")

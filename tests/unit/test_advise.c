@@ -118,11 +118,11 @@ static void says_what_cannot_be_done(void **state) {
         uint32_t flags;
         const char *text;
     } cases[] = {
-        {BLY_NEED_REMOVE | BLY_NEED_WINDOW, "no kind of this version does all of that at once"},
-        {BLY_NEED_GROW | BLY_NEED_WINDOW, "no kind of this version does all of that at once"},
-        {BLY_NEED_SHARE | BLY_NEED_REMOVE, "no kind of this version does all of that at once"},
-        {BLY_NEED_COUNTS | BLY_NEED_GROW, "no kind of this version does all of that at once"},
-        {BLY_NEED_GROW | BLY_NEED_SHARE, "no kind of this version does all of that at once"},
+        {BLY_NEED_REMOVE | BLY_NEED_WINDOW, "no kind of this version meets all of these needs"},
+        {BLY_NEED_GROW | BLY_NEED_WINDOW, "no kind of this version meets all of these needs"},
+        {BLY_NEED_SHARE | BLY_NEED_REMOVE, "no kind of this version meets all of these needs"},
+        {BLY_NEED_COUNTS | BLY_NEED_GROW, "no kind of this version meets all of these needs"},
+        {BLY_NEED_GROW | BLY_NEED_SHARE, "no kind of this version meets all of these needs"},
     };
     (void)state;
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
@@ -134,10 +134,12 @@ static void says_what_cannot_be_done(void **state) {
     static const uint32_t changes[] = {BLY_NEED_REMOVE, BLY_NEED_GROW, BLY_NEED_WINDOW};
     for (size_t i = 0; i < COUNT_OF(changes); i++) {
         bly_needs needs = {.flags = BLY_NEED_STATIC | changes[i]};
-        assert_string_equal(bly_advise_why_not(BLY_KIND_NONE, &needs),
-                            "a set of keys that is known beforehand does not change");
-        assert_string_equal(bly_advise_why_not(BLY_FUSE, &needs),
-                            "a set of keys that is known beforehand does not change");
+        assert_string_equal(
+            bly_advise_why_not(BLY_KIND_NONE, &needs),
+            "if all keys are known in advance, none is added, removed or forgotten later");
+        assert_string_equal(
+            bly_advise_why_not(BLY_FUSE, &needs),
+            "if all keys are known in advance, none is added, removed or forgotten later");
     }
     bly_needs grow = {.flags = BLY_NEED_GROW}, share = {.flags = BLY_NEED_SHARE};
     assert_string_equal(bly_advise_why_not(BLY_SBBF, &grow), "it does not grow");
@@ -149,7 +151,7 @@ static void says_what_cannot_be_done(void **state) {
     assert_string_equal(bly_advise_why_not(BLY_WINDOW, &plain), "it forgets old keys");
     assert_null(bly_advise_why_not(BLY_WINDOW, &window));
     assert_string_equal(bly_advise_why_not(BLY_FUSE, &plain),
-                        "all its keys must be known when it is made");
+                        "all its keys must be known when it is built");
     assert_null(bly_advise_why_not(BLY_RIBBON, &fixed));
 }
 

@@ -318,8 +318,8 @@ const blyi_kind blyi_kind_classic = {
     .code = BLY_CLASSIC,
     .name = "classic",
     .meaning = "bits anywhere in one array; small, one cache miss per bit",
-    .reason = "the smallest of the kinds that any number of threads can add to, at the price of a "
-              "cache line for each of a key's bits",
+    .reason = "the smallest kind to which several threads can add at once, but a lookup reads a "
+              "cache line per bit",
     .size_unit = "bit",
     .planner = &classic_planner,
     .ops = &classic_ops,
@@ -329,7 +329,7 @@ const blyi_kind blyi_kind_partitioned = {
     .code = BLY_PARTITIONED,
     .name = "partitioned",
     .meaning = "one bit in each of several slices; small, one cache miss per bit",
-    .reason = "as small as classic, with each of a key's bits in a slice of its own",
+    .reason = "as small as classic, with one of a key's bits in each slice",
     .describe_size = bloom_describe_slices,
     .planner = &partitioned_planner,
     .ops = &partitioned_ops,

@@ -230,8 +230,8 @@ const blyi_kind blyi_kind_counting = {
     .code = BLY_COUNTING,
     .name = "counting",
     .meaning = "counters anywhere in one array; keys can be removed, and repeats are counted",
-    .reason = "counters of four bits instead of classic's bits: keys can be removed, and repeats "
-              "are counted up to 15",
+    .reason = "counters instead of classic's bits: keys can be removed, and repeats are counted, "
+              "with 4-bit counters up to 15",
     .hashes_name = "counters per key",
     .size_unit = "counter",
     .describe_rest = counting_describe_rest,

@@ -366,16 +366,15 @@ static const blyi_ops counts_ops = {
 const blyi_kind blyi_kind_counts = {
     .code = BLY_COUNTS,
     .name = "counts",
-    .meaning = "how often each key came, exact while it is seldom, then an estimate",
-    .reason = "how often a key came, roughly; goes on counting however many keys come",
+    .meaning = "how often each key was added: exact for small counts, then estimated",
+    .reason = "estimates how often a key was added, for any number of keys",
     .hashes_name = "counters per key",
     .size_unit = "line",
     .describe_rest = blyi_describe_counters,
     .meets = BLY_NEED_COUNTS,
     .requires = BLY_NEED_COUNTS,
-    .refusals = {[BLY_OP_INTERSECT] =
-                     "what other keys have added to a counter cannot be told from it",
-                 [BLY_OP_SUBTRACT] = "counters that were raised by chance cannot be lowered again"},
+    .refusals = {[BLY_OP_INTERSECT] = "a counter does not show which keys have raised it",
+                 [BLY_OP_SUBTRACT] = "counters are raised at random, so adds cannot be undone"},
     .planner = &blyi_counts_planner,
     .ops = &counts_ops,
 };

@@ -278,7 +278,9 @@ const blyi_kind blyi_kind_cuckoo = {
     .code = BLY_CUCKOO,
     .name = "cuckoo",
     .meaning = "fingerprints in buckets; keys can be removed",
-    .reason = "keys can be removed; smaller than a Bloom filter below 0.2%, and two cache lines",
+    .reason =
+        "keys can be removed, and a lookup reads two cache lines; smaller than a Bloom filter "
+        "at rates below about 0.1%",
     .hashes_name = "bits of a remainder",
     .size_unit = "bucket",
     .describe_rest = blyi_table_describe,

@@ -224,15 +224,15 @@ static void growable_cuckoo_describe_rest(const bly_geometry *g, char *out, size
         snprintf(out + used, room - used, ", can double %u time%s", doublings,
                  doublings == 1 ? "" : "s");
     else
-        snprintf(out + used, room - used, ", cannot double any more");
+        snprintf(out + used, room - used, ", cannot double again");
 }
 
 const blyi_kind blyi_kind_growable_cuckoo = {
     .code = BLY_GROWABLE_CUCKOO,
     .name = "growable-cuckoo",
     .meaning = "fingerprints in buckets; keys can be removed, and it doubles when full",
-    .reason = "keys can be removed, and it doubles when full, at the price of a bit per key for "
-              "each time it may still double",
+    .reason = "keys can be removed, and it doubles when full; each time it can still double costs "
+              "one bit per key",
     .hashes_name = "bits of a remainder",
     .size_unit = "bucket",
     .describe_rest = growable_cuckoo_describe_rest,

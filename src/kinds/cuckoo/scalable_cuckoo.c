@@ -418,16 +418,16 @@ const blyi_kind blyi_kind_scalable_cuckoo = {
     .code = BLY_SCALABLE_CUCKOO,
     .name = "scalable-cuckoo",
     .meaning = "a list of fingerprint tables that grows with its keys; keys can be removed",
-    .reason = "keys can be removed, and it grows without end by opening levels, so that no add has "
-              "to wait; two cache lines for each level",
+    .reason = "keys can be removed, and it grows by adding levels, so no add has to wait for a "
+              "rehash; a lookup reads two cache lines per level",
     .hashes_name = "levels",
     .describe_size = blyi_describe_levels,
     .describe_rest = blyi_describe_nothing,
     .meets = BLY_NEED_GROW,
     .spec_fields = BLYI_SPEC_LEVELS,
     .refusals = {[BLY_OP_SUBTRACT] =
-                     "what a key leaves in one level does not tell which entry of a newer one is "
-                     "its own; remove the keys themselves"},
+                     "an entry in an older level does not identify the entry of the same key in a "
+                     "newer one; remove the keys instead"},
     .planner = &scalable_cuckoo_planner,
     .ops = &scalable_cuckoo_ops,
 };

@@ -274,7 +274,7 @@ double bly_hll_error(const bly_filter *f) {
 /* ---- descriptor ------------------------------------------------------------------------------ */
 
 #define HLL_ONLY_COUNTS                                                                            \
-    "registers tell how many keys there are, not which; the overlap of two can be estimated"
+    "the registers only give the number of keys, not which; the overlap of two can be estimated"
 
 static void hll_describe_rest(const bly_geometry *g, char *out, size_t room) {
     (void)g;
@@ -285,9 +285,9 @@ const blyi_kind blyi_kind_hll = {
     .code = BLY_HLL,
     .name = "hll",
     .article = "an",
-    .meaning = "how many different keys came, an estimate, in a few kilobytes",
-    .reason = "how many different keys came, roughly",
-    .never_advised = "it tells how many keys there are, not which",
+    .meaning = "an estimate of the number of distinct keys, in a few kilobytes",
+    .reason = "estimates the number of distinct keys",
+    .never_advised = "it estimates the number of keys, and cannot look them up",
     .hashes_name = "precision",
     .size_unit = "register",
     .describe_rest = hll_describe_rest,

@@ -427,9 +427,9 @@ static const blyi_ops hybrid_ops = {
 const blyi_kind blyi_kind_hybrid = {
     .code = BLY_HYBRID,
     .name = "hybrid",
-    .meaning = "fingerprints with exact counts; keys can be removed, and come any number of times",
-    .reason = "keys can be removed, and come any number of times: exact counts, and more space "
-              "only for keys that come fifteen times or more",
+    .meaning = "fingerprints with exact counts; keys can be removed, and added any number of times",
+    .reason = "keys can be removed, and added any number of times: counts are exact, and only keys "
+              "added fifteen times or more take more space",
     .hashes_name = "bits of a remainder",
     .size_unit = "bucket",
     .describe_rest = blyi_table_describe,

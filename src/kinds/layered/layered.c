@@ -451,10 +451,10 @@ static const blyi_ops layered_ops = {
 const blyi_kind blyi_kind_layered = {
     .code = BLY_LAYERED,
     .name = "layered",
-    .meaning = "sbbf in front, counters behind; keys can be removed, the front can be shared",
+    .meaning = "an sbbf filter in front, its counters behind; keys can be removed",
     .reason =
-        "keys can be removed, and a lookup is sbbf's; its front can be handed out as a filter "
-        "of that kind",
+        "keys can be removed, and lookups are as fast as sbbf's; its front can be shared as an "
+        "sbbf filter",
     .hashes_name = "counters per key",
     .describe_rest = blyi_describe_counters,
     .planner = &layered_planner,

@@ -257,8 +257,8 @@ const blyi_kind blyi_kind_multilayer = {
     .code = BLY_MULTILAYER,
     .name = "multilayer",
     .meaning = "counters of variable length in one block of 64 bytes; keys can be removed",
-    .reason = "keys can be removed, one cache line, never full; it grows where keys come more than "
-              "once",
+    .reason = "keys can be removed, a lookup reads one cache line, and it is never full; it grows "
+              "when keys repeat",
     .hashes_name = "counters per key",
     .describe_rest = blyi_describe_counters,
     .meets = BLY_NEED_COUNTS,

@@ -398,7 +398,7 @@ static const blyi_ops overlay_ops = {
     .is_equal = overlay_equal,
 };
 
-#define OVERLAY_NOT_COMBINED "an overlay's parts cannot be combined; rebuild from the keys"
+#define OVERLAY_NOT_COMBINED "overlays cannot be combined; build a new filter from the keys"
 
 static void overlay_describe_size(const bly_geometry *g, const char *grouped, char *out,
                                   size_t room) {
@@ -410,9 +410,9 @@ const blyi_kind blyi_kind_overlay = {
     .code = BLY_OVERLAY,
     .name = "overlay",
     .article = "an",
-    .meaning = "another filter, and what was removed from and added to it since",
-    .reason = "takes keys out of a filter that cannot be changed, and puts others in",
-    .never_advised = "it lies over another filter: plan that one",
+    .meaning = "another filter, and the keys that were removed from and added to it since",
+    .reason = "removes keys from, and adds keys to, a filter that cannot be changed",
+    .never_advised = "it needs another filter as its base: plan that one",
     .hashes_name = "parts",
     .describe_size = overlay_describe_size,
     .describe_rest = blyi_describe_nothing,

@@ -223,8 +223,9 @@ const blyi_kind blyi_kind_ribbon = {
     .code = BLY_RIBBON,
     .name = "ribbon",
     .meaning = "built from all keys at once; the smallest, never changes",
-    .reason = "built from all keys at once; for many keys the smallest kind here, 6 to 9% above "
-              "the lower bound",
+    .reason =
+        "built from all keys at once; for many keys the smallest kind: 5 to 7% above the lower "
+        "bound for a million",
     .hashes_name = "columns",
     .describe_size = ribbon_describe_size,
     .describe_rest = ribbon_describe_rest,

@@ -192,8 +192,9 @@ const blyi_kind blyi_kind_scalable = {
     .code = BLY_SCALABLE,
     .name = "scalable",
     .meaning = "a list of filters that grows with its keys",
-    .reason = "grows as keys come and keeps its rate, at the price of space and of a cache line or "
-              "two for each time it has grown",
+    .reason =
+        "grows with its keys and keeps its rate, but takes more space, and a lookup reads one "
+        "or two cache lines per level",
     .hashes_name = "levels",
     .describe_size = blyi_describe_levels,
     .describe_rest = blyi_describe_nothing,

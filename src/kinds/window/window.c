@@ -439,9 +439,9 @@ static void window_describe_size(const bly_geometry *g, const char *grouped, cha
 const blyi_kind blyi_kind_window = {
     .code = BLY_WINDOW,
     .name = "window",
-    .meaning = "remembers the last keys, or those of the last hours, and forgets older ones",
-    .reason = "remembers the last keys, or those of the last hours, for certain, and forgets older "
-              "ones",
+    .meaning = "contains the last keys, or those of the last hours, and forgets older ones",
+    .reason = "contains the last keys, or those of the last hours, without exception, and forgets "
+              "older ones",
     .describe_size = window_describe_size,
     .meets = BLY_NEED_WINDOW,
     .requires = BLY_NEED_WINDOW,
