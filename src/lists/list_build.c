@@ -86,7 +86,7 @@ static bool build_reserve(bly_list_builder *b) {
 bly_status bly_list_builder_add(bly_list_builder *b, const void *line, size_t len, bool *added) {
     bly_list_key key;
     if (b->finished)
-        return blyi_list_refuse(b->reader, "the list is finished");
+        return blyi_list_refuse(b->reader, "the list is already finished");
     const bly_status status = bly_list_read(b->reader, b->type, b->flags, line, len, &key);
     if (status != BLY_OK)
         return status;

@@ -102,8 +102,9 @@ bly_status blyi_list_read_ip(bly_list_reader *r, bly_bytes text, bly_list_key *o
     if (slash && !ip_parse_prefix(slash + 1, text.size - (size_t)(slash + 1 - at), &b.prefix))
         return blyi_list_refuse(r, "not an IP address or block");
     if (b.prefix > b.bits) {
-        (void)snprintf(r->reason, sizeof r->reason, "a prefix of IPv%d is at most %u",
-                       b.bits == 32 ? 4 : 6, b.bits);
+        (void)snprintf(r->reason, sizeof r->reason,
+                       "the prefix length of an IPv%d block is at most %u", b.bits == 32 ? 4 : 6,
+                       b.bits);
         return BLY_EINVAL;
     }
     ip_unmap(&b);
@@ -114,7 +115,7 @@ bly_status blyi_list_read_ip(bly_list_reader *r, bly_bytes text, bly_list_key *o
         return BLY_OK;
     char words[BLY_LIST_WORDS];
     bly_bytes right = blyi_list_words_ip(out->bytes, words);
-    (void)snprintf(r->reason, sizeof r->reason, "bits are set behind the prefix; the block is %.*s",
+    (void)snprintf(r->reason, sizeof r->reason, "host bits are set (did you mean %.*s?)",
                    (int)right.size, (const char *)right.data);
     return BLY_EINVAL;
 }

@@ -185,7 +185,7 @@ bly_status bly_list_read(bly_list_reader *r, bly_list_type type, uint32_t flags,
         BLY_LIST_COMMENTS | BLY_LIST_RECORDS | BLY_LIST_KEEP_RETURN | BLY_LIST_BLANK_KEYS;
     bly_bytes text = {line, len};
     if (type <= BLY_LIST_NONE || type >= BLY_LIST_OTHER || flags & ~known)
-        return blyi_list_refuse(r, "the type or a flag is not known");
+        return blyi_list_refuse(r, "unknown type or flag");
     if (bly_list_is_lines(type)) {
         list_read_line(flags, text, out);
         return BLY_OK;

@@ -185,7 +185,7 @@ bly_status blyi_list_read_email(bly_list_reader *r, bly_bytes text, bly_list_key
     if (status == BLY_EUNSUPPORTED)
         return blyi_list_refuse_non_ascii(r);
     if (status == BLY_EINVAL)
-        return blyi_list_refuse(r, "no domain after the @ of an e-mail address");
+        return blyi_list_refuse(r, "no valid domain after the @ of an e-mail address");
     if (status != BLY_OK)
         return status;
     for (size_t i = 0; i < size; i++)

@@ -108,7 +108,7 @@ $ bloomery check -q ip.bly addresses
 $ bloomery check --strict ip.bly addresses
 192.0.2.1
 ! bloomery check: addresses:2: not an IP address: 'nonsense'
-! bloomery check: addresses:4: bits are set behind the prefix; the block is 10.0.0.0/8: '10.0.0.1/8'
+! bloomery check: addresses:4: host bits are set (did you mean 10.0.0.0/8?): '10.0.0.1/8'
 ? 2
 $ bloomery check --strict ip.bly -k nonsense
 ! bloomery check: not an IP address: 'nonsense'
@@ -117,7 +117,7 @@ $ bloomery check --json ip.bly addresses
 {"file":"addresses","number":1,"line":"192.0.2.1","match":true,"by":"192.0.2.0/24"}
 {"file":"addresses","number":2,"line":"nonsense","match":false,"by":null,"malformed":"not an IP address"}
 {"file":"addresses","number":3,"line":"","match":false,"by":null}
-{"file":"addresses","number":4,"line":"10.0.0.1/8","match":false,"by":null,"malformed":"bits are set behind the prefix; the block is 10.0.0.0/8"}
+{"file":"addresses","number":4,"line":"10.0.0.1/8","match":false,"by":null,"malformed":"host bits are set (did you mean 10.0.0.0/8?)"}
 ! bloomery check: 2 lines are not of type ip and so cannot match the list; use --strict to report them
 
 # ---- exit status 2 --------------------------------------------------------------------------------

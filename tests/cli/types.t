@@ -73,10 +73,10 @@ $ bloomery check --json ip.bly -k 10.2.0.1
 ? 1
 $ printf '%s\n' 10.0.0.5/24 300.1.1.1 2001:db8::1/32 10.0.0.0/33 fe80::1%eth0 '' 1.2.3.4:80 |
 >     bloomery build --type ip -o bad.bly
-! bloomery build: standard input:1: bits are set behind the prefix; the block is 10.0.0.0/24: '10.0.0.5/24'
+! bloomery build: standard input:1: host bits are set (did you mean 10.0.0.0/24?): '10.0.0.5/24'
 ! bloomery build: standard input:2: not an IP address: '300.1.1.1'
-! bloomery build: standard input:3: bits are set behind the prefix; the block is 2001:db8::/32: '2001:db8::1/32'
-! bloomery build: standard input:4: a prefix of IPv4 is at most 32: '10.0.0.0/33'
+! bloomery build: standard input:3: host bits are set (did you mean 2001:db8::/32?): '2001:db8::1/32'
+! bloomery build: standard input:4: the prefix length of an IPv4 block is at most 32: '10.0.0.0/33'
 ! bloomery build: standard input:5: not an IP address: 'fe80::1%eth0'
 ! bloomery build: standard input:7: not an IP address: '1.2.3.4:80'
 ! bloomery build: 6 malformed lines, so nothing was written; most lines are not of type ip; check --type and the input
@@ -154,7 +154,7 @@ $ printf '%s\n' '<bob@example.COM>' mailto:BOB@example.com alice@example.com | b
 mailto:BOB@example.com
 $ printf '%s\n' bob bob@ @example.com | bloomery build --type email -o bad.bly
 ! bloomery build: standard input:1: not an e-mail address: 'bob'
-! bloomery build: standard input:2: no domain after the @ of an e-mail address: 'bob@'
+! bloomery build: standard input:2: no valid domain after the @ of an e-mail address: 'bob@'
 ! bloomery build: standard input:3: not an e-mail address: '@example.com'
 ! bloomery build: 3 malformed lines, so nothing was written; most lines are not of type email; check --type and the input
 ? 2

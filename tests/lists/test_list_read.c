@@ -267,7 +267,7 @@ static void malformed_lines_get_advice(void **state) {
         {BLY_LIST_DOMAIN, "bob@example.com", "type email"},
         {BLY_LIST_PHONE, "12", "too few"},
         {BLY_LIST_PHONE, "1234567890123456", "too many"},
-        {BLY_LIST_EMAIL, "bob@", "no domain"},
+        {BLY_LIST_EMAIL, "bob@", "no valid domain"},
     };
     (void)state;
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
