@@ -192,7 +192,7 @@ def test_push_refuses():
     fails("No such file", "push", "missing.bly", server.url("/k"))
     fails("has no key", "push", "a.bly", server.url("/3"))
     fails("has no key; write unix", "push", "a.bly", "unix:///s")
-    fails("begins with", "push", "a.bly", "127.0.0.1:6379/k")
+    fails("must begin with", "push", "a.bly", "127.0.0.1:6379/k")
     fails("hexadecimal", "push", "a.bly", "redis://u:secret@h/%")
     fails("a filter file and an address are needed", "push", "a.bly")
     fails("from 1K to 64M", "push", "a.bly", server.url("/k"), "--chunk-size", "1023")

@@ -26,8 +26,8 @@ def test_errors_are_no_answers():
     with server.client() as c:
         others = [key for key in c.must("KEYS", "*") if key != b"k"]
         c.must("DEL", others[0])
-    refused(server, "not", "check", "-v", at, lines=keys(100))
-    refused(server, "not", "add", at, lines=keys(100))
+    refused(server, "missing", "check", "-v", at, lines=keys(100))
+    refused(server, "missing", "add", at, lines=keys(100))
     refused(server, "Connection refused", "check", "redis://127.0.0.1:1/k", "-k", "x")
     refused(server, "--on-error", "check", "--on-error", "yes", "file.bly", "-k", "x")
     refused(server, "--verify", "check", "--verify", at, "-k", "x")

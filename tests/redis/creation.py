@@ -550,7 +550,7 @@ def test_largest_string():
             ok(any(tail), "nothing at the end")
             driver.must("drop")
         refused(driver("create", url(server, "k"), n=450 * 10 ** 6, p=0.01, shards=1),
-                "BLY_ETOOBIG", "it takes 2")
+                "BLY_ETOOBIG", "needs at least 2")
         eq(c.must("DBSIZE"), 0)
 
 

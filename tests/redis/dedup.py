@@ -140,7 +140,7 @@ def test_unfinished():
         second = shard_key("seen", 1, 3)
         c.must("SETRANGE", "seen", 104, b"\0")
         c.must("DEL", second)
-        refused("still being made", "--redis", url(server, "seen"))
+        refused("still being created", "--redis", url(server, "seen"))
         eq(dedup(server, "seen", *at, data=b"a\n")[0], [b"a"])
         eq((head(c, "seen").state, c.must("EXISTS", second)), (1, 1))
         eq(dedup(server, "seen", data=b"a\nb\n")[0], [b"b"])

@@ -160,7 +160,7 @@ static void test_reasons_of_cuts(void **state) {
     } rows[] = {
         {{.capacity = 1, .fpr = 0.01, .shards = 4096}, "4096 shards are too many"},
         {{.capacity = 1000000, .fpr = 0.01, .shards = 4097}, "at most 4096"},
-        {{.capacity = 1000000000, .fpr = 0.01, .shards = 1}, "it takes 3"},
+        {{.capacity = 1000000000, .fpr = 0.01, .shards = 1}, "needs at least 3"},
         {{.capacity = 1000000000, .fpr = 0.01, .shard_bytes = 160}, "of at most 160 bytes"},
         {{.capacity = 10, .fpr = 0.01, .shard_bytes = 159}, "from 160 to 536870912 bytes"},
         {{.capacity = (uint64_t)1 << 46, .fpr = 0.01}, "2^48 bits"},

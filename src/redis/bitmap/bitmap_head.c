@@ -57,18 +57,17 @@ void blyi_bitmap_head_encode(const bly_bitmap *b, uint32_t shard, bool complete,
 /* ---- reading --------------------------------------------------------------------------------- */
 
 static const char bitmap_head_foreign[] =
-    "the key holds something that is not a Bloomery filter, or is "
-    "damaged; use another name, or delete it";
+    "the key is not a Bloomery filter, or is damaged; use another key, or delete it";
 
 /* Returns `status`, and sets the reason for it. */
 static bly_status bitmap_head_fail(bly_status status, bly_redis_reason *why) {
     const char *text = status == BLY_EMISSING ? "there is no such key" : bitmap_head_foreign;
     if (status == BLY_EVERSION)
-        text = "the filter was made by a newer version of Bloomery, which is needed to use it";
+        text = "the filter was created by a newer version of Bloomery; upgrade to use it";
     else if (status == BLY_EHASHER)
         text = "the filter's hash function is not in this build";
     else if (status == BLY_EKEY)
-        text = "the filter has a secret key; give the hasher that it was made with";
+        text = "the filter is keyed; pass the hasher that it was created with";
     if (why)
         (void)snprintf(why->text, sizeof why->text, "%s", text);
     return status;

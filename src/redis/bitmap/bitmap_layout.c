@@ -103,7 +103,7 @@ static bly_status bitmap_choose_shards(bly_bitmap *b, const bly_bitmap_spec *spe
     const uint64_t max_bytes = spec && spec->shard_bytes ? spec->shard_bytes : BLY_BITMAP_MAX_BYTES;
     if (max_bytes < min_bytes || max_bytes > BLY_BITMAP_MAX_BYTES)
         return bitmap_fail(why, BLY_EINVAL,
-                           "a shard of this filter has from %" PRIu64 " to %" PRIu64 " bytes",
+                           "the shard size must be from %" PRIu64 " to %" PRIu64 " bytes",
                            min_bytes, BLY_BITMAP_MAX_BYTES);
     const uint64_t max_blocks = (max_bytes - BLY_BITMAP_HEAD) / blyi_bitmap_block_bytes(b);
     const uint64_t min_shards = (blocks + max_blocks - 1) / max_blocks;
@@ -111,13 +111,13 @@ static bly_status bitmap_choose_shards(bly_bitmap *b, const bly_bitmap_spec *spe
     if (min_shards > BLY_BITMAP_MAX_SHARDS)
         return bitmap_fail(why, BLY_ETOOBIG,
                            "the filter would need %" PRIu64 " shards of at most %" PRIu64
-                           " bytes; there can be %d",
+                           " bytes; the maximum is %d",
                            min_shards, max_bytes, BLY_BITMAP_MAX_SHARDS);
     if (wanted < min_shards)
         return bitmap_fail(why, BLY_ETOOBIG,
-                           "%" PRIu64 " shards are too few: none may have more than %" PRIu64
-                           " bytes; it takes %" PRIu64,
-                           wanted, max_bytes, min_shards);
+                           "%" PRIu64 " shard%s too few: the filter needs at least %" PRIu64
+                           ", each of at most %" PRIu64 " bytes",
+                           wanted, wanted == 1 ? " is" : "s are", min_shards, max_bytes);
     if (wanted > BLY_BITMAP_MAX_SHARDS || wanted > blocks)
         return bitmap_fail(
             why, BLY_ETOOBIG,
@@ -135,7 +135,7 @@ static bly_status bitmap_finish_plan(bly_bitmap *b, const bly_bitmap_spec *spec,
         return status;
     status = blyi_bitmap_stamp(b);
     if (status != BLY_OK)
-        return bitmap_fail(why, status, "the system gives no random numbers");
+        return bitmap_fail(why, status, "cannot get random numbers from the system");
     *out = *b;
     return BLY_OK;
 }
@@ -153,9 +153,9 @@ static bly_status bitmap_check_hasher(const bly_hasher *h) {
 }
 
 static const char bitmap_kinds_reason[] =
-    "only filters of the kinds sbbf and split512 can be kept as strings";
+    "only filters of the kinds sbbf and split512 can be stored in strings";
 static const char bitmap_hasher_reason[] =
-    "a filter on servers needs a hash function that others have too";
+    "a filter on a server needs a built-in hash function, not a custom one";
 
 bly_status blyi_bitmap_plan(const bly_bitmap_spec *spec, bly_bitmap *out, bly_redis_reason *why) {
     bly_bitmap b = {
@@ -167,7 +167,7 @@ bly_status blyi_bitmap_plan(const bly_bitmap_spec *spec, bly_bitmap *out, bly_re
     };
     bly_kind kind = spec->kind;
     if (!bly_key_rule_known((unsigned)spec->key_rule))
-        return bitmap_fail(why, BLY_EINVAL, "there is no such rule of keys");
+        return bitmap_fail(why, BLY_EINVAL, "unknown key rule");
     if (kind == BLY_KIND_NONE)
         kind = bly_plan_kind(spec->fpr) == BLY_SBBF ? BLY_SBBF : BLY_SPLIT512;
     if (!bitmap_kind_fits(kind))

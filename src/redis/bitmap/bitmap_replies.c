@@ -22,8 +22,7 @@ typedef struct reply_meaning {
 } reply_meaning;
 
 static const char reply_needed_commands[] =
-    "the user needs EVAL, EVALSHA, GETRANGE, SETRANGE, EXISTS, STRLEN, PTTL, "
-    "PERSIST, PEXPIRE, "
+    "the user needs EVAL, EVALSHA, GETRANGE, SETRANGE, EXISTS, STRLEN, PTTL, PERSIST, PEXPIRE, "
     "PEXPIREAT, RENAME, UNLINK (for go-zero's SETBIT, GETBIT), and this key: see ACL SETUSER";
 
 static const reply_meaning reply_meanings[] = {
@@ -36,9 +35,8 @@ static const reply_meaning reply_meanings[] = {
     {"BLYNATIVE", BLY_REDIS_REFUSED, BLY_EMISMATCH,
      "the key is a Bloomery filter, not one of go-zero; open it without the number of bits", true},
     {"BLYLONG", BLY_REDIS_REFUSED, BLY_EMISMATCH,
-     "the string has more bits than a go-zero filter of that size; give the number of bits that "
-     "its "
-     "other users give",
+     "the string has more bits than a go-zero filter of that size; use the same number of bits as "
+     "its other users",
      true},
     {"BLYEXISTS", BLY_REDIS_REFUSED, BLY_EEXISTS,
      "the key already exists; use another key, or replace it", true},
@@ -49,7 +47,7 @@ static const reply_meaning reply_meanings[] = {
      "another client is sending a filter to the same key; wait until it has finished, then send "
      "again",
      true},
-    {"NOSCRIPT", BLY_REDIS_NO_SCRIPT, BLY_EREFUSED, "send the script itself, by EVAL", false},
+    {"NOSCRIPT", BLY_REDIS_NO_SCRIPT, BLY_EREFUSED, "send the script itself with EVAL", false},
     {"MOVED", BLY_REDIS_MOVED, BLY_EREFUSED,
      "this is a node of a cluster, and the key is on another; connect to it as a cluster", false},
     {"ASK", BLY_REDIS_ASK, BLY_EREFUSED,
@@ -62,7 +60,7 @@ static const reply_meaning reply_meanings[] = {
     {"CLUSTERDOWN", BLY_REDIS_LATER, BLY_EREFUSED,
      "some of the cluster's nodes are down; see CLUSTER INFO", false},
     {"MASTERDOWN", BLY_REDIS_LATER, BLY_EREFUSED,
-     "this is a replica that has lost its master; write to the master", false},
+     "this is a replica that has lost its master; connect to the master", false},
     {"BUSY", BLY_REDIS_LATER, BLY_EREFUSED,
      "another client's script is running; wait for it, or see SCRIPT KILL", false},
     {"READONLY", BLY_REDIS_LATER, BLY_EREFUSED, "this is a replica; write to its master", false},
@@ -82,15 +80,15 @@ static const reply_meaning reply_meanings[] = {
     {"MISCONF", BLY_REDIS_REFUSED, BLY_EREFUSED,
      "the server cannot save to its disk, and refuses writes until it can", false},
     {"CROSSSLOT", BLY_REDIS_REFUSED, BLY_EREFUSED,
-     "two keys of one command are in different slots; something between here and the server "
-     "changes keys",
+     "two keys of one command are in different slots; does a proxy between here and the server "
+     "change keys?",
      false},
     {"ERR max number of clients reached", BLY_REDIS_LATER, BLY_EREFUSED, "see its maxclients",
      false},
     {"ERR string exceeds maximum allowed size", BLY_REDIS_REFUSED, BLY_EREFUSED,
      "a shard is longer than the longest string that the server allows; use more shards", false},
     {"ERR unknown command", BLY_REDIS_REFUSED, BLY_EREFUSED,
-     "the server, or a proxy before it, lacks a command that filters need", false},
+     "the server, or a proxy in front of it, lacks a command that filters need", false},
 };
 
 /* Whether the word is at that position of the text, and is not part of a longer word. */

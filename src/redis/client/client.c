@@ -139,7 +139,7 @@ static bool client_follow_moved(bly_redis *r, const bly_redis_reply *reply, bly_
 bly_status bly_redis_command(bly_redis *r, const bly_bytes *args, size_t n, bly_redis_reply **out) {
     *out = NULL;
     if (n == 0 || n > INT_MAX) {
-        blyi_reason_set(&r->why, "a command has from 1 to %d arguments", INT_MAX);
+        blyi_reason_set(&r->why, "a command must have from 1 to %d arguments", INT_MAX);
         return BLY_EINVAL;
     }
     if (!r->conn) {

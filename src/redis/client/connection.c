@@ -117,7 +117,7 @@ static bly_status conn_broken(const blyi_conn *conn, bly_redis_reason *why) {
     if (c->err == REDIS_ERR_OOM)
         return blyi_no_memory(why);
     if (c->err == REDIS_ERR_PROTOCOL)
-        blyi_reason_set(why, "%s does not speak Redis's protocol: %s", conn->address->name,
+        blyi_reason_set(why, "%s does not speak the Redis protocol: %s", conn->address->name,
                         c->errstr);
     else if (error_text)
         blyi_reason_set(why, "%s %s: TLS: %s", doing, conn->address->name, error_text);

@@ -29,7 +29,8 @@ static const char *redis_url_decode(char *text, size_t *length) {
             int high = redis_url_hex_digit(from[1]),
                 low = high < 0 ? -1 : redis_url_hex_digit(from[2]);
             if (low < 0)
-                return "a '%' must be followed by two hexadecimal digits; '%25' is the sign itself";
+                return "a '%' must be followed by two hexadecimal digits; write '%' itself as "
+                       "'%25'";
             c = (char)(high * 16 + low);
             from += 2;
         }
@@ -45,7 +46,7 @@ static const char *redis_url_decode_name(char *text) {
     size_t length = 0;
     const char *wrong = redis_url_decode(text, &length);
     if (!wrong && strlen(text) != length)
-        wrong = "a '%00' may only be in a key";
+        wrong = "'%00' is only allowed in a key";
     return wrong;
 }
 
@@ -76,7 +77,7 @@ static char *redis_url_cut(char *text, char mark) {
 static const char *redis_url_parse_database(const char *text, bly_redis_url *out) {
     return redis_url_number(text, URL_MAX_DATABASE, &out->database)
                ? NULL
-               : "that is no number of a database";
+               : "the database must be a number from 0 to 2147483647";
 }
 
 static const char *redis_url_parse_key(char *text, bly_redis_url *out) {
@@ -91,7 +92,7 @@ static const char *redis_url_parse_key(char *text, bly_redis_url *out) {
 static const char *redis_url_parse_login(char *text, bly_redis_url *out) {
     char *password = redis_url_cut(text, ':');
     if (!password)
-        return "before the '@' stands USER:PASSWORD, or :PASSWORD";
+        return "expected USER:PASSWORD or :PASSWORD before '@'";
     const char *wrong = redis_url_decode_name(text);
     if (!wrong)
         wrong = redis_url_decode_name(password);
@@ -107,12 +108,12 @@ static const char *redis_url_parse_host(char *text, bly_redis_url *out) {
     if (*text == '[') {
         char *after = redis_url_cut(++text, ']');
         if (!after || (*after && *after != ':'))
-            return "an address in brackets ends in ']' or ']:PORT'";
+            return "after the address in brackets only ':PORT' may follow: redis://[::1]:6379";
         port = *after ? after + 1 : NULL;
     } else {
         port = redis_url_cut(text, ':');
         if (port && strchr(port, ':'))
-            return "an IPv6 address stands in brackets: redis://[::1]:6379";
+            return "write IPv6 addresses in brackets: redis://[::1]:6379";
     }
     if (port && (!redis_url_number(port, URL_MAX_PORT, &value) || value == 0))
         return "the port must be a number from 1 to 65535";
@@ -192,18 +193,19 @@ static const char *redis_url_parse_query(char *text, bly_redis_url *out) {
         char *value = redis_url_cut(text, '=');
         const redis_url_option option = redis_url_find_option(text);
         if (!value || option == URL_OPTIONS)
-            return "after the '?' only db=NUMBER and key=KEY are known, and of rediss:// "
-                   "cacert=, cert=, certkey=, servername= and insecure=1; '%3F' is the sign itself";
+            return "unknown option after '?'; known are db=NUMBER and key=KEY, and for rediss:// "
+                   "cacert=, cert=, certkey=, servername= and insecure=1 (write '?' itself as "
+                   "'%3F')";
         if (given[option])
             return option <= URL_KEY ? "the database or the key is given twice"
-                                     : "one of the parts after the '?' is given twice";
+                                     : "an option after '?' is given twice";
         if (option > URL_KEY && !out->tls)
-            return "certificates are for rediss://, which is over TLS";
+            return "certificates need rediss:// (TLS)";
         given[option] = true;
         wrong = redis_url_parse_option(option, value, out);
     }
     if (!wrong && given[URL_CERT] != given[URL_CERTKEY])
-        return "cert= and certkey= go together: a certificate and its private key";
+        return "give cert= and certkey= together: a certificate and its private key";
     return wrong;
 }
 
@@ -230,7 +232,7 @@ static const char *redis_url_parse_parts(const redis_url_scheme *s, char *text,
                                          bly_redis_url *out) {
     const char *wrong = NULL;
     if (strchr(text, '#'))
-        return "a '#' must be written '%23'";
+        return "write '#' as '%23'";
     char *query = redis_url_cut(text, '?');
     char *path = redis_url_cut(text, '/');
     char *at = strrchr(text, '@');
@@ -240,7 +242,7 @@ static const char *redis_url_parse_parts(const redis_url_scheme *s, char *text,
         wrong = redis_url_parse_login(text, out);
     }
     if (!wrong && s->socket && (*host || !path || !*path))
-        wrong = "the path of a socket begins with a slash: unix:///run/redis.sock";
+        wrong = "the path of a socket must begin with a slash: unix:///run/redis.sock";
     if (wrong)
         return wrong;
     if (s->socket) {
@@ -259,7 +261,7 @@ bly_status bly_redis_url_parse(const char *text, const char **why, bly_redis_url
     *out = (bly_redis_url){0};
     const char *mark = strstr(text, "://");
     const redis_url_scheme *s = mark ? redis_url_find_scheme(text, (size_t)(mark - text)) : NULL;
-    const char *wrong = "an address begins with redis://, rediss:// or unix://";
+    const char *wrong = "an address must begin with redis://, rediss:// or unix://";
     if (s) {
         out->block = strdup(mark + 3);
         if (!out->block)

@@ -33,7 +33,7 @@ static bly_status tls_bad_file(const char *what, const char *file, bly_redis_rea
     const unsigned long first = ERR_peek_error();
     const char *error = ERR_GET_LIB(first) == ERR_LIB_SYS ? strerror(ERR_GET_REASON(first))
                                                           : blyi_tls_last_error(&refused);
-    blyi_reason_set(why, "%s: this file cannot be used as %s: %s", file, what,
+    blyi_reason_set(why, "%s: cannot be used as %s: %s", file, what,
                     error ? error : "it cannot be read");
     return BLY_EINVAL;
 }
@@ -54,13 +54,13 @@ static bly_status tls_load_files(SSL_CTX *context, const bly_redis_url *url,
     if (!url->cacert)
         (void)SSL_CTX_set_default_verify_paths(context);
     else if (SSL_CTX_load_verify_locations(context, url->cacert, NULL) != 1)
-        return tls_bad_file("a certificate of whom to trust", url->cacert, why);
+        return tls_bad_file("a CA certificate", url->cacert, why);
     if (!url->cert)
         return BLY_OK;
     if (SSL_CTX_use_certificate_chain_file(context, url->cert) != 1)
-        return tls_bad_file("our certificate", url->cert, why);
+        return tls_bad_file("the client certificate", url->cert, why);
     if (SSL_CTX_use_PrivateKey_file(context, url->certkey, SSL_FILETYPE_PEM) != 1)
-        return tls_bad_file("the private key of our certificate", url->certkey, why);
+        return tls_bad_file("the private key of the client certificate", url->certkey, why);
     return BLY_OK;
 }
 
@@ -117,18 +117,18 @@ static void tls_explain(const SSL *ssl, blyi_tls_error *out) {
     const char *last = blyi_tls_last_error(&refused);
     errno = EPROTO;
     if (verdict == X509_V_ERR_HOSTNAME_MISMATCH || verdict == X509_V_ERR_IP_ADDRESS_MISMATCH) {
-        (void)snprintf(
-            out->text, sizeof out->text,
-            "%s: the server's certificate is another's; servername=NAME names whose it may be",
-            X509_verify_cert_error_string(verdict));
+        (void)snprintf(out->text, sizeof out->text,
+                       "%s: the server's certificate is for another host; pass that host's name "
+                       "with servername=NAME",
+                       X509_verify_cert_error_string(verdict));
     } else if (verdict != X509_V_OK) {
-        (void)snprintf(out->text, sizeof out->text, "%s; cacert=FILE names whom to trust",
+        (void)snprintf(out->text, sizeof out->text, "%s; pass the CA certificate with cacert=FILE",
                        X509_verify_cert_error_string(verdict));
     } else if (last) {
         (void)snprintf(out->text, sizeof out->text, "%s", last);
     } else {
         (void)snprintf(out->text, sizeof out->text,
-                       "the connection was closed before it could begin");
+                       "the connection was closed during the handshake");
         errno = ECONNRESET;
     }
 }

@@ -176,7 +176,7 @@ static void exec_fail_remaining(blyi_executor *x, bool memory) {
         if (task->done)
             continue;
         if (!task->why.text[0]) /* it had no error, but other tasks had */
-            blyi_reason_set(&task->why, "there was no time to send it to %s again",
+            blyi_reason_set(&task->why, "no time was left to send the command to %s again",
                             task->at->address.name);
         errno = memory ? ENOMEM : task->error;
         blyi_task_fail(x, task, memory ? BLY_ENOMEM : task->status,

@@ -121,8 +121,8 @@ static void node_follow(blyi_executor *x, blyi_task *task, const bly_redis_value
     bly_redis_redirect place;
     bly_status status = BLY_EIO;
     if (++task->hops > NODE_MAX_HOPS || !bly_redis_redirect_parse(value, &place)) {
-        blyi_reason_set(&node->why, "%s sends us from node to node, at last by: %s",
-                        node->address.name, (const char *)value->text.data);
+        blyi_reason_set(&node->why, "too many redirections; last from %s: %s", node->address.name,
+                        (const char *)value->text.data);
         errno = ELOOP;
     } else {
         status = blyi_slot_map_find_node(&x->map, node, place.host, place.port, &to);
@@ -175,7 +175,7 @@ static bly_status node_unexpected_reply(blyi_node *node, const bly_redis_reply *
     const bool error = bly_redis_reply_type(reply) == BLY_REDIS_ERROR;
     blyi_reason_set(&node->why, "%s: %s", node->address.name,
                     error ? (const char *)bly_redis_reply_text(reply).data
-                          : "an answer to no question");
+                          : "unexpected data from the server");
     errno = error ? ECONNREFUSED : EPROTO;
     return BLY_EIO;
 }

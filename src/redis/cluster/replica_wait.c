@@ -96,7 +96,7 @@ static void replica_read_error(blyi_executor *x, blyi_node *node, const bly_redi
     /* WAIT's reply when its server has become a replica. */
     static const char unblocked[] = "UNBLOCKED";
     const bool demoted = strncmp(value->text.data, unblocked, sizeof unblocked - 1) == 0;
-    blyi_reason_set(&node->why, "%s does not say whether replicas have it: %s", node->address.name,
+    blyi_reason_set(&node->why, "%s did not confirm replication: %s", node->address.name,
                     (const char *)value->text.data);
     if (demoted || bly_redis_classify(value) != BLY_REDIS_REFUSED) {
         node->io.disconnect = node->io.disconnect || demoted;
@@ -134,7 +134,7 @@ bly_status blyi_replica_wait_reply(blyi_executor *x, blyi_node *node,
     blyi_reason_set(
         &node->why,
         "%s: only %lld of %lu replicas have confirmed within %lu ms; see its INFO replication, "
-        "and start replicas, wait longer, or ask for fewer",
+        "and start replicas, wait longer, or require fewer",
         node->address.name, (long long)value.integer, (unsigned long)x->options.replicas,
         (unsigned long)x->options.replicas_ms);
     errno = ETIMEDOUT;

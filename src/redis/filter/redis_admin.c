@@ -151,7 +151,7 @@ static bly_status admin_read_first_drop(bly_redis_filter *f, void *ctx, uint64_t
     const bly_status status = blyi_remote_expect_zero_or_one(f, ctx, shard, value, repeated);
     if (status || value->integer || repeated)
         return status;
-    return blyi_remote_fail(f, BLY_EMISSING, "the filter is not there any more, or is another");
+    return blyi_remote_fail(f, BLY_EMISSING, "the filter no longer exists, or was replaced");
 }
 
 /* Deletes the first shard last: as long as it exists, no client creates another filter of that

@@ -114,14 +114,14 @@ static bool remote_create_other_key(const bly_bitmap *requested, const bly_bitma
 
 static bly_status remote_create_compare(bly_redis_filter *f, const bly_bitmap_head *head) {
     if (head->shard != 0)
-        return blyi_remote_fail(
-            f, BLY_EMISMATCH, "this is a part of another filter, number %u of %u; use another name",
-            (unsigned)head->shard + 1, (unsigned)head->bitmap.shards);
+        return blyi_remote_fail(f, BLY_EMISMATCH,
+                                "the key is shard %u of %u of another filter; use another key",
+                                (unsigned)head->shard + 1, (unsigned)head->bitmap.shards);
     if (bly_bitmap_compatible(&f->bitmap, &head->bitmap))
         return BLY_OK;
     return blyi_remote_fail(
         f, remote_create_other_key(&f->bitmap, &head->bitmap) ? BLY_EKEY : BLY_EMISMATCH,
-        "there is another filter: %s; asked for: %s", remote_create_describe(&head->bitmap).text,
+        "a different filter exists: %s; requested: %s", remote_create_describe(&head->bitmap).text,
         remote_create_describe(&f->bitmap).text);
 }
 
@@ -171,7 +171,7 @@ static bly_status remote_create_first_shard(bly_redis_filter *f, remote_create_s
     while (remote_create_try_again(f, status, &p)) {
         status = blyi_bitmap_stamp(&f->bitmap);
         if (status)
-            return blyi_remote_fail(f, status, "the system gives no random numbers");
+            return blyi_remote_fail(f, status, "cannot get random numbers from the system");
         status = blyi_remote_run(f, &first, m, 0, 1);
     }
     return status;
@@ -190,11 +190,12 @@ static bly_status remote_create_read_other(bly_redis_filter *f, void *ctx, uint6
         blyi_remote_is_ours(f, (uint32_t)shard,
                             (bly_bytes){(const char *)text.data + 1, text.size - 1}))
         return BLY_OK;
+    const blyi_key_text first = blyi_remote_key_text(f, 0),
+                        here = blyi_remote_key_text(f, (uint32_t)shard);
     return blyi_remote_fail(f, BLY_EMISMATCH,
-                            "%s is in the way of %s: it belongs to a filter that was there before, "
-                            "or to none; delete it, and try again",
-                            blyi_remote_key_text(f, (uint32_t)shard).text,
-                            blyi_remote_key_text(f, 0).text);
+                            "key %s blocks the filter %s and is not part of it; delete that "
+                            "key and try again",
+                            here.text, first.text);
 }
 
 static bly_status remote_create_completion_command(bly_redis_filter *f, void *ctx, uint64_t i,

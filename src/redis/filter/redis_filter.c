@@ -13,8 +13,7 @@
 
 static bly_status remote_copy_name(bly_bytes key, bly_redis_filter *f, bly_redis_reason *why) {
     const char *problem = key.data ? "the key's name is longer than 64 KiB"
-                                   : "the address names no key; put it behind the server: "
-                                     "redis://HOST/KEY";
+                                   : "the URL has no key; use redis://HOST/KEY";
     bly_status status = BLY_EINVAL;
     if (key.data && blyi_key_name_fits(key)) {
         char *name = malloc(key.size + 1);
@@ -117,14 +116,13 @@ static bly_status remote_read_other_head(bly_redis_filter *f, void *ctx, uint64_
         return BLY_OK;
     const blyi_key_text first = blyi_remote_key_text(f, 0), here = blyi_remote_key_text(f, shard);
     if (value->text.size == 0)
-        return blyi_remote_fail(
-            f, BLY_EMISSING,
-            "%s, one of the %u strings of %s, is not there: deleted, evicted or "
-            "lost; delete the others too, and recreate the filter",
-            here.text, (unsigned)f->bitmap.shards, first.text);
+        return blyi_remote_fail(f, BLY_EMISSING,
+                                "%s, one of the %u strings of %s, is missing: deleted, evicted or "
+                                "lost; delete the others too, and recreate the filter",
+                                here.text, (unsigned)f->bitmap.shards, first.text);
     return blyi_remote_fail(f, BLY_EMISMATCH,
-                            "%s is not the part of %s that it should be; delete both, and recreate "
-                            "the filter",
+                            "%s is not the expected part of %s; delete both, and recreate the "
+                            "filter",
                             here.text, first.text);
 }
 
@@ -155,12 +153,12 @@ static bly_status remote_read_first_head(bly_redis_filter *f, void *ctx, uint64_
         return blyi_remote_fail(f, status, "%s", why.text);
     if (head.shard != 0)
         return blyi_remote_fail(f, BLY_EMISMATCH,
-                                "this is a part of another filter, number %u of %u; open it by the "
-                                "key of its first part",
+                                "the key is shard %u of %u of a filter; open it by the key of its "
+                                "first shard",
                                 (unsigned)head.shard + 1, (unsigned)head.bitmap.shards);
     if (!head.complete)
         return blyi_remote_fail(f, BLY_EMISSING,
-                                "the filter is still being made; try again, or create it, which "
+                                "the filter is still being created; try again, or create it, which "
                                 "helps to complete it");
     f->bitmap = head.bitmap;
     f->keyless = !head.bitmap.hasher.one;
@@ -196,7 +194,7 @@ bly_status bly_redis_filter_gozero(const bly_redis_url *url, uint64_t bits,
     if (status) {
         if (why)
             (void)snprintf(why->text, sizeof why->text,
-                           "a filter of go-zero's has from 1 to 4294967296 bits");
+                           "a go-zero filter has from 1 to 4294967296 bits");
         return status;
     }
     status = blyi_remote_connect(url, options, why, &f);

@@ -88,7 +88,7 @@ static bly_status remote_query_many(bly_redis_filter *f, bly_bitmap_op what, con
     if (n)
         memset(answers, BLY_UNKNOWN, n);
     if (otherwise != BLY_UNKNOWN && otherwise != BLY_YES && otherwise != BLY_NO) {
-        status = blyi_remote_fail(f, BLY_EINVAL, "what is not known can be yes, no or unknown");
+        status = blyi_remote_fail(f, BLY_EINVAL, "the default answer must be yes, no or unknown");
         otherwise = BLY_UNKNOWN;
     } else if (f->keyless)
         status = blyi_remote_fail(f, BLY_EKEY, "the filter was opened without its secret key");

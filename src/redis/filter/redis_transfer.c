@@ -138,8 +138,7 @@ static bly_status send_read_existing(bly_redis_filter *f, void *ctx, uint64_t sh
         return blyi_remote_fail(f, status, "%s%s%s", shard ? key.text : "", shard ? ": " : "",
                                 why.text);
     if (!s->replace)
-        return blyi_remote_fail(f, BLY_EEXISTS,
-                                "%s is there already; choose to replace it, or another name",
+        return blyi_remote_fail(f, BLY_EEXISTS, "%s already exists; replace it or use another name",
                                 shard ? key.text : "something of that name");
     if (status == BLY_OK && shard == 0 && head.shard == 0) {
         s->old = head.bitmap;
@@ -181,10 +180,10 @@ static bly_status send_explain(bly_redis_filter *f, bly_status status) {
     if (status == BLY_EMISMATCH)
         (void)blyi_remote_fail(f, status,
                                "another client is sending a filter of that name; try again when "
-                               "that is done");
+                               "it has finished");
     else if (status == BLY_EMISSING)
         (void)blyi_remote_fail(f, status,
-                               "what had arrived of it is gone: deleted, evicted, or lost by the "
+                               "the part already sent is gone: deleted, evicted, or lost by the "
                                "server; send it again");
     return status;
 }
@@ -431,8 +430,9 @@ bly_status bly_redis_filter_pull(bly_redis_filter *f, bly_redis_progress progres
     uint64_t count = 0;
     *out = NULL;
     if (f->bitmap.form != BLY_BITMAP_NATIVE)
-        return blyi_remote_fail(f, BLY_EUNSUPPORTED,
-                                "a go-zero filter has no form in memory, and cannot be fetched");
+        return blyi_remote_fail(
+            f, BLY_EUNSUPPORTED,
+            "a go-zero filter cannot be fetched: no kind in memory has its layout");
     bly_status status = blyi_remote_run(f, &facts, &count, 0, f->bitmap.shards);
     if (status == BLY_OK)
         status = fetch_create_copy(f, count, &copy);
