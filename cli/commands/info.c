@@ -163,7 +163,7 @@ const cli_command command_info = {
         "The files that `bloomery dedup` writes with --exact and --confirm are not filters, but "
         "sets of fingerprints. Their description contains the number of fingerprints, the seed of "
         "the hash function, the part of a line that is compared, and how often a new line is "
-        "mistaken for one seen.\n"
+        "mistaken for a repeat.\n"
         "\n"
         "Without --key-file, a keyed filter is described as far as possible without its key: marks "
         "count as keys, and in JSON what is unknown is null. If a file is damaged or cannot be "

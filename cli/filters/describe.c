@@ -254,8 +254,8 @@ static void print_rate(const description *d, const char *label, rates_lookups of
         describe_row(d->out, label, "%s requested, %s expected (%s)%s", requested_text, now, one_in,
                      note);
     else if (kinds_can(s->kind, BLY_CAN_BUILD))
-        describe_row(d->out, label, "%s requested, %s by its construction (%s)%s", requested_text,
-                     now, one_in, note);
+        describe_row(d->out, label, "%s requested, %s by construction (%s)%s", requested_text, now,
+                     one_in, note);
     else
         describe_row(d->out, label, "%s requested, %s expected, %s current (%s)%s", requested_text,
                      NUMBER_PERCENT(rates_per_line(s->expected_fpr, of.now)), now, one_in, note);

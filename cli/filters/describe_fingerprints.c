@@ -185,7 +185,7 @@ bool fingerprints_read(fingerprints *f, const char *path, bool header) {
 char *fingerprints_marks_text(const fingerprints *f, char out[FINGERPRINTS_MARKS]) {
     out[0] = '\0';
     if (f->marks)
-        (void)snprintf(out, FINGERPRINTS_MARKS, ", and %llu that record%s the rule",
+        (void)snprintf(out, FINGERPRINTS_MARKS, ", and %llu that record%s the key rule",
                        (unsigned long long)f->marks, f->marks == 1 ? "s" : "");
     return out;
 }
@@ -211,7 +211,7 @@ void fingerprints_print(const fingerprints *f) {
                                                    : "unknown");
     describe_row(stdout, "lines", "%s fingerprint%s%s", NUMBER_GROUPED(lines),
                  lines == 1 ? "" : "s", fingerprints_marks_text(f, marks));
-    describe_row(stdout, "rate", "%s new lines mistaken for one seen, per lookup and per line",
+    describe_row(stdout, "rate", "%s new lines mistaken for repeats, per lookup and per line",
                  NUMBER_ONE_IN(rate_of(f)));
     describe_row(stdout, "fill", "%s %.0f%% of its slots in use", describe_bar(fill_of(f), bar),
                  100 * fill_of(f));

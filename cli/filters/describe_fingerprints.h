@@ -23,7 +23,7 @@ typedef struct fingerprints {
  */
 bool fingerprints_read(fingerprints *f, const char *path, bool header);
 
-/* ", and 1 that records the rule"; "" without such a fingerprint. */
+/* ", and 1 that records the key rule"; "" without such a fingerprint. */
 enum { FINGERPRINTS_MARKS = 64 };
 char *fingerprints_marks_text(const fingerprints *f, char out[FINGERPRINTS_MARKS]);
 

@@ -12,8 +12,8 @@ exact.fps
   file       20.0 KiB (20,480 bytes)
   hash       xxh3, seed N
   rule       whole lines
-  lines      1,000 fingerprints, and 1 that records the rule
-  rate       1 in 1.8e+16 new lines mistaken for one seen, per lookup and per line
+  lines      1,000 fingerprints, and 1 that records the key rule
+  rate       1 in 1.8e+16 new lines mistaken for repeats, per lookup and per line
   fill       ▕███████████▋            ▏ 49% of its slots in use
 \
 confirm.fps
@@ -22,14 +22,14 @@ confirm.fps
   file       2.00 MiB (2,101,248 bytes)
   hash       xxh3, seed N
   rule       --url=standard --ignore-case
-  lines      100,000 fingerprints, and 1 that records the rule
-  rate       1 in 184,465,596,081,135 new lines mistaken for one seen, per lookup and per line
+  lines      100,000 fingerprints, and 1 that records the key rule
+  rate       1 in 184,465,596,081,135 new lines mistaken for repeats, per lookup and per line
   fill       ▕█████████▏              ▏ 38% of its slots in use
 $ bloomery info field.fps | grep -e rule -e lines; bloomery info --header exact.fps | cut -c -60 | sed -E 's/seed [0-9]+/seed N/'
   kind       fingerprints of lines, 64 bits each: a file of dedup --exact or --confirm
   rule       --field 1 -t ','
-  lines      5 fingerprints, and 1 that records the rule
-  rate       1 in 3.1e+18 new lines mistaken for one seen, per lookup and per line
+  lines      5 fingerprints, and 1 that records the key rule
+  rate       1 in 3.1e+18 new lines mistaken for repeats, per lookup and per line
 exact.fps
 \  kind       fingerprints of lines, 64 bits each: a file of\s
   shape      4 pages of 512 slots
@@ -43,8 +43,8 @@ $ bloomery info --header --json exact.fps | sed -E 's/"seed":[0-9]+/"seed":N/'
 
 # Damage that the format can show: a fingerprint in the wrong page.
 $ bloomery verify exact.fps confirm.fps; bloomery verify --json --measure exact.fps
-exact.fps: good; 1,000 fingerprints, and 1 that records the rule
-confirm.fps: good; 100,000 fingerprints, and 1 that records the rule
+exact.fps: good; 1,000 fingerprints, and 1 that records the key rule
+confirm.fps: good; 100,000 fingerprints, and 1 that records the key rule
 {"file":"exact.fps","verdict":"good","kind":"fingerprints","fingerprints":1001,"marks":1,"not_found":0}
 $ cp exact.fps moved.fps; dd if=exact.fps of=moved.fps bs=4096 skip=1 seek=2 count=1 conv=notrunc status=none; bloomery verify moved.fps; bloomery verify --json moved.fps
 {"file":"moved.fps","verdict":"damaged","kind":"fingerprints"}
@@ -64,28 +64,28 @@ $ head -c 5000 exact.fps > cut.fps; bloomery verify --json cut.fps
 $ printf 'a\tb\nc\tb\nd\te\n' | bloomery dedup -q --field 2 --exact --state tab.fps > none; bloomery info tab.fps | grep -e rule -e lines; bloomery verify tab.fps
   kind       fingerprints of lines, 64 bits each: a file of dedup --exact or --confirm
   rule       --field 2 -t $'\t'
-  lines      2 fingerprints, and 1 that records the rule
-  rate       1 in 6.1e+18 new lines mistaken for one seen, per lookup and per line
-tab.fps: good; 2 fingerprints, and 1 that records the rule
+  lines      2 fingerprints, and 1 that records the key rule
+  rate       1 in 6.1e+18 new lines mistaken for repeats, per lookup and per line
+tab.fps: good; 2 fingerprints, and 1 that records the key rule
 $ seq -f "$(seq -s , 19),%g" 3 | bloomery dedup -q --field 20 -t , --exact --state far.fps > none; bloomery info far.fps | grep -e rule -e lines; bloomery verify far.fps
   kind       fingerprints of lines, 64 bits each: a file of dedup --exact or --confirm
   rule       --field 20 -t ','
-  lines      3 fingerprints, and 1 that records the rule
-  rate       1 in 4.6e+18 new lines mistaken for one seen, per lookup and per line
-far.fps: good; 3 fingerprints, and 1 that records the rule
+  lines      3 fingerprints, and 1 that records the key rule
+  rate       1 in 4.6e+18 new lines mistaken for repeats, per lookup and per line
+far.fps: good; 3 fingerprints, and 1 that records the key rule
 $ seq -f "$(seq -s + 19)+%g" 3 | bloomery dedup -q --field 20 -t + --exact --state odd.fps > none; bloomery info odd.fps | grep -e rule -e lines; bloomery verify odd.fps
   kind       fingerprints of lines, 64 bits each: a file of dedup --exact or --confirm
   rule       unknown, but with --field or --ignore-case
-  lines      3 fingerprints, and 1 that records the rule
-  rate       1 in 4.6e+18 new lines mistaken for one seen, per lookup and per line
-odd.fps: good; 3 fingerprints, and 1 that records the rule
+  lines      3 fingerprints, and 1 that records the key rule
+  rate       1 in 4.6e+18 new lines mistaken for repeats, per lookup and per line
+odd.fps: good; 3 fingerprints, and 1 that records the key rule
 $ bloomery verify --measure exact.fps
-exact.fps: good; 1,000 fingerprints, and 1 that records the rule
+exact.fps: good; 1,000 fingerprints, and 1 that records the key rule
 ! bloomery verify: exact.fps: --measure was ignored: the false-positive rate of a fingerprint file is too low to be measured
 
 # Slots that an interrupted write has left empty: fingerprints after them are not found.
 $ cp confirm.fps torn.fps; python3 -c 'f = open("torn.fps", "r+b"); [(f.seek(8 * (512 * page + 100)), f.write(bytes(8))) for page in range(1, 513)]'; bloomery verify torn.fps | sed -E 's/[0-9,]+ (fingerprints|of them)/N \1/g'; bloomery info torn.fps | grep -c 'note.*cannot be found'
-torn.fps: good; N fingerprints, and 1 that records the rule; N of them cannot be found because a write was interrupted; dedup will print their lines again
+torn.fps: good; N fingerprints, and 1 that records the key rule; N of them cannot be found because a write was interrupted; dedup will print their lines again
 1
 
 # Operations for filters are refused.

@@ -37,7 +37,7 @@ both          3
 either        3
 jaccard       1.000
 $ bloomery dedup -q --exact --state $'pr\eints' $'lines\e[5m' >/dev/null; bloomery verify $'pr\eints'; bloomery info $'pr\eints' | head -1
-pr\x1bints: good; 3 fingerprints, and 1 that records the rule
+pr\x1bints: good; 3 fingerprints, and 1 that records the key rule
 pr\x1bints
 
 # In JSON, data and names follow the rules of JSON.

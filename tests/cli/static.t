@@ -18,7 +18,7 @@ fuse.bly
   type       line
   keys       1,000 counted
   capacity   1,000 keys, 11.3 bits per key
-  rate       0.1% requested, 0.0977% by its construction (1 in 1,024), per line and per lookup
+  rate       0.1% requested, 0.0977% by construction (1 in 1,024), per line and per lookup
 \
 ribbon.bly
   kind       ribbon: built from all keys at once; the smallest, never changes
@@ -28,7 +28,7 @@ ribbon.bly
   type       line
   keys       1,000 counted
   capacity   1,000 keys, 10.5 bits per key
-  rate       0.1% requested, 0.0985% by its construction (1 in 1,015), per line and per lookup
+  rate       0.1% requested, 0.0985% by construction (1 in 1,015), per line and per lookup
 $ bloomery info --json ribbon.bly | sed -E 's/(\.0*[1-9][0-9]{2})[0-9]+/\1/g'
 {"file":"ribbon.bly","file_bytes":1408,"kind":"ribbon","hashes":73,"size":131,"detail":255,"forgets":false,"foldable":false,"textbook":false,"hash":"xxh3","keyed":false,"seed":0,"capacity":1000,"count":1000,"bits_per_key":10.472,"lookups_per_line":1,"rate_per_lookup_requested":0.001,"rate_per_line_requested":0.001,"approximate":false,"bits":10472,"set_bits":10472,"fill":1,"estimated_keys":1000,"rate_per_lookup_expected":0.000985,"rate_per_line_expected":0.000985,"rate_per_lookup_current":0.000985,"rate_per_line_current":0.000985,"within_requested_rate":true,"type":"line","marks":0}
 $ bloomery info --header fuse.bly | grep -e shape -e rate
@@ -167,7 +167,7 @@ $ bloomery build --stats --kind fuse -f -o fuse.bly numbers
 !   type       line
 !   keys       1,000 counted
 !   capacity   1,000 keys, 11.3 bits per key
-!   rate       0.1% requested, 0.0977% by its construction (1 in 1,024), per line and per lookup
+!   rate       0.1% requested, 0.0977% by construction (1 in 1,024), per line and per lookup
 
 # One cut short or damaged is refused.
 $ head -c 1000 ribbon.bly > cut.bly; bloomery check cut.bly numbers
