@@ -6,10 +6,9 @@
  * best choice.
  *
  * Where the limits `min_fpr` come from: a kind that reads one cache line needs more space, because
- * small blocks fill unevenly, and the lower the rate, the more. Bits per key at 1%, 0.1%, 0.01%,
- * 1e-6 and 1e-8: sbbf 10.5, 16.9, 26.3, 64.7, 179; split512 10.1, 15.7, 22.1, 39.0, 65.7; bb2x512
- * 9.7, 14.6, 19.8, 31.3, 47.0; classic 9.6, 14.4, 19.2, 28.8, 38.3. The first two limits are those
- * of bly_plan_kind. At the last one bb2x512 begins to need a quarter more space than classic.
+ * small blocks fill unevenly, and the lower the rate, the more (docs/choosing.md has the bits per
+ * key). The first two limits are those of bly_plan_kind. At the last one bb2x512 begins to need a
+ * quarter more space than classic.
  */
 #include "base/struct_size.h"
 #include "filter/cost.h"

@@ -9,8 +9,8 @@
  *   split512  eight 64-bit lanes. Each of the eight 6-bit indices is a slice of the hash itself:
  *             no multiplication. k = 8, 12 or 16.
  *   bb2x512   two blocks of 512 bits per key, k/2 bits anywhere in each. Two blocks average
- *             out the uneven filling: 0.5 to 3.5% more space than a classic filter, for two
- *             cache misses.
+ *             out the uneven filling: hardly more space than a classic filter at usual rates,
+ *             for two cache misses.
  *
  * Block = mulhi(lo, blocks); the bits come from hi (masks.h has the exact rule). For bb2x512 the
  * second block is mulhi(lo * LCG + (hi|1), blocks), and its bits come from (hi * GOLD) ^ (hi>>29).
@@ -18,9 +18,9 @@
  *
  * Body: the blocks one after the other, 32 or 64 bytes each, lanes as little-endian words.
  *
- * Bits per key at 1% / 0.1% / 0.01%: sbbf 10.5 / 16.9 / 26.3, split512 10.1 / 15.7 / 22.1,
- * bb2x512 9.7 / 14.6 / 19.8. (Parquet's published formula ignores the uneven filling, and its
- * filters have 1.5 / 2.1 / 3.2 times the requested FPR. blocked_plan.c has the formulas used here.)
+ * Bits per key: docs/choosing.md. (Parquet's published formula ignores the uneven filling, and its
+ * filters have 1.5 / 2.1 / 3.2 times the requested FPR at 1% / 0.1% / 0.01%. blocked_plan.c has the
+ * formulas used here.)
  */
 #include "base/bits.h"
 #include "filter/filter.h"

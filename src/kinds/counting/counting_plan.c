@@ -2,10 +2,8 @@
  *
  * A key raises each of its counters once. So whether a counter is nonzero is one bit of a classic
  * filter, and the FPR follows from those bits: k, the number of counters and the FPR are those of
- * the plan of a classic filter. Bits per key at 1% / 0.1% / 0.01%, for a million keys:
- *
- *     bits of a counter    2: 19.2 / 28.8 / 38.3     8: 76.7 / 115 / 153
- *                          4: 38.4 / 57.5 / 76.7    16: 153 / 230 / 307
+ * the plan of a classic filter, and the bits per key are the classic filter's times the bits of a
+ * counter (docs/kinds/counting.md).
  *
  * Overflow. A key raises a given counter with probability q, so the number of times that n keys
  * have raised it is binomial. The tail of that distribution is summed from its first term.

@@ -13,8 +13,8 @@
  * doubling to come. Its FPR, about 4 load / 2^f, starts far below the requested one and doubles
  * with each doubling of the keys, up to the requested FPR at the horizon. There are no false
  * negatives, removes stay correct across growth, and there is one table to look up at any size.
- * Grown ten times, from a thousand keys at 1%: 21.3 bits per key at the start, 10.6 at the horizon,
- * and twice as many just after a doubling.
+ * It needs twice as many bits per key just after a doubling as when full (docs/kinds/cuckoo.md has
+ * the figures).
  *
  * Doubling builds the new table beside the old one and then replaces it, so a failure (no memory)
  * leaves the filter unchanged. An add that finds no room doubles the table, except in two cases in

@@ -24,9 +24,9 @@
  * which is not known.
  *
  * Measured with ten million keys at 1%, each added once and then four times more on average by
- * Zipf's law with exponent 0.8 / 1.0 / 1.2: table 10.42 bits per key, counts 4.17, map 3.15 / 1.84
- * / 0.66; 3.3 / 1.8 / 0.6% of the classes were in the map. At 0.1% the table takes 13.54, at 0.01%
- * 17.71, and the map, whose ids are a byte longer, a tenth more.
+ * Zipf's law with exponent 0.8 / 1.0 / 1.2: the map takes 3.15 / 1.84 / 0.66 bits per key, with 3.3
+ * / 1.8 / 0.6% of the classes in it. At 0.1% and 0.01%, where its ids are a byte longer, it takes a
+ * tenth more. docs/kinds/counting.md has the bits per key without the map.
  *
  * In a damaged mapped file (not loaded, so not checked) a class may have several entries, a slot in
  * use may have the count 0, and a spilled count may be missing. Such an entry counts as 1, or 15.

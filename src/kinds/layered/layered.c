@@ -24,8 +24,8 @@
  * stuck cells. A fourth plane would raise the limit to 16 for a quarter more memory.
  *
  * Size. For lookups a layered filter is its front, so its size and FPR are those of an sbbf filter,
- * and the counters take three times the memory of the front. Bits per key at 1% / 0.1% / 0.01%:
- * four times those of sbbf, 42.1 / 67.6 / 105.4.
+ * and the counters take three times the memory of the front: together four times the bits per key
+ * of sbbf (docs/kinds/counting.md).
  *
  * Body: the body of an sbbf filter of `size` blocks, including the 32 bytes of padding that it has
  * when size is odd; then for each block its planes 0, 1 and 2, 32 bytes each, laid out as the block

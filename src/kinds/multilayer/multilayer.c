@@ -27,14 +27,13 @@
  * A block that needs more than 184 bits is spilled: its counts move to a record of 320 numbers of
  * 16 bits after the blocks, and return when their sum has dropped to 120 (multilayer_spilled.c).
  * Its base stays. With distinct keys one block in a thousand is spilled: 347 of 349831 with 10^7
- * keys at 1%, in a filter of 18.1 bits per key, where 4-bit counters take 38.4.
+ * keys at 1%, in a filter of less than half the size of one with 4-bit counters.
  *
  * Copies need space. Where 10^6 keys were added 1.1 / 1.2 / 1.3 / 1.5 / 2 times on average to a
  * filter made for 10^6 keys at 1%, 1.1 / 4.4 / 11 / 33 / 81% of the blocks were spilled, and it had
- * grown to 20 / 27 / 39 / 82 / 167 bits per key. 5 * 10^6 adds of 10^6 keys drawn by Zipf's law,
- * with exponents 0.8 / 1 / 1.2, made it grow to 219 / 204 / 198 bits per key that was drawn. A
- * filter made for the number of copies, 1.1 / 1.2 / 1.3 / 1.5 / 2 times 10^6, has 20 / 22 / 25 / 30
- * / 45 bits per key. So this is the filter for keys that rarely repeat.
+ * grown to 20 / 27 / 39 / 82 / 167 bits per key. A filter made for the number of copies, 1.1 / 1.2
+ * / 1.3 / 1.5 / 2 times 10^6, has 20 / 22 / 25 / 30 / 45 bits per key. So this is the filter for
+ * keys that rarely repeat.
  *
  * Body: multilayer_layout.h. A mapped body may hold anything: a lookup reads the base of one block,
  * and everything else that is read of a block is checked before it is used as an index.

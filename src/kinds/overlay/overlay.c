@@ -43,10 +43,10 @@
  * Failure. What can fail comes first, so that a failed call has changed nothing: x is added to M, D
  * or A before it is removed from the others.
  *
- * Space, per deleted key: slots of 39 bits, 0.96 of them in use, 40.6 bits when as many keys were
- * deleted as were planned (41.6 for a thousand, 45.6 for 200, 50.6 for 100: a table has a few slots
- * to spare). Right after a doubling it is twice as much. At the horizon, 64 times as many keys, it
- * is 34.4 bits.
+ * Space, per deleted key: slots of 39 bits, 0.96 of them in use when as many keys were deleted as
+ * were planned (docs/kinds/overlay.md has the bits per key; a small table has a larger share of
+ * slots to spare). Right after a doubling it is twice as much. At the horizon, 64 times as many
+ * keys, the slots are shorter by a bit for each doubling.
  *
  * Time, in batches, over an sbbf of ten million keys at 1% with half a million deleted, as
  * processor time on a noisy machine where the sbbf alone takes 8 ns a key: 50 to 65 ns for a

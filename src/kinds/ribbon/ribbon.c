@@ -40,8 +40,7 @@
  * bits, one XOR and a parity. Four columns are tested at a time; three non-members in fifty need
  * more.
  *
- * Bits per key at 1% / 0.1% / 0.01%: 7.1 / 10.5 / 14.2 from a thousand keys on; the lower bound is
- * log2(1/p) = 6.64 / 9.97 / 13.29.
+ * Bits per key, and the lower bound log2(1/p): docs/kinds/static.md.
  */
 #include "kinds/ribbon/ribbon_layout.h"
 

@@ -22,8 +22,8 @@
  *
  * Column j of a key is probe j of a classic filter of `size` bits (filter/probe_sequence.h).
  *
- * Bits per key at n = 1000 and 1% / 0.1% / 0.01% with s = 8: 17.2 / 22.6 / 28.3. A large window has
- * 20.5 / 25.6 / 33.3.
+ * So a thousand keys need about as many bits per key as a million keys in a large window
+ * (docs/kinds/window.md). In a large window they would need a tenth to a fifth more.
  */
 #include "filter/batch.h"
 #include "filter/probe_sequence.h"
