@@ -108,7 +108,7 @@ static const char *redis_url_parse_host(char *text, bly_redis_url *out) {
     if (*text == '[') {
         char *after = redis_url_cut(++text, ']');
         if (!after || (*after && *after != ':'))
-            return "after the address in brackets only ':PORT' may follow: redis://[::1]:6379";
+            return "an address in brackets must end in ']' or ']:PORT'";
         port = *after ? after + 1 : NULL;
     } else {
         port = redis_url_cut(text, ':');
