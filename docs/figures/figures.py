@@ -165,13 +165,14 @@ def needs(planner, words):
     def both(kind, **options):
         return bits(planner, kind, "1%", "0.1%", **options)
 
-    join = words["join"]
     window = lines(planner, "window", "1%") + " / " + lines(planner, "window", "0.1%")
-    cells = [(both("auto"), lines(planner, "auto", "1%")),
+    cells = [(both("auto"), lines(planner, "auto", "1%") + words["two"]),
              (both("scalable", first="1000") + words["grown"], words["per level"]),
-             (both("cuckoo") + join + both("hybrid"), lines(planner, "cuckoo", "1%")),
+             (both("cuckoo"), lines(planner, "cuckoo", "1%")),
+             (both("hybrid"), lines(planner, "hybrid", "1%")),
              (both("window"), window),
-             (both("fuse") + join + both("ribbon"), lines(planner, "fuse", "1%") + join + words["adjacent"])]
+             (both("fuse"), lines(planner, "fuse", "1%")),
+             (both("ribbon"), words["adjacent"])]
     return table(words["head"], ([need, kind, *cell] for (need, kind), cell in zip(words["rows"], cells)))
 
 
@@ -180,19 +181,19 @@ NEEDS = {
         "head": ["I need to ...", "kind", "bits per key at 1% / 0.1%", "cache lines per lookup"],
         "rows": [("add and look up keys, and know about how many", "`sbbf`, `split512`, `bb2x512`: chosen by the rate"),
                  ("add keys without knowing how many", "`scalable`"),
-                 ("remove keys again, or count them", "`cuckoo`; `hybrid` counts exactly"),
+                 ("remove keys again", "`cuckoo`"), ("... and count them exactly", "`hybrid`"),
                  ("remember only recent keys", "`window`"),
-                 ("store a set that never changes, in the least memory", "`fuse`; `ribbon` is the smallest")],
-        "per level": "1 or 2 per level", "adjacent": "a few adjacent ones", "join": "; ",
+                 ("store a set that never changes", "`fuse`"), ("... in the least memory", "`ribbon`")],
+        "per level": "1 or 2 per level", "adjacent": "a few adjacent ones", "two": "; `bb2x512` 2",
         "grown": ", grown from 1,000 keys to a million"},
     "kinds-needs-zh": {
         "head": ["需求", "种类", "误判率 1% / 0.1% 时每个键的比特数", "每次查询的缓存行数"],
         "rows": [("添加和查询，键的数量大致已知", "`sbbf`、`split512`、`bb2x512`：按误判率自动选择"),
                  ("键的数量未知，或无限增长", "`scalable`"),
-                 ("需要删除键，或统计次数", "`cuckoo`；`hybrid` 精确计数"),
+                 ("需要删除键", "`cuckoo`"), ("……并精确统计次数", "`hybrid`"),
                  ("只记住最近的键", "`window`"),
-                 ("全部键预先已知、不再改变，占用最小", "`fuse`；`ribbon` 最小")],
-        "per level": "每层 1 或 2", "adjacent": "少数相邻的缓存行", "join": "；", "grown": "（从一千个键增长到一百万个）"},
+                 ("全部键预先已知、不再改变", "`fuse`"), ("……并且最省内存", "`ribbon`")],
+        "per level": "每层 1 或 2", "adjacent": "相邻的几个", "two": "；`bb2x512` 为 2", "grown": "（从一千个键增长到一百万个）"},
 }
 
 BLOCKS = {"bits-per-key": bits_per_key, "bits": kind_bits, "counter-widths": counter_widths, "memory": auto_memory, "hash-keys": hash_keys,

@@ -18,6 +18,7 @@ NEEDS = [
 ]
 WORDS = {
     "en": {
+        "language": "en",
         "font": "system-ui, -apple-system, 'Segoe UI', 'Noto Sans', Helvetica, Arial, sans-serif",
         "title": "Which filter?",
         "columns": "bits per key at a false-positive rate of",
@@ -30,15 +31,16 @@ WORDS = {
                   "window": "the last N keys, or those of the last hours", "fuse": "three cache lines per lookup",
                   "ribbon": "the smallest kind"}},
     "zh": {
+        "language": "zh-CN",
         "font": "'PingFang SC', 'Microsoft YaHei', 'Noto Sans CJK SC', 'Noto Sans SC', sans-serif",
         "title": "选哪一种过滤器？",
         "columns": "每个键的比特数，误判率为",
         "auto": "sbbf, split512",
-        "needs": ["添加和查询，键的数量已知", "键的数量未知或无限增长", "需要删除键，或统计次数", "只记住最近的键",
+        "needs": ["添加和查询，键的数量大致已知", "键的数量未知或无限增长", "需要删除键，或统计次数", "只记住最近的键",
                   "全部键预先已知，不再改变"],
         "notes": {"auto": "按误判率自动选择；低于 0.1% 时用 bb2x512", "scalable": "自动增长；此处从一千个键增长到一百万个",
-                  "cuckoo": "可以删除键", "hybrid": "可以删除键，并精确计数", "window": "最近 N 个键，或最近几小时的键",
-                  "fuse": "每次查询三个缓存行", "ribbon": "占用最小的种类"}},
+                  "cuckoo": "可以删除键", "hybrid": "可以删除键，并精确计数", "window": "最近 N 个键，或最近一段时间内的键",
+                  "fuse": "每次查询读三个缓存行", "ribbon": "最省内存的种类"}},
 }
 
 WIDTH, TOP, GAP = 480, 86, 12
@@ -83,7 +85,7 @@ def draw(planner, language):
     for kinds in NEEDS:
         tops.append(y)
         y += card_height(kinds) + GAP
-    yield (f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{y}" viewBox="0 0 {WIDTH} {y}" '
+    yield (f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{y}" viewBox="0 0 {WIDTH} {y}" xml:lang="{words["language"]}" '
            f'font-family="{words["font"]}" font-size="16" fill="#24292f">')
     yield f"<title>{words['title']}</title>"
     yield f'<rect x="0.5" y="0.5" width="{WIDTH - 1}" height="{y - 1}" rx="10" fill="#ffffff" stroke="#d0d7de"/>'

@@ -38,7 +38,7 @@ PLAIN = "<!-- sh: plain server -->"
 # A fenced block, or a hidden one.
 BLOCK = re.compile(r"(?ms)^(?P<fence>```+)(?P<info>[^\n]*)\n(?P<body>.*?)^(?P=fence)[ \t]*$|^<!-- sh\n(?P<hidden>.*?)^-->$")
 # What begins an indented line that is a command of ours.
-COMMAND = re.compile(r"^(?: {4}|\t)(?:\$ |sudo |cmake |cc |scripts/|bloomery |redis-|build/|\./|git |ctest )", re.M)
+COMMAND = re.compile(r"^(?: {4}|\t)(?:\$ |sudo |cmake |cc |scripts/|bloomery [\w-]|redis-|build/|\./|git |ctest )", re.M)
 
 
 class Block:
