@@ -1,5 +1,5 @@
-/* golden_counting.h - the part of make_golden.c that has to do with copies: filters that count,
- * that remove, and that only count. Included there, and nowhere else. */
+/* golden_counting.h - the part of make_golden.c for counting filters, sketches and overlays.
+ * Included only there. */
 #ifndef BLYT_GOLDEN_COUNTING_H
 #define BLYT_GOLDEN_COUNTING_H
 
@@ -113,7 +113,7 @@ static void remove_keys(bly_filter *f, int first, int count) {
          "remove");
 }
 
-/* What is left after removes, and what set algebra makes of two. */
+/* Filters after removes, after an intersection and after a union. */
 static void make_changed(const output *out, const char *kind, const char *name) {
     char to[64];
     bly_filter *f = make_counted_named(name), *other = make_counted_named(name);
@@ -133,7 +133,7 @@ static void make_changed(const output *out, const char *kind, const char *name) 
     bly_filter_destroy(other);
 }
 
-/* Down to n copies of each, or none: what grew on the way stays larger. */
+/* Removes all but n copies of each key. What has grown stays large. */
 static void make_shrunk(const output *out, const char *from, const char *to, int n) {
     bly_filter *f = make_counted_named(from);
     for (int i = 0; i < 30; i++)
@@ -143,7 +143,7 @@ static void make_shrunk(const output *out, const char *from, const char *to, int
     bly_filter_destroy(f);
 }
 
-/* All of them removed again: only what is stuck stays. */
+/* Removes all copies again: only stuck counters stay. */
 static void make_spent(const output *out, const char *from, const char *to, int count) {
     bly_filter *f = make_counted_named(from);
     for (int i = 0; i < count; i++)
@@ -153,7 +153,7 @@ static void make_spent(const output *out, const char *from, const char *to, int 
     bly_filter_destroy(f);
 }
 
-/* 14 copies that came from above, and stay in the map. */
+/* A class with 14 copies that had 15, and so stays in the map. */
 static void make_border(const output *out) {
     const counted s = {"border", {BLY_HYBRID, 9, 10, 0, 0}, BLY_HASH_FNV1A, 7, 13, 2, "often"};
     bly_filter *f = make_counted(&s);
@@ -177,7 +177,7 @@ static void make_sketches(const output *out) {
     bly_filter_destroy(other);
 }
 
-/* Over a filter of its own, from which keys were removed. */
+/* An overlay that owns its base. */
 static bly_filter *make_overlay(bly_hash_id hash, bly_kind marker) {
     const sample like = {"overlay", {BLY_OVERLAY, 0, 0, 0, 0}, hash, 0, 0, 0};
     bly_spec spec = bly_spec_for(BLY_OVERLAY, 60, 0.01);
@@ -189,7 +189,7 @@ static bly_filter *make_overlay(bly_hash_id hash, bly_kind marker) {
     return f;
 }
 
-/* Over a filter that was lent, of keys 0 to 399. */
+/* An overlay over a borrowed filter of the keys 0 to 399. */
 static bly_filter *make_laid(const bly_filter *base, bly_kind marker) {
     const bly_overlay_options options = {.changes = 40, .marker = marker};
     bly_filter *f;

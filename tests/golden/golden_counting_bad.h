@@ -1,5 +1,5 @@
-/* golden_counting_bad.h - bytes that are almost filters that count. Included by make_golden.c, and
- * nowhere else. */
+/* golden_counting_bad.h - damaged counting filters, sketches and overlays. Included only by
+ * make_golden.c. */
 #ifndef BLYT_GOLDEN_COUNTING_BAD_H
 #define BLYT_GOLDEN_COUNTING_BAD_H
 
@@ -88,7 +88,7 @@ static const kind_lie counting_lies[] = {
     {"hll-4-fnv1a", {"hll-padding.ECORRUPT", 64 + 12, 1, 1}},
 };
 
-/* Of three parts: a fuse filter, a table of 80 deleted keys, one of 50 added ones. */
+/* For an overlay with three parts: a fuse filter, a table of 80 deleted keys, one of 50 added. */
 static const part_lie overlay_lies[] = {
     {{"overlay-one-part.ECORRUPT", 8, 1, 1}, 0},
     {{"overlay-two-parts.ECORRUPT", 8, 1, 2}, 0},
@@ -120,7 +120,7 @@ static const part_lie overlay_lies[] = {
     {{"overlay-added-capacity.ECORRUPT", 24, 8, UINT64_C(1) << 40}, 3},
 };
 
-/* With a Bloom filter of deleted keys. */
+/* For an overlay whose deleted keys are in a Bloom filter. */
 static const part_lie bloom_lies[] = {
     {{"overlay-bloom-too-full.ECORRUPT", 32, 8, 41}, 2},
     {{"overlay-bloom-capacity.ECORRUPT", 24, 8, UINT64_C(1) << 40}, 2},

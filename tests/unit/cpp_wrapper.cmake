@@ -42,7 +42,7 @@ foreach(test unit_cpp_wrapper unit_cpp_wrapper_no_exceptions unit_cpp_wrapper_20
 endforeach()
 target_compile_options(test_cpp_wrapper_no_exceptions PRIVATE -fno-exceptions -fno-rtti)
 
-# The lines of a second run that the first did not have. Trouble is exit 2 and a line on standard error.
+# A second run prints only the lines that the first did not have. An error is status 2 and a line on standard error.
 bloomery_cpp_program(dedup_cpp 17 examples/cpp/dedup.cpp)
 add_test(NAME examples_cpp_dedup COMMAND sh -c [=[
   rm -f dedup_cpp.bly
