@@ -1,5 +1,5 @@
-"""c_source.py - reads C files just far enough for the checks of the tree: without comments and strings,
-their includes and their functions. It relies on the formatting that clang-format gives them."""
+"""c_source.py - a simple reader of C files for the checks of the tree: code without comments and strings, includes,
+functions. It relies on the formatting of clang-format."""
 import os
 import re
 
@@ -9,7 +9,7 @@ SKIPPED_FOLDERS = {"node_modules", "__pycache__"}
 
 
 def blank(text):
-    """As many lines of nothing, so that line numbers stay right."""
+    """Returns the text with a blank for every character but newlines, so that offsets and line numbers stay correct."""
     return re.sub(r"[^\n]", " ", text)
 
 
@@ -18,7 +18,7 @@ def without_comments(text):
 
 
 def code_of(text):
-    """Without comments and without what is in quotes."""
+    """Returns the text with comments, strings and character constants blanked out."""
     return re.sub(f"{LITERAL}|{COMMENT}", lambda m: blank(m[0]), text, flags=re.S)
 
 
@@ -31,7 +31,7 @@ def line_of(text, offset):
 
 
 def files_in(root, folders, endings):
-    """The paths below these folders, relative to root, sorted."""
+    """Returns the paths of the files below these folders, relative to root, sorted."""
     found = []
     for folder in folders:
         for path, folders_here, names in os.walk(os.path.join(root, folder)):
@@ -41,25 +41,25 @@ def files_in(root, folders, endings):
 
 
 class Function:
-    """A function's definition: name, whether it is static, the lines from its first to its closing brace."""
+    """The definition of a function: its name, whether it is static, its first line and that of its closing brace."""
 
     def __init__(self, name, static, first, last):
         self.name, self.static, self.first, self.last = name, static, first, last
 
 
 def name_in(header):
-    """The identifier before the parameters, which are the last parentheses of a definition's header."""
+    """Returns the identifier before the parameters, which are the last parentheses in the header of a definition."""
     depth, at = 0, header.rindex(")")
     for at in range(at, -1, -1):
         depth += {")": 1, "(": -1}.get(header[at], 0)
         if depth == 0:
             break
     name = re.search(r"(\w+)\s*$", header[:at])
-    return name[1] if name else None  # the name is made by a macro
+    return name[1] if name else None  # a macro makes the name
 
 
 def functions_of(code):
-    """The functions that a file defines; `code` has neither comments nor directives."""
+    """Yields the functions that a file defines. `code` has neither comments nor directives."""
     for match in re.finditer(r"(?m)^[A-Za-z_][^;{}=]*\)\s*\{[ \t]*$", code):
         header = match[0]
         end = re.compile(r"(?m)^\}").search(code, match.end())

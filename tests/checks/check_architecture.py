@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""check_architecture.py [ROOT]: every file and folder that docs/architecture.md names is there.
+"""check_architecture.py [ROOT]: every file and folder that docs/architecture.md names exists.
 
-Names are looked for in code spans and in diagrams: names with an ending that our files have, also with a
-folder, with *, NAME or {a,b}; folders, which end in a slash; test programs (`test_window`, `fuzz_load`).
-A name may leave out the folders that it begins with: `simd/select.c` is src/simd/select.c.
+Names are searched in code spans and in diagrams: file names with one of our endings, with or without folders, with *,
+NAME or {a,b} as wildcards; folders, which end in a slash; test programs (`test_window`, `fuzz_load`). A name may omit
+its first folders: `simd/select.c` is src/simd/select.c.
 """
 import fnmatch
 import os
@@ -22,7 +22,7 @@ PROGRAM = re.compile(r"(?:test|fuzz)_[a-z0-9_*]+")
 
 
 def code_in(document):
-    """(line, text) of the code spans, and of lines that are indented or fenced."""
+    """Yields (line, text, is_diagram) for each code span and for each line that is indented or fenced."""
     fenced = False
     for number, line in enumerate(document.splitlines(), 1):
         if line.startswith("```"):
@@ -35,7 +35,7 @@ def code_in(document):
 
 
 def expanded(name):
-    """a{b,c}.h is ab.h and ac.h."""
+    """Returns the names that a name with braces stands for: ab.h and ac.h for a{b,c}.h."""
     found = re.search(r"\{([^{}]*)\}", name)
     if not found:
         return [name]
@@ -50,14 +50,14 @@ def names_in(text, is_diagram):
 
 
 def missing(root):
-    """[(line, name)]"""
+    """Returns [(line, name)] of the names that do not exist."""
     tops = [f for f in sorted(os.listdir(root)) if os.path.isdir(os.path.join(root, f)) and f[0] != "." and f != "build"]
     files = files_in(root, tops, "") + [f for f in os.listdir(root) if os.path.isfile(os.path.join(root, f))]
     folders = {os.path.dirname(f)[:i] + "/" for f in files
                for i in [m.start() for m in re.finditer(r"/|$", os.path.dirname(f))]}
     known = ["/" + name for name in set(files) | folders]
     exact = set()
-    for name in known:  # every ending of a path that begins at a slash
+    for name in known:  # every part of a path from after a slash to the end
         exact.update(name[m.end():] for m in re.finditer("/", name))
     with open(os.path.join(root, DOCUMENT), encoding="utf-8") as file:
         document = file.read()
@@ -75,7 +75,7 @@ def main():
         sys.exit(__doc__)
     found = missing(sys.argv[1] if len(sys.argv) == 2 else ROOT)
     for line, name in found:
-        print(f"{DOCUMENT}:{line}: architecture: no {name}")
+        print(f"{DOCUMENT}:{line}: architecture: {name} does not exist")
     return 1 if found else 0
 
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""check_checks.py: the checks of the tree find what they are for.
+"""check_checks.py: plants violations, to see that the checks of the tree find them.
 
-A small tree that keeps every rule is written to a temporary folder. Each case changes it in one way and
-names the rule that this breaks; that rule, and no other, must be reported.
+A small tree that follows every rule is written to a temporary folder. Each case changes one thing and names the rule
+that this breaks. The check must report that rule and no other.
 """
 import os
 import shutil
@@ -49,7 +49,7 @@ GOOD = {
     "tests/module/commands.py": '"""A talk."""\nclone = "seat"\n',
     "docs/architecture.md": "`src/base/bits.h`, `filter/plan.h`, `test_bits`, `base/{bits,bytes}.h`, `kinds/*/*.c`\n\n    cli/  main.c\n",
 }
-# (rule, file, what it becomes or, after a "+", what is added to it)
+# (rule, file, its new text or, after a "+", the text that is appended to it)
 BAD = [
     ("base-name", "module/first.c", "/* Another one. */\n"),
     ("base-name", "cli/text/first.c", "/* Another one. */\n"),
@@ -123,7 +123,7 @@ def check_tree_finds():
     reason = changed(GOOD, "tests/unit/test_bits.c", "+/* Length: one row per case */\n" + "\n" * 600)
     assert rules_broken(reason, tree_rules) == set()
     check_tree.CONDITIONS["src/base/first.c"] = "a reason"
-    assert rules_broken(GOOD, tree_rules) == {"condition"}  # a file is listed for nothing
+    assert rules_broken(GOOD, tree_rules) == {"condition"}  # a listed file has no condition
     return len(BAD)
 
 
@@ -151,7 +151,7 @@ def check_kinds_finds():
 
 
 def check_symbol_order_finds():
-    """With objects of a few symbols, by the compiler that is there."""
+    """Compiles objects with a few symbols, with the installed compiler."""
     texts = {"src/base/low.c": "int low; extern int high; int *user = &high;", "src/filter/high.c": "extern int low; int high; int *down = &low;",
              "src/filter/kind_table.c": "extern int kind; int *table = &kind;", "src/kinds/kind.c": "int kind;",
              "src/filter/rate.c": "extern int kind; int *rate = &kind;"}
@@ -197,7 +197,7 @@ static inline int bly_twice(int x) {
 #endif
 """
 STRUCTS = "## Growable structs\n`bly_info`\n## Fixed structs\n`bly_source` `bly_part`\n## More\n`bly_no`\nbly_info info = {\n    .struct_size = sizeof info};\n"
-# (what changes, in the header or in the document, and into what)
+# (a text in the header or in the document, its replacement)
 BAD_LAYOUTS = [
     ("count, bits[4]", "count, more, bits[4]"), ("uint32_t count", "uint16_t count"), ("bits[4]", "bits[5]"), ("bits[4]", "bytes[4]"),
     ("(void *ctx, size_t n);\n    struct", "(void *ctx, size_t n);\n    char c;\n    struct"), ("} parts[2]", "} parts[3]"),
@@ -209,7 +209,7 @@ BAD_LAYOUTS = [
 
 
 def check_layout_finds():
-    """With a small header, whose own layout is the list."""
+    """Checks a small header against a list of its own layout, then changes each."""
     files = {"include/bloomery/bloomery.h": HEADER, check_layout.DOCUMENT: STRUCTS, check_layout.LIST: "",
              check_layout.SYMBOLS: "bly_write\n"}
 
@@ -228,7 +228,7 @@ def check_layout_finds():
 
 
 def check_symbols_finds():
-    """With libraries of a few symbols."""
+    """Compiles libraries with a few symbols. The list comes from the first."""
     script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "check_symbols.sh")
     texts = ["int one; static int two;", "int one, two;", "int two;"]
 
@@ -269,7 +269,7 @@ def check_phrases_finds():
 
 
 def check_documents_finds():
-    """Its parts, without a program of ours: blocks, transcripts, and what a shell says."""
+    """Tests the parts that need no build: blocks, transcripts, commands of the shell."""
     bad = ["```sh no-run\nls\n```\n", "```sh no-run: no\nls\n```\n", "```bash\nls\n```\n", "text\n\n    bloomery dedup x\n", "```sh nowhere\nls\n```\n"]
     for text in bad:
         try:
@@ -300,7 +300,7 @@ def main():
     cases += check_phrases_finds() + check_documents_finds()
     if shutil.which("cc") and shutil.which("nm"):
         cases += check_symbol_order_finds() + check_layout_finds() + check_symbols_finds()
-    print(f"{cases} planted violations are found")
+    print(f"{cases} planted violations found")
 
 
 if __name__ == "__main__":

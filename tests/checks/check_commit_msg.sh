@@ -5,7 +5,7 @@ root=$(cd "$(dirname "$0")/../.." && pwd)
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
-judge() { # MESSAGE: what the hook says is in $scratch/said
+judge() { # MESSAGE: runs the hook, whose output goes to $scratch/said
     printf '%b' "$1" >"$scratch/message"
     "$root/.githooks/commit-msg" "$scratch/message" 2>"$scratch/said"
 }

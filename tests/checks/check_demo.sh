@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# check_demo.sh [--no-install]: README's first command works from a fresh clone, and its numbers are right.
+# check_demo.sh [--no-install]: scripts/demo works from a fresh clone, and prints the right numbers.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 out=$(scripts/demo "$@" 2>&1)
@@ -9,10 +9,10 @@ kept=$(build/bin/bloomery dedup --url $crawl | wc -l)
 distinct=$(build/bin/bloomery dedup --url --exact $crawl | wc -l)
 printf '%s' "$out" | grep -q "$(wc -l <$crawl | sed 's/\(...\)$/,\1/')"
 printf '%s' "$out" | grep -q "printed: $kept;"
-# At most one in a thousand new URLs is dropped (five sigma above the mean), and none is printed twice.
+# On average at most 1 in 1,000 new URLs is dropped; 20 more is above five sigma. None is printed twice.
 [ "$kept" -le "$distinct" ]
 [ "$kept" -ge $((distinct - distinct / 1000 - 20)) ]
-# Our exact count agrees with that of sort.
+# The exact count agrees with that of sort.
 [ "$(build/bin/bloomery dedup --exact $crawl | wc -l)" -eq "$(LC_ALL=C sort -u $crawl | wc -l)" ]
 # The blocklist reports the four listed names, and no other.
 warned=$(printf '%s\n' "$out" | tail -4)

@@ -1,21 +1,21 @@
 #!/usr/bin/env python3
-"""check_documents.py BUILD_DIR [DOCUMENT...]: the shell commands that the documents show work as they stand.
+"""check_documents.py BUILD_DIR [DOCUMENT...]: runs the shell commands that the documents show.
 
 Without a DOCUMENT: README.md, README.zh.md, CONTRIBUTING.md, SECURITY.md and every document below docs/ and examples/.
-The blocks of a document run one after the other in a folder of its own, in the order in which they stand:
+Each document has its own folder, in which its blocks are run in order:
 
   ```sh                  run with `bash -eu -o pipefail`; the status must be 0
-  ```sh endless          the last command never ends; it must print something, and is stopped then
-  ```sh no-run: REASON   is not run. MAX_NO_RUN in all documents
-  ```console             lines that begin with "$ " are run like sh; what follows each is the expected output. A line
+  ```sh endless          the last command never ends; the block must print something, and is then stopped
+  ```sh no-run: REASON   not run; at most MAX_NO_RUN in all documents
+  ```console             lines that begin with "$ " are run like sh; the lines after each are the expected output. A line
                          "..." stands for any number of lines
-  <!-- sh                commands that are run and not displayed, up to -->
+  <!-- sh                commands up to --> are run but not displayed
 
-Each folder has the files of make_files(). In PATH are the programs of BUILD_DIR, an installed copy for pkg-config and
-CMake, and a redis-cli that reaches the servers below. redis://localhost/ is a server on loopback with the module, and one
-without it in a document that contains the line <!-- sh: plain server -->.
+Each folder contains the files of make_files(). The programs of BUILD_DIR are in PATH, and so is a redis-cli that reaches
+the servers below; pkg-config and CMake find an installed copy. redis://localhost/ is a server on loopback with the module,
+or one without it if the document contains the line <!-- sh: plain server -->.
 
-Indented code must contain no commands, and every `plan ...` quoted in the text must succeed.
+Indented code must not contain commands, and every `plan ...` quoted in the text must succeed.
 """
 import gzip
 import os
@@ -37,12 +37,12 @@ DEADLINE = 60  # seconds for one block
 PLAIN = "<!-- sh: plain server -->"
 # A fenced block, or a hidden one.
 BLOCK = re.compile(r"(?ms)^(?P<fence>```+)(?P<info>[^\n]*)\n(?P<body>.*?)^(?P=fence)[ \t]*$|^<!-- sh\n(?P<hidden>.*?)^-->$")
-# What begins an indented line that is a command of ours.
+# The beginning of an indented line that is a command.
 COMMAND = re.compile(r"^(?: {4}|\t)(?:\$ |sudo |cmake |cc |scripts/|bloomery [\w-]|redis-|build/|\./|git |ctest )", re.M)
 
 
 class Block:
-    """`how` is sh, endless, console or no-run; `line` is that of its first line of text."""
+    """A block: `how` is sh, endless, console or no-run; `line` is the number of its first line of text."""
 
     def __init__(self, document, line, how, text, reason=""):
         self.document, self.line, self.how, self.text, self.reason = document, line, how, text, reason
@@ -53,11 +53,11 @@ class Block:
 
 
 class BadDocument(Exception):
-    """The document itself is wrong, before anything is run."""
+    """A block has a form that is not allowed."""
 
 
 def how_of(info, place):
-    """(how, reason) of a fenced block's info string; how is None for blocks in other languages."""
+    """Returns (how, reason) for the info string of a fenced block; how is None for blocks in other languages."""
     words = info.split()
     if not words or words[0] not in ("sh", "console", "bash", "shell"):
         return None, ""
@@ -84,12 +84,12 @@ def blocks_of(document, text):
     rest = BLOCK.sub(lambda m: re.sub(r"[^\n]", "", m[0]), text)
     command = COMMAND.search(rest)
     if command:
-        raise BadDocument(f"{document}:{rest.count(chr(10), 0, command.start()) + 1}: commands belong in a block ```sh")
+        raise BadDocument(f"{document}:{rest.count(chr(10), 0, command.start()) + 1}: put this command into a block ```sh")
     return found
 
 
 def quoted_plans(text):
-    """Every `plan ...` in the text, but for patterns such as `plan -n N`."""
+    """Returns every `plan ...` in the text, except for patterns such as `plan -n N`."""
     rest = BLOCK.sub("", text)
     plans = re.findall(r"`(?:bloomery )?(plan -[^`]*)`", rest)
     return ["bloomery " + " ".join(p.split()) for p in plans if not re.search(r" [A-Z]+\b|\.\.\.", p)]
@@ -125,7 +125,7 @@ def make_files(folder):
 
 
 class Place:
-    """Where the documents' commands run: PATH, an installed copy, and servers, which are started when one is named."""
+    """What commands need: PATH, an installed copy, and servers, which start when a block first names one."""
 
     def __init__(self, build):
         self.scratch = tempfile.mkdtemp(prefix="bloomery-")
@@ -140,13 +140,13 @@ class Place:
         os.mkdir(os.path.join(self.scratch, "bin"))
 
     def port(self, plain):
-        from servers import Server  # it needs the loopback, which documents without a server do not
+        from servers import Server  # not at the top: it needs the loopback, which documents without a server do not
         if plain not in self.servers:
             self.servers[plain] = Server(module=not plain)
         return self.servers[plain].port
 
     def prepare(self, text, plain):
-        """The commands, with the addresses of our servers; redis-cli gets its port by a program of that name."""
+        """Returns the commands with the addresses of our servers. A script in PATH gives redis-cli the port."""
         if not re.search(r"redis://|redis-cli|:6379\b", text):
             return text
         port = self.port(plain)
@@ -164,7 +164,7 @@ class Place:
 
 
 def run(commands, folder, place, endless=False):
-    """(whether the commands did what they should, what they printed on both streams)"""
+    """Returns (whether the commands did what the block requires, their output on both streams)."""
     with tempfile.TemporaryFile() as out:
         job = subprocess.Popen(["bash", "-eu", "-o", "pipefail", "-c", commands], cwd=folder, stdin=subprocess.DEVNULL,
                                stdout=out, stderr=subprocess.STDOUT, start_new_session=True, env=place.environment)
@@ -175,7 +175,7 @@ def run(commands, folder, place, endless=False):
             time.sleep(0.02)
         status = job.poll()
         try:
-            os.killpg(job.pid, signal.SIGKILL)  # and what it left in the background
+            os.killpg(job.pid, signal.SIGKILL)  # and its background processes
         except ProcessLookupError:
             pass
         job.wait()
@@ -187,7 +187,7 @@ def run(commands, folder, place, endless=False):
 
 
 def transcript_of(text):
-    """[(command, expected lines)] of a console block."""
+    """Returns [[command, expected lines]] of a console block."""
     found = []
     for line in text.splitlines():
         if line.startswith("$ "):
@@ -202,7 +202,7 @@ def transcript_of(text):
 
 
 def matches(expected, printed):
-    """Whether the lines are the expected ones, where "..." stands for any number of lines."""
+    """Returns whether the output has the expected lines, where "..." stands for any number of lines."""
     pattern = "".join(r"(?:[^\n]*\n)*" if line.strip() == "..." else re.escape(line.rstrip()) + r"[ \t]*\n" for line in expected)
     return re.fullmatch(pattern, "".join(line + "\n" for line in printed.splitlines())) is not None
 
@@ -226,7 +226,7 @@ def check_block(block, folder, place, plain):
 
 
 def check_document(name, text, place):
-    """(number of blocks run, [what is wrong])"""
+    """Returns (number of blocks and commands run, [what is wrong])."""
     blocks = [b for b in blocks_of(name, text) if b.how != "no-run"]
     plans = quoted_plans(text)
     if not blocks and not plans:

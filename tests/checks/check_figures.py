@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""check_figures.py BLOOMERY: the figures of the documents and the pictures are those that BLOOMERY computes.
+"""check_figures.py BLOOMERY: the figures and pictures in the documents are those that BLOOMERY computes.
 
-scripts/figures writes them. Before the documents are compared, changed ones are, to see that a difference is found.
+scripts/figures writes them. First the check compares documents with planted errors, to see that it finds each of them.
 """
 import os
 import shutil
@@ -16,7 +16,7 @@ import update  # noqa: E402
 from planner import Planner  # noqa: E402
 
 GOOD = "Takes <!--f:bits fuse 12.5%-->{}<!--/f--> bits.\n\n<!-- figures: bits cuckoo -->\n{}<!-- end -->\nEnd.\n"
-# What becomes what in a document that is as it should be, or not.
+# (a text in the correct document, its replacement)
 BAD = [("bits.", "bits <!--f:bits fuse 1%-->7<!--/f-->."), ("| `cuckoo`", "| cuckoo"), ("| `cuckoo`", "| more |\n| `cuckoo`"),
        ("fuse 12.5%", "juice 12.5%"), ("f:bits fuse", "f:bites fuse"), ("f:bits fuse 12.5%", "f:bits fuse 12.5"), ("f:bits fuse", "f:rate fuse 1% more="),
        ("<!--/f-->", ""), ("<!--f:bits fuse 12.5%-->", ""), ("<!-- end -->", ""), ("figures: bits cuckoo", "figures: bits"),
@@ -43,7 +43,7 @@ def finds_differences(planner):
         assert [path for path, _, _ in update.outdated_pictures(planner, root)] == ["docs/pictures/which-filter.svg"]
     finally:
         shutil.rmtree(root)
-    print(f"{len(BAD) + 1} planted differences are found")
+    print(f"{len(BAD) + 1} planted differences found")
 
 
 def main():
@@ -51,7 +51,7 @@ def main():
     finds_differences(planner)
     found = [message for _, _, messages in update.outdated(planner, ROOT) for message in messages]
     if found:
-        print("\n".join(found) + "\nscripts/figures writes what is expected")
+        print("\n".join(found) + "\nrun scripts/figures to update them")
     return 1 if found else 0
 
 

@@ -1,19 +1,17 @@
 #!/usr/bin/env python3
-"""Reads Bloomery files with nothing but docs/format.md and Python's standard library.
+"""check_format.py - a second reader of Bloomery files, written from docs/format.md with Python's standard library alone.
 
-A second implementation of the format, sharing no line with the first: header, checksums, hash
-words and probe rules are all written out here again, from the specification (format_hashes.py has
-the hashes, format_tables.py and the files beside it the kinds that are not made of plain bits). For
-every file named in
-MANIFEST (next to the files) it checks each header field, both checksums, and that the body is, bit
-for bit, the one the listed keys give; where the specification leaves a writer choices, that it is
-one of those that they can give.
+It shares no code with the library: header, checksums, hash words and probe rules are written again from the
+specification. format_hashes.py has the hash functions; format_tables.py and the files beside it have the kinds that are
+not made of plain bits. For every file named in MANIFEST (next to the files) it checks each header field and both
+checksums, and that the body is, bit for bit, the one that the listed keys give. Where the specification leaves a writer
+choices, the body must be one that the keys can give.
 
-    check_format.py [DIRECTORY]     check the files of DIRECTORY/good and refuse those of
-                                    DIRECTORY/bad (default: golden/v1)
-    check_format.py --vectors       print the vectors of docs/format.md
+    check_format.py [DIRECTORY]     checks the files of DIRECTORY/good, refuses those of DIRECTORY/bad (default:
+                                    golden/v1), and checks the vectors of docs/format.md, section 22
+    check_format.py --vectors       prints vectors of docs/format.md, section 8
 
-Hash functions it does not know (xxh3, xxh3-128, city64, farm64) leave the bits unchecked.
+It does not have the hash functions xxh3, xxh3-128, city64 and farm64, and does not check the bits of files with these.
 """
 
 import math
@@ -21,7 +19,7 @@ import os
 import struct
 import sys
 
-sys.dont_write_bytecode = True  # nothing is left beside the sources
+sys.dont_write_bytecode = True  # so that no file is left beside the sources
 
 from format_hashes import (  # noqa: E402
     CUSTOM, CUSTOM_RAW, CUSTOM_TAG, GOLD, GOLDEN_SECRET, HASHES, KNOWN_HASHES, LCG, M64, SIPHASH, Bad,
@@ -36,15 +34,22 @@ from format_tables import CHAIN, TABLES, Chain  # noqa: E402
 CLASSIC, PARTITIONED, SBBF, SPLIT512, BB2X512, SCALABLE = 1, 2, 3, 4, 5, 6
 PLAIN = (CLASSIC, PARTITIONED, SBBF, SPLIT512, BB2X512)
 KEYED, APPROXIMATE, FOLDABLE = 1, 2, 4
-KEY_RULES = (0, 2, 3, 4, 5, 6, 7, 9, 10, 11, 12)  # the upper five bits of the flags
+KEY_RULES = (0, 2, 3, 4, 5, 6, 7, 9, 10, 11, 12)  # assigned values of the upper five bits of the flags
 
-# The rows of the kinds that are not made of plain bits.
+# The kinds that are not made of plain bits.
 ROWS = {**TABLES, **COUNTERS, **SKETCHES, OVERLAY: Overlay(), CHAIN: Chain()}
 
-# What a file of MANIFEST has to do with its keys. exactly: it holds them and no others; twice: two
-# copies of each; often: N % 20 + 1 copies of key N; halved: that, and then halved; spent: that, and
-# then all removed; atleast: an intersection; latest: all keys from 0 on were added in order, and these are still there; repeated:
-# the same, but key N came N % 4 + 1 times in a row; held: they are there; kept: they are, and those before them are not.
+# How a file of MANIFEST is related to its keys:
+#   exactly   it contains these keys and no others, one copy of each
+#   twice     the same with two copies of each
+#   often     the same with N % 20 + 1 copies of key N
+#   halved    as often; then the counts were halved
+#   spent     as often; then all copies were removed
+#   atleast   an intersection: it contains these keys, and perhaps others
+#   latest    all keys from 0 on were added in order, and it still contains these
+#   repeated  as latest, but key N was added N % 4 + 1 times in a row
+#   held      it contains these keys
+#   kept      it contains these keys, and none of those before them
 RELATIONS = ("exactly", "twice", "often", "halved", "spent", "atleast", "latest", "repeated", "held", "kept")
 ROUNDS = 20
 
@@ -91,7 +96,7 @@ def pair_bits(word, k):
 
 
 def bits_of(kind, sub, k, size, lo, hi):
-    """The bits, counted from the start of the body, that the hash (lo, hi) sets."""
+    """Returns the numbers of the bits, counted from the start of the body, that the hash (lo, hi) sets."""
     if kind == CLASSIC and sub == 1:
         return [((lo + i * (hi | 1)) & M64) % size for i in range(k)]
     if kind == CLASSIC:
@@ -171,7 +176,7 @@ def parse_body(head, body):
 
 
 def parse_parts(head, body):
-    """The filters that a filter is made of, one after the other, each with its header."""
+    """Returns [(header, body)] of the parts or levels of a filter."""
     parts = []
     for _ in range(head["k"]):
         part = parse_header(body)
@@ -186,7 +191,7 @@ def parse_parts(head, body):
 
 
 def once_each(head, levels):
-    """The levels, but of twins only the first."""
+    """Returns the levels, and of twins only the first."""
     if head["kind"] != CHAIN:
         return levels
     return [b for a, b in zip([None, *levels], levels) if not (a and ROWS[CHAIN].twins(a, b))]
@@ -212,7 +217,7 @@ def parse_levels(head, body):
 
 
 def parse(data):
-    """The header, and the filters it is made of as pairs of header and body."""
+    """Returns (header, [(header, body)]): the filter's header, and its parts or levels, or the filter itself."""
     head, body = parse_header(data), data[64:]
     parse_body(head, body)
     if head["kind"] == OVERLAY:
@@ -226,7 +231,7 @@ def parse(data):
 
 
 def contains(head, body, lo, hi):
-    """Whether a filter that can be the part of another may have that key."""
+    """Returns whether a filter that may be part of another contains the key."""
     kind = head["kind"]
     if kind in (SCALABLE, CHAIN):
         return any(contains(*level, lo, hi) for level in parse_levels(head, body))
@@ -237,7 +242,7 @@ def contains(head, body, lo, hi):
 
 
 def bodies_of(levels, keys):
-    """The bodies, as numbers, after adding `keys` in turn to empty filters of these shapes."""
+    """Returns the bodies, as numbers, after adding `keys` in order to empty levels of these shapes."""
     bodies, last, held = [0] * len(levels), 0, 0
     for lo, hi in keys:
         masks = []
@@ -267,7 +272,7 @@ def check_bits(levels, keys, relation):
 
 
 def copies_of(relation, number):
-    """How often key `number` was added."""
+    """Returns how often key `number` was added."""
     if relation in ("often", "halved", "spent"):
         return number % ROUNDS + 1
     return 2 if relation == "twice" else 1
@@ -284,7 +289,7 @@ def check_table(head, body, words, first, count, relation):
 
 
 def check_counted(head, levels, words, first, count, relation):
-    """The kinds to which it matters how often a key was added, or in which order, or removed."""
+    """Checks the kinds whose body depends on copies, on the order of adds or on removes."""
     kind, numbers = head["kind"], range(first, first + count)
     if kind in COUNTERS:
         keys = [(words(i), copies_of(relation, i)) for i in numbers]
@@ -356,7 +361,7 @@ def check_directory(directory):
 
 
 def check_refusals(directory):
-    """Files that no reader may take, but for those that only lack a key or a hash function."""
+    """Checks that all bad files are refused, except those that are refused only without a key or hash function."""
     accepted, asked = 0, 0
     for name in sorted(os.listdir(directory)):
         if name.split(".")[1] in ("EKEY", "EHASHER"):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """check_function_count.py [--list]: <bloomery/bloomery.h> declares at most LIMIT functions, exported or inline.
 
-What only some programs need belongs into a header that they include themselves.
+Functions that only some programs need belong in another header, which these programs include themselves.
 """
 import os
 import sys

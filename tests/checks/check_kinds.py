@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """check_kinds.py [ROOT]: every kind of include/bloomery/kinds.h is described in the documents.
 
-A kind has a row with its code in the table of kinds of docs/format.md, and docs/choosing.md names it in a
-code span. (That it has golden files is checked by kinds_golden.)
+A kind has a row with its code in the table of kinds in docs/format.md, and docs/choosing.md names it in a code span.
+(The test kinds_golden checks that it has golden files.)
 """
 import os
 import re
@@ -12,7 +12,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 
 
 def missing(root):
-    """[(document, what it lacks)]"""
+    """Returns [(document, what it lacks)]."""
     def text(path):
         with open(os.path.join(root, path), encoding="utf-8") as file:
             return file.read()

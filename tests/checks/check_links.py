@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""check_links.py [ROOT]: every link of a document to a file, a folder or a heading of ours has a target.
+"""check_links.py [ROOT]: every link in a document to a file, folder or heading of this repository has a target.
 
-Reads every Markdown file that git tracks, and the headings by GitHub's rules for anchors. Links to other sites are left
-alone. Prints DOCUMENT:LINE: what is wrong, and ends with status 1 if there is something.
+Reads every Markdown file that git does not ignore. Anchors follow GitHub's rules. Links to other sites are not checked.
+Prints DOCUMENT:LINE: what is wrong, for each broken link, and exits with status 1 if there are any.
 """
 import functools
 import os
@@ -11,7 +11,7 @@ import subprocess
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-LINK = re.compile(r'\]\(\s*<?([^()\s>]+)>?[^()]*\)|<(?:img|a) [^>]*?(?:src|href)="([^"]+)"')  # nested ones, too
+LINK = re.compile(r'\]\(\s*<?([^()\s>]+)>?[^()]*\)|<(?:img|a) [^>]*?(?:src|href)="([^"]+)"')  # also nested
 
 
 def blank(match):
@@ -24,7 +24,7 @@ def without_code(text):
 
 
 def anchor_of(heading):
-    """Of a heading's text: GitHub's rule."""
+    """Returns the anchor that GitHub makes from the text of a heading."""
     heading = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", heading)
     heading = re.sub(r"[^\w\- ]", "", heading.strip().lower())
     return heading.replace(" ", "-")
@@ -47,13 +47,13 @@ def documents(root):
     try:
         names = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard", "*.md"], cwd=root, check=True,
                                capture_output=True, text=True).stdout.split("\0")
-    except (OSError, subprocess.CalledProcessError):  # a copy without git's data
+    except (OSError, subprocess.CalledProcessError):  # a copy that is not a git repository
         names = [os.path.relpath(os.path.join(d, f), root) for d, _, files in os.walk(root) for f in files if f.endswith(".md")]
     return sorted(n for n in names if n and os.path.exists(os.path.join(root, n)))
 
 
 def wrong_target(root, document, link):
-    """Why a link does not lead anywhere, or None."""
+    """Returns why a link has no target, or None if it has one."""
     if re.match(r"[a-z]+:", link):
         return None
     path, _, anchor = link.partition("#")
@@ -66,7 +66,7 @@ def wrong_target(root, document, link):
 
 
 def violations(root):
-    """[(document, line, what is wrong)]"""
+    """Returns [(document, line, what is wrong)]."""
     found = []
     for document in documents(root):
         with open(os.path.join(root, document), encoding="utf-8") as file:

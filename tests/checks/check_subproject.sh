@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
-# A parent project can add Bloomery with add_subdirectory and with FetchContent. It gets the library and
-# nothing else: no other targets, tests or installed files, no options in its cache, no changed settings.
-# check_subproject.sh
+# check_subproject.sh: a parent project can add Bloomery with add_subdirectory and with FetchContent. It gets only the
+# library: no other targets, tests or installed files, no options in its cache, no changed settings.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
 scratch=$(mktemp -d)
@@ -24,13 +23,13 @@ prefix_result:INTERNAL
 FIND_PACKAGE_MESSAGE_DETAILS_(Threads|PkgConfig):INTERNAL
 (CMAKE_HAVE|THREADS|Threads)_[A-Za-z_]+:INTERNAL
 '
-# FetchContent itself asks for these.
+# Entries of FetchContent.
 allowed_fetch='FETCHCONTENT_[A-Z_]+:(PATH|BOOL)'
-# What is installed on request needs to know where.
+# Entries of GNUInstallDirs, for a parent that sets BLOOMERY_INSTALL.
 allowed_install='CMAKE_INSTALL_[A-Z_]+(:PATH|-ADVANCED:INTERNAL)
 _GNUInstallDirs_[A-Z_]+:INTERNAL'
 
-# parent NAME: a project with settings that differ from Bloomery's, and a hole for the lines that add it.
+# parent NAME: writes a project whose settings differ from Bloomery's. The lines that add Bloomery are standard input.
 parent() {
     mkdir "$scratch/$1"
     cp "$root/tests/checks/user_program.c" "$scratch/$1/main.c"
@@ -43,9 +42,9 @@ set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY \${CMAKE_BINARY_DIR}/libraries)
 set(CMAKE_C_STANDARD 99)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 enable_testing()
-add_library(m INTERFACE) # a name that is also a library's
-set(BLOOMERY_TESTS ON) # the parent's affair: the library alone is built all the same
-# settings(FILE): every variable of this folder, and the properties that its targets inherit.
+add_library(m INTERFACE) # also the name of a system library
+set(BLOOMERY_TESTS ON) # a variable of the parent: still only the library is built
+# settings(FILE): writes every variable of this folder and the properties that its targets inherit.
 function(settings file)
   get_directory_property(names VARIABLES)
   get_cmake_property(cached CACHE_VARIABLES)
@@ -84,12 +83,12 @@ configure() { # NAME [ARGUMENT...]
     cmake -S "$scratch/$1" -B "$scratch/$1/build" -G "Unix Makefiles" "${@:2}" >"$scratch/$1/log" 2>&1 ||
         fail "$1: $(cat "$scratch/$1/log")"
 }
-entries() { # NAME: the cache, without what names the project's own folder or is true of any run
+entries() { # NAME: prints the cache without entries that depend on the project's name or on the run
     grep -E '^[^#/].*:' "$scratch/$1/build/CMakeCache.txt" | sed "s|$scratch/$1|.|g" |
         grep -vE '^CMAKE_(NUMBER_OF_MAKEFILES|CACHE_|PROJECT_)|^parent_' | LC_ALL=C sort
 }
 
-# check NAME ALLOWED: the parent's settings and cache are those of one that does not add Bloomery.
+# check NAME ALLOWED: the parent's settings and cache are those of a project without Bloomery, plus allowed entries.
 check() {
     local build=$scratch/$1/build added key
     diff "$build/before.txt" "$build/after.txt" >&2 || fail "$1: the parent's variables have changed"
@@ -102,7 +101,7 @@ $2") <<<"$key" || fail "$1: $key does not belong in the parent's cache"
         case $key in
             FETCHCONTENT_* | *:INTERNAL | *:STATIC) ;;
             *) grep -q "^${key%%:*}-ADVANCED:INTERNAL=1" "$build/CMakeCache.txt" ||
-                fail "$1: $key is shown to the parent's users" ;;
+                fail "$1: $key is in the parent's cache, but not marked as advanced" ;;
         esac
     done <<<"$added"
     [ "$(cat "$build/others.txt")" = "" ] || fail "$1: it adds folders or tests: $(cat "$build/others.txt")"
@@ -111,7 +110,7 @@ $2") <<<"$key" || fail "$1: $key does not belong in the parent's cache"
     done
 }
 
-# Nothing of ours in how the parent's programs are compiled and linked.
+# The parent's programs are compiled and linked without Bloomery's options.
 check_flags() { # NAME
     local build=$scratch/$1/build
     if python3 - "$build/compile_commands.json" <<'P'; then
@@ -123,10 +122,10 @@ sys.exit(any(word in command for command in commands for word in (" -W", "-std=c
 P
         true
     else
-        fail "$1: the parent's program is compiled with options of Bloomery's"
+        fail "$1: the parent's program is compiled with Bloomery's options"
     fi
     ! grep -E -- '-Wl,-z|-pie|-fsanitize' "$build"/CMakeFiles/with_*/link.txt ||
-        fail "$1: the parent's program is linked with options of Bloomery's"
+        fail "$1: the parent's program is linked with Bloomery's options"
 }
 
 build_and_run() { # NAME
@@ -140,7 +139,7 @@ build_and_run() { # NAME
         fail "$1: the libraries are not in the parent's output folder"
 }
 
-# The library's own sources are compiled with this optimisation flag last. The parent has no build type.
+# The last optimisation flag of the library's sources is FLAG. The parent has no build type.
 check_optimised() { # NAME FLAG
     python3 - "$scratch/$1/build/compile_commands.json" "$2" <<'P' || fail "$1: the library is not compiled with $2"
 import json
@@ -175,15 +174,15 @@ configure add
 check add ''
 check_flags add
 build_and_run add
-[ -z "$(installed add)" ] || fail "Bloomery installs itself unasked: $(installed add)"
-grep -q '^CMAKE_BUILD_TYPE:STRING=$' "$scratch/add/build/CMakeCache.txt" || fail "the parent has got a build type"
+[ -z "$(installed add)" ] || fail "files are installed although BLOOMERY_INSTALL is not set: $(installed add)"
+grep -q '^CMAKE_BUILD_TYPE:STRING=$' "$scratch/add/build/CMakeCache.txt" || fail "the parent's build type was set"
 check_optimised add -O2
-configure add # once more, from the cache
+configure add # again, now with a cache
 check add ''
 configure add -DCMAKE_C_FLAGS=-O1 # the parent's own choice
 check_optimised add -O1
 
-# Only what is linked is built, and a parent may choose.
+# A parent may disable packages, and with EXCLUDE_FROM_ALL build only what it links.
 parent part <<C
 set(source $root)
 set(BLOOMERY_HIREDIS OFF)
@@ -194,7 +193,7 @@ C
 configure part
 check part ''
 check_optimised part -O2
-! grep -E '^BLOOMERY_(HIREDIS|LIBCRYPTO)' "$scratch/part/build/CMakeCache.txt" || fail "packages are looked for that the parent does not want"
+! grep -E '^BLOOMERY_(HIREDIS|LIBCRYPTO)' "$scratch/part/build/CMakeCache.txt" || fail "packages that the parent has disabled are searched for"
 
 parent fetch <<C
 include(FetchContent)
@@ -204,7 +203,7 @@ settings(before.txt)
 FetchContent_Declare(bloomery SOURCE_DIR \${source})
 FetchContent_MakeAvailable(bloomery)
 C
-# The variables that FetchContent sets itself are not ours.
+# Do not compare bloomery_* variables, which FetchContent sets.
 sed -i 's/\^(CMAKE_|BUILD_|PROJECT_|BLOOMERY|bloomery)/^(CMAKE_|BUILD_|PROJECT_|BLOOMERY)/' "$scratch/fetch/CMakeLists.txt"
 configure fetch
 check fetch "$allowed_fetch

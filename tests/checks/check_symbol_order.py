@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""check_symbol_order.py OBJECT...: the order of src/'s folders, by what their object files refer to.
+"""check_symbol_order.py OBJECT...: checks the order of the folders of src/ by the symbols that their objects use.
 
-An include says which header a file knows; this says which functions and tables it uses. An object of a
-folder may use symbols of its own folder and of those before it (ORDER in check_tree.py). The objects are
-those of the library, with paths that contain src/FOLDER/. Prints OBJECT'S SOURCE:1: symbol-order: what it uses.
+Includes show which headers a file reads; symbols show which functions and tables it uses. An object may use symbols of
+its own folder and of earlier ones (ORDER in check_tree.py). The objects are those of the library, with paths that
+contain src/FOLDER/. Prints SOURCE:1: symbol-order: what it uses.
 """
 import re
 import subprocess
@@ -15,13 +15,13 @@ from check_tree import KIND_TABLE, ORDER  # noqa: E402
 
 
 def source_of(object_path):
-    """src/base/memory.c of .../src/base/memory.c.o, or None."""
+    """Returns src/base/memory.c for .../src/base/memory.c.o, and None for other paths."""
     found = re.search(r"(?:^|/)(src/(\w+)/.*\.c)\.(?:o|obj)$", object_path)
     return found[1] if found else None
 
 
 def symbols_of(objects):
-    """{source: (defined, used)}: names that other objects can see, and names that this one needs."""
+    """Returns {source: (defined, used)}: the global symbols that each object defines, and those that it needs."""
     listing = subprocess.run(["nm", "-A", "-P", "-g", *objects], check=True, capture_output=True, text=True).stdout
     symbols = {source_of(path): (set(), set()) for path in objects}
     for path, name, kind in re.findall(r"(?m)^(.*): (\S+) (\w)\b", listing):
@@ -30,7 +30,7 @@ def symbols_of(objects):
 
 
 def violations(objects):
-    """[(source, text)]"""
+    """Returns [(source, what is wrong)]."""
     symbols = symbols_of([path for path in objects if source_of(path)])
     home = {name: source for source, (defined, _) in symbols.items() for name in defined}
     found, order = [], ORDER["src"]

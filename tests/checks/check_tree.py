@@ -1,22 +1,22 @@
 #!/usr/bin/env python3
 """check_tree.py [--counts] [ROOT]: the rules that keep the tree easy to navigate.
 
-Prints FILE:LINE: RULE: what is wrong, for each place, and ends with status 1 if there is one. With
---counts the number of places per rule follows. The rules:
+Prints FILE:LINE: RULE: what is wrong, for each violation, and exits with status 1 if there are any. --counts also
+prints the number of violations per rule. The rules:
 
   base-name         no file name occurs twice in src/, module/ and cli/
-  static-name       no two files of src/ have a static function of the same name (an amalgamation is made of them)
-  include-cycle     no header includes itself by way of others
-  include-path      src/ includes by paths relative to src/, module/ and cli/ likewise
-  include-order     a folder of src/ or cli/ includes from itself and from those before it
-  public-only       cli/, module/, examples/ and bench/ include of the library <bloomery/...> alone
-  commands-redis    no file of cli/commands/ tells a server from a file: cli/filters/ and cli/dedup/ do
+  static-name       no two files of src/ have a static function of the same name, so that src/ can be one translation unit
+  include-cycle     no header includes itself through other headers
+  include-path      includes in src/ are relative to src/, those in module/ to module/, those in cli/ to cli/
+  include-order     a folder of src/ or cli/ includes only from itself and from earlier ones (ORDER)
+  public-only       cli/, module/, examples/ and bench/ include only the library's public headers, <bloomery/...>
+  commands-redis    no file of cli/commands/ distinguishes servers from files: cli/filters/ and cli/dedup/ do
   function-length   no function has more than 50 lines
   file-length       no file has more than 600 lines, unless it says why: /* Length: the reason */
-  single-includer   an internal header is included by two files at least, tests among them
-  file-comment      every .c file of src/, module/ and cli/ begins with a comment; if that names a file, it is this one
+  single-includer   an internal header is included by at least two files; tests count
+  file-comment      every .c file of src/, module/ and cli/ begins with a comment; a file name at its beginning is this file's
   word              no identifier or file name contains a word that the glossary replaces
-  condition         #if only in the files that choose a platform or a package
+  condition         #if is used only in the files that choose a platform or a package (CONDITIONS)
 """
 import collections
 import functools
@@ -33,13 +33,13 @@ from c_source import Source, files_in, line_of, without_comments  # noqa: E402
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
-# The order of folders: one may use those with a smaller number, and itself. Files that lie in no folder of cli/
-# describe commands and options; all may use those headers.
+# The order of folders: a folder may use itself and those with a smaller number. Files directly in cli/ describe commands
+# and options; all folders of cli/ may use their headers.
 ORDER = {
     "src": {"base": 0, "hash": 1, "simd": 2, "filter": 3, "kinds": 4, "file": 5, "lists": 6, "formats": 6, "redis": 6},
     "cli": {"": 0, "text": 1, "io": 2, "filters": 3, "bench": 4, "build": 4, "count": 4, "dedup": 4, "plan": 4, "commands": 5},
 }
-# Files of cli/ itself that may use more: folders with a smaller number than this.
+# Files directly in cli/ that may use more: folders with a smaller number than this.
 CLI_ROOT = {"cli/main.c": 9, "cli/options.c": 2}
 # The one exception: the table of kinds names the descriptors of src/kinds.
 KIND_TABLE = "src/filter/kind_table.c"
@@ -47,7 +47,7 @@ KIND_TABLE = "src/filter/kind_table.c"
 MAX_FUNCTION, MAX_FILE = 50, 600
 LENGTH_REASON = re.compile(r"(?:/\*|#|\*) Length: \S")
 
-# Words that must not be part of a name, in small and capital letters, and those that only limits use.
+# Words that must not be part of a name: in any case, and in capital letters (write MAX and MIN).
 WORDS = {"hunch", "haunt", "desk", "seat", "errand", "card", "talk", "pace", "lone", "sees"}
 CAPITAL_WORDS = {"MOST", "LEAST"}
 
@@ -57,10 +57,10 @@ CONDITIONS = {
     "src/base/bits.h": "the 128-bit product, byte order, prefetching for a write",
     "src/base/memory.c": "whether the system has huge-page advice",
     "src/base/temp_file.c": "what the system's file calls can do",
-    "src/hash/hash_crypto.c": "whether libcrypto is there",
-    "src/hash/hash_siphash.c": "whether libsodium is there",
+    "src/hash/hash_crypto.c": "whether libcrypto is available",
+    "src/hash/hash_siphash.c": "whether libsodium is available",
     "src/file/replace_file.c": "what the system's file calls can do",
-    "src/lists/idn.c": "whether libidn2 is there",
+    "src/lists/idn.c": "whether libidn2 is available",
     "src/kinds/window/window_layout.h": "vector instructions for the slices of a line",
     "src/redis/client/connection.c": "what the installed hiredis can do",
     "src/redis/client/net.c": "what the system's sockets can do",
@@ -84,7 +84,7 @@ class Tree:
         return [s for s in self.sources.values() if s.top in folders]
 
     def resolve(self, source):
-        """(line, path) of each file of ours that it includes."""
+        """Yields (line, path) for each file of this tree that it includes."""
         for line, how, name in source.includes:
             path = self.find(source, how, name)
             if path:
@@ -147,7 +147,7 @@ def check_include_paths(tree):
 
 
 def folder_of(path):
-    """The folder below src/ or cli/; "" if the file lies in cli/ itself."""
+    """Returns the name of the folder in src/ or cli/, and "" for a file directly in cli/."""
     parts = path.split("/")
     return parts[1] if len(parts) > 2 else ""
 
@@ -221,7 +221,7 @@ def check_single_includers(tree):
 def check_file_comments(tree):
     for source in tree.of("src", "module", "cli"):
         if source.path.endswith(".c") and not source.text.startswith("/*"):
-            yield source.path, 1, "begins without a comment"
+            yield source.path, 1, "does not begin with a comment"
     for source in tree.of("include", "src", "module", "cli", "tests", "fuzz", "bench", "examples"):
         named = re.match(r"/\* (\S+\.[ch]\b)", source.text)
         if named and named[1].rpartition("/")[2] != os.path.basename(source.path):
@@ -229,7 +229,7 @@ def check_file_comments(tree):
 
 
 def parts_of(name):
-    """The words of a name: between underscores, and where small letters are followed by a capital one."""
+    """Returns the words of a name, which underscores or a change from small to capital letters separate."""
     return re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+", name)
 
 
@@ -247,7 +247,7 @@ def c_names(source):
 def python_names(root, path):
     with open(os.path.join(root, path), encoding="utf-8") as file:
         text = file.read()
-    if any(bad_word(name) for name in set(re.findall(r"\w+", text))):  # perhaps only in a string or a comment
+    if any(bad_word(name) for name in set(re.findall(r"\w+", text))):  # it may be in a string or a comment
         for token in tokenize.generate_tokens(io.StringIO(text).readline):
             if token.type == tokenize.NAME:
                 yield token.start[0], token.string
@@ -299,7 +299,7 @@ RULES = {
 
 
 def violations(root):
-    """[(file, line, rule, text)]"""
+    """Returns [(file, line, rule, what is wrong)]."""
     tree = Tree(root)
     return [(path, line, rule, text) for rule, check in RULES.items() for path, line, text in check(tree)]
 

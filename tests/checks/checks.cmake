@@ -1,11 +1,11 @@
-# Checks: the tree's own rules, formats and documents against a second reader, headers, symbols, the
-# installed copy, the demo. They are scripts, and run in a plain build.
+# Checks: the rules of the tree, file formats with a second reader, documents, headers, symbols, the installed copy, the
+# demo. They are scripts. They are not run with sanitizers or when cross-compiling.
 set(here ${CMAKE_CURRENT_SOURCE_DIR}/checks)
 if(BLOOMERY_SANITIZE OR CMAKE_CROSSCOMPILING)
   return()
 endif()
 
-# The rules of the tree, which scripts/lint checks as well, and that these checks find what they are for.
+# The rules of the tree, which scripts/lint also checks, and a test that these checks find violations.
 foreach(name architecture checks kinds links phrases symbol_order tree)
   if(NOT Python3_FOUND)
     bloomery_skip(checks_${name} "python3 is not installed")
@@ -71,7 +71,7 @@ else()
   bloomery_skip(checks_figures "python3 is not installed, or the command line is not built")
 endif()
 
-# Of everything together, where everything is built.
+# Checks of the library, the command line and the module together, if all of them are built.
 if(NOT TARGET bloomery_cli OR NOT TARGET bloomery_module OR NOT HIREDIS_FOUND)
   return()
 endif()

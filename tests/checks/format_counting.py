@@ -1,9 +1,9 @@
-"""The kinds of docs/format.md that count how often each key was added, written out again from its
-text: counting, multilayer, layered and hybrid.
+"""format_counting.py - the kinds that count copies of keys (counting, multilayer, layered, hybrid), written again from
+docs/format.md, sections 14 to 16 and 18.
 
-A kind is a class, as in format_tables.py, but for check_multiset(head, body, keys, relation): keys
-are pairs of a hash (two words) and of how many copies of it were added. The body is then known bit
-for bit, or, where a writer has choices, count for count.
+Each kind is a class as in format_tables.py, but has check_multiset(head, body, keys, relation) instead of check_keys.
+`keys` are pairs of a hash (two words) and the number of copies that were added. They determine the body bit for bit or,
+where a writer has choices, count for count.
 """
 
 from collections import Counter
@@ -15,7 +15,7 @@ COUNTING, MULTILAYER, LAYERED, HYBRID = 9, 10, 11, 13
 
 
 def step_size(step):
-    """Room at a step: 0, 4, 5, 6, 7, 8, 10, 12, 14, 16, ..."""
+    """Returns the size of size class `step`: 0, 4, 5, 6, 7, 8, 10, 12, 14, 16, ..."""
     return (4 + (step - 1) % 4) << (step - 1) // 4 if step else 0
 
 
@@ -25,7 +25,7 @@ def check_items(head, keys, relation):
 
 
 def check_counts(have, want, limit, relation):
-    """Counts by cell: those of the keys, but that a counter ends at its limit, and stays there."""
+    """Compares the counts by cell with those that the keys give. A counter that reaches its limit stays there."""
     for cell in set(have) | set(want):
         owed = min(want.get(cell, 0), limit)
         if relation == "spent" and owed < limit:
@@ -33,11 +33,11 @@ def check_counts(have, want, limit, relation):
         if relation == "atleast":
             demand(have.get(cell, 0) >= owed, "a count too low")
         else:
-            demand(have.get(cell, 0) == owed, "other counts")
+            demand(have.get(cell, 0) == owed, "the counts are not those of the keys")
 
 
 class Counters:
-    """Counting filters of both layouts: only the cells of a key differ."""
+    """Arrays of counters. A class adds `used`, and `cells`: which counters a key owns."""
 
     def check_shape(self, head):
         demand(head["sub"] in (2, 4, 8, 16), "sub")
@@ -110,19 +110,19 @@ class Multilayer:
             yield (w >> 16 * (j % 4) & 0xFFFF) * self.CELLS >> 16
 
     def unpack(self, block):
-        """The counts of a block that is not spilled, by following its layers."""
+        """Returns the counts of a block that is not spilled, which its layers give."""
         bits, used = int.from_bytes(block, "little"), block[63]
         layers = bits >> self.CELLS & ((1 << self.LAYERS) - 1)
         demand(used <= self.LAYERS and layers >> used == 0, "bits after the last layer")
         live = [cell for cell in range(self.CELLS) if bits >> cell & 1]
         counts, at = Counter(), 0
-        while live:  # each has a bit in this layer: whether it goes on to the next
+        while live:  # each of these cells has a bit in this layer: 1 if it has one in the next layer, too
             demand(at + len(live) <= used, "a layer is missing")
             counts.update(live)
             ones = [layers >> at + i & 1 for i in range(len(live))]
             at += len(live)
             live = [cell for cell, one in zip(live, ones) if one]
-        demand(at == used, "bits of no layer")
+        demand(at == used, "bits after the last layer")
         return counts
 
     def counts(self, head, body, number):
@@ -245,7 +245,7 @@ class Hybrid:
         demand(self.used(head) <= MAX_BITS, "size too big")
 
     def places(self, head, body):
-        """The map: (id, count) of every place, and how many are said to be in use."""
+        """Returns ([(id, count)] of the map's places, the number of places in use that the map states)."""
         places = step_size(head["sub"])
         if not places:
             return [], 0
@@ -270,14 +270,14 @@ class Hybrid:
             demand(key >> head["k"] < head["size"], "an id of no bucket")
             far = (i - self.home(head, key, n)) % n
             demand(far <= 255, "an entry too far from home")
-            if far:  # what is before it is no farther from the order than it may be
+            if far:  # not at home: the entry before it must come first in the order of the map
                 before, its = places[i - 1]
                 demand(its, "a gap before an entry")
                 other = (i - 1 - self.home(head, before, n)) % n
                 demand(other > far - 1 or (other == far - 1 and before < key), "order of the map")
 
     def counts(self, head, body):
-        """Copies by class: its bucket and remainder."""
+        """Returns {(bucket, remainder): copies} of all classes."""
         width, k = head["k"] + 1, head["k"]
         places, used = self.places(head, body)
         self.check_map(head, places, used)

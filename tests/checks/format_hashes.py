@@ -1,4 +1,4 @@
-"""Section 3 of docs/format.md, written out again: from a key to two words."""
+"""format_hashes.py - how a key becomes two words, written again from docs/format.md, section 3."""
 
 import hashlib
 import struct
@@ -7,7 +7,7 @@ M64 = (1 << 64) - 1
 GOLD = 0x9E3779B97F4A7C15
 LCG = 0xF1357AEA2E62A9C5
 GOLDEN_SECRET = bytes(range(16))  # the key of the keyed golden files
-CUSTOM_TAG = 0x676F6C64  # the tag of the custom ones: fnv1a's words, swapped, mixed or raw
+CUSTOM_TAG = 0x676F6C64  # the tag of those with a custom hash: the words of fnv1a, swapped, mixed or raw
 SIPHASH, CUSTOM, CUSTOM_RAW = 15, 254, 255
 
 

@@ -1,7 +1,7 @@
-"""Overlays, section by section of docs/format.md, written out again: a filter, and what was removed
-from it and added to it since.
+"""format_overlay.py - overlays, written again from docs/format.md, section 17: a filter (the base), the keys that were
+removed from it, and those that were added.
 
-check_format.py reads the parts; here is what they must be, and which keys they hold together.
+check_format.py reads the parts. This file checks that they fit together, and looks keys up in them.
 """
 
 from format_hashes import LCG, demand, fmix64
@@ -50,7 +50,7 @@ class Overlay:
 
     def check_parts(self, head, parts):
         base, deleted = parts[0], parts[1]
-        demand(base["kind"] not in (OVERLAY, HLL), "a base of such a kind")
+        demand(base["kind"] not in (OVERLAY, HLL), "the kind of the base")
         demand(self.is_table(deleted) or self.is_bloom(deleted), "deleted keys")
         demand(len(parts) == 2 or self.is_table(parts[2]), "added keys")
         for part in parts[1:]:
@@ -65,7 +65,7 @@ class Overlay:
         demand(head["items"] == min(left + added, (1 << 64) - 1), "items")
 
     def contains(self, head, parts, lo, hi, has):
-        """`has` answers for a part."""
+        """Returns whether the overlay contains the key. `has` looks a key up in one part."""
 
         def part_has(i, words):
             return len(parts) > i and parts[i][0]["items"] > 0 and has(*parts[i], *words)

@@ -1,6 +1,6 @@
-"""A filter on a plain Redis: docs/format.md, section 22, written from that text alone.
+"""format_redis.py - filters on a plain Redis, written from docs/format.md, section 22, alone.
 
-It recomputes the vectors of the section, and demands that the section has them.
+It computes the vectors of that section, and checks that the section contains them.
 """
 
 import os
@@ -67,7 +67,7 @@ def head(shard, shards, stamp, inner, count, state):
 
 
 def sbbf_entry(key, size, shards):
-    """The shard of a key, and what an add says of it."""
+    """Returns the shard of a key, and its entry in an add command: the block in the shard and the mask."""
     low, high = HASHES[FNV1A](key, 0)
     salts = (0x47B6137B, 0x44974D91, 0x8824AD5B, 0xA2B7289D, 0x705495C7, 0x2DF1424B, 0x9EFC4947, 0x5C6BFB31)
     block, stride = mulhi(low, size), -(-size // shards)
@@ -80,7 +80,7 @@ def rows(data):
 
 
 def vectors():
-    """The lines that the section must have, in this order."""
+    """Yields the lines that the section must contain, in this order."""
     name = b"crawl:seen"
     yield "`%s`" % marked_key(shard_key(name, 1, 3), b":parked").decode()
     for shard, shards in ((0, 3), (1, 3), (2, 3), (24, 25)):
@@ -103,7 +103,7 @@ def check_redis():
         found = section.find(line, at)
         demand(found >= 0, "docs/format.md, section 22, lacks: " + line)
         at = found + len(line)
-    print("vectors of filters on a plain Redis: right")
+    print("the vectors of filters on a plain Redis are correct")
 
 
 if __name__ == "__main__":

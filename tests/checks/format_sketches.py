@@ -1,7 +1,7 @@
-"""The kinds of docs/format.md that estimate, written out again from its text: counts and hll.
+"""format_sketches.py - the kinds that estimate, counts and hll, written again from docs/format.md, sections 19 and 20.
 
-The body follows from the keys and the order in which they came, so it is recomputed and compared
-byte for byte. check_adds(head, body, adds, relation): the hash of every add, in order.
+The adds and their order determine the body, so the body is computed again and compared byte for byte.
+check_adds(head, body, adds, relation) gets the hash of every add, in order.
 """
 
 import math

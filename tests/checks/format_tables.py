@@ -1,8 +1,9 @@
-"""The kinds of docs/format.md that are not made of plain bits, written out again from its text.
+"""format_tables.py - the kinds cuckoo, growable-cuckoo, scalable-cuckoo, fuse and ribbon, written again from
+docs/format.md, sections 9 to 11 and 21.
 
-A kind is a class: check_shape(head) and used(head) for the header, check_body(head, body) for what a
-loader owes, check_keys(head, body, keys, copies) for what the body must be when it holds that many
-copies of each of these keys (pairs of words), or, with None, at least these.
+Each kind is a class. check_shape(head) checks the fields of the header, and used(head) returns the bits of the body.
+check_body(head, body) makes the checks of a loader. check_keys(head, body, keys, copies) checks that the body contains
+exactly that many copies of each key (a pair of words); with copies None, that it contains at least these keys.
 """
 
 from collections import Counter
@@ -15,25 +16,25 @@ MAX_BITS = 1 << 48
 
 
 def bits_at(body, start, count):
-    """Bits start .. start + count - 1 of the body, as a number."""
+    """Returns bits start .. start + count - 1 of the body, as a number."""
     first, last = start // 8, (start + count + 7) // 8
     return int.from_bytes(body[first:last], "little") >> start % 8 & ((1 << count) - 1)
 
 
 def non_members(n):
-    """Words of keys that were never added."""
+    """Returns the words of n keys that were never added."""
     return [(fmix64(2 * i + 1), fmix64(2 * i + 2)) for i in range(1 << 40, (1 << 40) + n)]
 
 
-def demand_rate(hits, asked, rate):
-    """Two-sided, five sigma, and a little for small numbers."""
-    room = 5 * (asked * rate * (1 - rate)) ** 0.5 + 4
-    demand(abs(hits - asked * rate) <= room, "%d of %d non-members, at %g" % (hits, asked, rate))
+def demand_rate(hits, lookups, rate):
+    """Demands that the hits deviate from lookups * rate by at most five sigma, plus 4 for small numbers."""
+    room = 5 * (lookups * rate * (1 - rate)) ** 0.5 + 4
+    demand(abs(hits - lookups * rate) <= room, "%d of %d non-members, at %g" % (hits, lookups, rate))
 
 
 def check_built(kind, head, body, keys, copies, rate):
-    """Every key is there, and of others as many as the rate says. An empty one says no."""
-    demand(copies == 1, "keys are held once")
+    """Checks a built filter: it contains every key, and non-members at that rate; without keys it contains nothing."""
+    demand(copies == 1, "a built filter has one copy of each key")
     demand(head["items"] == len(keys), "items")
     demand(all(kind.contains(head, body, lo, hi) for lo, hi in keys), "a key is missing")
     hits = sum(kind.contains(head, body, lo, hi) for lo, hi in non_members(2000))
@@ -79,7 +80,7 @@ class Cuckoo:
         return s - bucket if s >= bucket else s - bucket + m
 
     def entries(self, head, body):
-        """The class of every entry."""
+        """Yields the class of every entry."""
         width = head["k"] + 1
         for slot in range(4 * head["size"]):
             entry = bits_at(body, slot * width, width)
@@ -103,11 +104,11 @@ class Cuckoo:
         if copies is None:
             demand(all(have[c] >= n for c, n in want.items()), "a key is missing")
         else:
-            demand(have == Counter({c: n * copies for c, n in want.items()}), "other entries")
+            demand(have == Counter({c: n * copies for c, n in want.items()}), "the entries are not those of the keys")
 
 
 class Chain:
-    """Levels that are cuckoo filters, each a refinement of those before it."""
+    """Scalable-cuckoo: levels that are cuckoo filters, each a refinement or a twin of the one before it."""
 
     level = Cuckoo(False)
 
@@ -142,10 +143,10 @@ class Chain:
             demand(self.refines(level, before), "no refinement")
 
     def check_keys(self, levels, keys, copies):
-        """Every copy has an entry of its own, and every entry is one's.
+        """Checks that copies of keys and entries correspond one to one.
 
-        Keys of one class are of one class in all older levels. So from the newest level on, each entry
-        may be given to any key of its class that has none yet."""
+        Keys that have the same class in a level have the same class in all older levels. So, beginning with the newest
+        level, each entry may be assigned to any key of its class that has no entry yet."""
         left = [key for key in keys for _ in range(copies)]
         for head, body in reversed(levels):
             have = Counter(self.level.entries(head, body))
@@ -156,14 +157,14 @@ class Chain:
                     have[own] -= 1
                 else:
                     rest.append((lo, hi))
-            demand(not any(have.values()), "an entry that is no key's")
+            demand(not any(have.values()), "an entry that belongs to no key")
             left = rest
         demand(not left, "a key is missing")
 
 
 class Fuse:
     def shape(self, head):
-        """Shards, the slots of one, of one segment; the bytes of the heading and of one shard."""
+        """Returns (shards, slots of a shard, slots of a segment, bytes of the heading, bytes of a shard)."""
         shards, slots = head["sub"] // 32 + 1, 1 << head["sub"] % 32
         m, r = head["size"] // shards, head["k"]
         if head["sub"] == 0:  # a small filter
@@ -222,10 +223,10 @@ class Fuse:
 
 
 class Ribbon:
-    """Both forms: with k from 64 on, sizes count groups of 8 slots, and there may be a seed."""
+    """Both forms. With k above 64, size counts groups of 8 slots, and there may be a seed."""
 
     def shape(self, head):
-        """Columns, shards, seed; the slots of a shard, and the wide ones."""
+        """Returns (columns, shards, seed, slots of a shard, wide slots of a shard)."""
         k, sub, size = head["k"], head["sub"], head["size"]
         if k < 64:
             shards, seed, slots, unit = sub // 256 + 1, 0, 128 * size, 128
@@ -252,7 +253,8 @@ class Ribbon:
         pass
 
     def block(self, shape, body, shard, b, j):
-        """Slots 128 b to 128 b + 127 of a shard in column j, as a number; its bits past the last mean nothing."""
+        """Returns column j of block b of a shard, that is of its slots 128 b to 128 b + 127, as a number. Bits after the
+        last slot have no meaning."""
         r, _, _, m, wide = shape
         start = shard * (m * r + wide) // 8
         if j == r and 128 * (b + 1) > wide:
@@ -269,7 +271,7 @@ class Ribbon:
         start = mulhi(place, m - 127) if m >= 128 else 0
         c = hi + (fmix64(hi + GOLD & M64) << 64)
         first, i = divmod(start, 128)
-        # Slot t counts if it is the first, or by bit t % 128 of c: those of its block, then of the next.
+        # Slot t counts if it is the first, or if bit t % 128 of c is 1. A mask for each of the window's two blocks.
         counting = [(first, (c | 1 << i) >> i << i), (first + 1, c & (1 << i) - 1)]
         counting = [(b, mask & (1 << max(0, min(128, m - 128 * b))) - 1) for b, mask in counting]
         for j in range(r + 1 if start + 128 <= wide else r):

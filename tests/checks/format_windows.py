@@ -1,7 +1,7 @@
-"""The kind of docs/format.md that forgets, written out again from its text: window.
+"""format_windows.py - windows, written again from docs/format.md, section 12.
 
-Its body follows from the keys and the order in which they came, so it is recomputed here and
-compared bit for bit. The classes are as format_tables.py describes them.
+The keys and their order determine the body, so the body is computed again and compared bit for bit. The class Window is
+as format_tables.py describes.
 """
 
 import struct
@@ -21,14 +21,14 @@ def is_small(head):
 
 class Window:
     def kept(self, head):
-        """Generations beside the one being filled."""
+        """Returns the number of generations that are kept in addition to the one being filled."""
         return head["sub"] & 63
 
     def slots(self, head):
         return self.kept(head) + 1
 
     def lanes(self, head):
-        """The places of each lane, as pairs of first and number."""
+        """Returns [(first place, number of places)] of the lanes."""
         slots = self.slots(head)
         places, lanes = 511 // slots, 3 if slots <= 10 else 2
         edges = [t * places // lanes for t in range(lanes + 1)]
@@ -71,7 +71,7 @@ class Window:
         return -(-self.lines(head) // self.quota(head))
 
     def places(self, head, lo, hi):
-        """For each part of a key: its line, counted through, and its places in there."""
+        """Yields (line, places) of a key for each part. Lines are counted through all parts."""
         x, y = lo, hi
         for part in range(self.parts(head)):
             line = part * head["size"] + mulhi(x, head["size"])
@@ -84,7 +84,7 @@ class Window:
             y ^= y >> 32
 
     def columns(self, head, lo, hi):
-        """The columns of a key in a small window."""
+        """Yields the columns of a key in a small window."""
         x = lo
         for _ in range(head["k"]):
             yield mulhi(x, head["size"])
@@ -110,12 +110,12 @@ class Window:
         demand(len(set(ordinals)) == len(ordinals), "two slots of one generation")
         demand(all(w.ordinal - s <= o <= w.ordinal for o in ordinals), "ordinals")
         demand(not w.keys[w.active] or w.ordinals[w.active] == w.ordinal, "active ordinal")
-        demand(not any(w.ordinals[i] for i in range(slots) if not w.keys[i]), "dead ordinals")
+        demand(not any(w.ordinals[i] for i in range(slots) if not w.keys[i]), "ordinals of slots that are not live")
         w.check_own(body)
 
     def check_keys(self, head, body, keys, copies, total=None):
-        """copies is None: these are held; else `total` are all that came, in order, since it was
-        empty."""
+        """Checks that the window contains `keys`. Unless copies is None, `total` are all arrivals, in order, since the
+        window was empty, and the body must be the one that they give."""
         w = self.read(head, body)
         demand(all(w.find(lo, hi) for lo, hi in keys), "a key is missing")
         if copies is None:
@@ -129,8 +129,8 @@ class Window:
 
 
 class WindowState:
-    """The body of a window, taken apart: what both forms have. A form has the rest: begin, check_own,
-    body, find, set_bits, sweep_all, sweep_on, and empty, which readies a slot to be filled."""
+    """The body of a window: what both forms have. The class of each form adds begin, check_own, body, find, set_bits,
+    sweep_all, sweep_on, and empty, which prepares the active slot."""
 
     def __init__(self, kind, head, body):
         self.kind, self.head = kind, head
@@ -202,10 +202,10 @@ class LargeState(WindowState):
         demand(self.stencil == self.kind.stencil(self.head, self.active), "stencil")
         demand(self.step == self.kind.step(self.head), "step")
         words = body[128 + 16 * slots : self.kind.heading(self.head)]
-        demand(not any(words), "words without meaning")
+        demand(not any(words), "words after those of the last slot")
         none = ((1 << 511) - 1) >> 511 // slots * slots << 511 // slots * slots
         for i, line in enumerate(self.lines):
-            demand(line & none == 0, "bits without meaning")
+            demand(line & none == 0, "bits after the last place")
             demand(i >= self.cursor or line >> 511 == self.state & 1, "marks")
 
     def body(self):
@@ -219,7 +219,7 @@ class LargeState(WindowState):
         return self.lines[line] >> 511 == self.state & 1
 
     def find(self, lo, hi):
-        """The slots that have a key."""
+        """Returns the slots that have the key, as a bit mask."""
         slots, found = self.kind.slots(self.head), self.live
         for line, places in self.kind.places(self.head, lo, hi):
             for p in places:
@@ -271,12 +271,12 @@ class SmallState(WindowState):
         pass
 
     def mine(self):
-        """The bits of the active slot."""
+        """Returns the bits of the active slot, as a mask of the table."""
         slots = len(self.keys)
         return number_bits(c * slots + self.active for c in range(self.head["size"]))
 
     def check_own(self, body):
-        demand(self.cursor == 0 and self.state & 1 == 0, "nothing can be swept")
+        demand(self.cursor == 0 and self.state & 1 == 0, "cursor or phase")
         is_live = self.live >> self.active & 1
         demand(is_live or self.table & self.mine() == 0, "the active slot is not empty")
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""report_tree.py [--files] [ROOT]: how the tree is cut: files, small files, small headers, and in how many files
-outside its own folder each kind is named in code (--files lists them).
+"""report_tree.py [--files] [ROOT]: counts the files of the tree, small files and small headers, and for each kind the
+files outside its own folder whose code names it (--files lists these).
 
-It reads older trees as well, where the files of a kind are in src/core, src/filters and src/store.
+It also reads older trees, where the files of a kind are in src/core, src/filters and src/store.
 """
 import collections
 import os
@@ -15,20 +15,20 @@ from c_source import Source, files_in  # noqa: E402
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 SMALL_SOURCE, SMALL_HEADER = 100, 40
-# Kinds that share the folder of another name.
+# Kinds whose folder has another name.
 FAMILIES = {"classic": "bloom", "partitioned": "bloom", "sbbf": "blocked", "split512": "blocked", "bb2x512": "blocked",
             "growable_cuckoo": "cuckoo", "scalable_cuckoo": "cuckoo", "blocked_counting": "counting"}
 FOLDERS = ("include", "src", "module", "cli")
 
 
 def folder_of(path):
-    """include/bloomery, src/FOLDER, src/kinds/KIND, module, module/FOLDER, cli/FOLDER."""
+    """Returns the folder that a file counts for: include/bloomery, src/FOLDER, src/kinds/KIND, module/FOLDER ..."""
     parts = os.path.dirname(path).split("/")
     return "/".join(parts[:3 if parts[:2] == ["src", "kinds"] else 2])
 
 
 def kinds_of(root):
-    """The words of BLY_SBBF, BLY_SCALABLE_CUCKOO ..., from the list in plan.h or kinds.h."""
+    """Returns sbbf, scalable_cuckoo and so on, from the list in kinds.h or plan.h."""
     for name in ("kinds.h", "plan.h"):
         path = os.path.join(root, "include/bloomery", name)
         if os.path.exists(path):
@@ -45,7 +45,7 @@ def folder_of_kind(word):
 
 
 def is_own(path, word):
-    """Whether a file of src/ is the kind's own: in its folder, or, in older trees, named after it."""
+    """Returns whether a file of src/ belongs to the kind: it is in the kind's folder or, in older trees, named after it."""
     parts = path.split("/")
     stem = parts[-1].rsplit(".", 1)[0]
     names = {word, folder_of_kind(word)}
@@ -54,7 +54,7 @@ def is_own(path, word):
 
 
 def mentions(sources, word, words):
-    """The files that name the kind in code: in one of our names, or by including a header of its own."""
+    """Yields the files whose code names the kind: in an identifier, or by including one of the kind's headers."""
     longer = [w for w in words if word in w and w != word]
     header = re.compile(rf"(^|/){folder_of_kind(word)}/|^bloomery/{word}\.h$")
     for path, source in sources.items():

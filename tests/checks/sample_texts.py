@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""sample_texts.py messages|comments NUMBER SEED [ROOT]: draws texts at random, each once, for a reader to judge their English.
+"""sample_texts.py messages|comments NUMBER SEED [ROOT]: draws distinct texts at random, for a reader to judge their English.
 
-messages: what the command line prints on standard error, with the place of each: the formats of message_error,
-message_warn and message_note, and the reasons that functions return or hand to refuse(). comments: the
-comments of all C files, tests included. The same seed draws the same texts from the same tree.
+messages: what the command line prints on standard error: the formats of message_error, message_warn and message_note,
+and the reasons that functions return or pass to refuse(). comments: the comments of all C files, tests included. Prints
+FILE:LINE: TEXT. The same seed draws the same texts from the same tree.
 """
 import os
 import random
@@ -16,12 +16,12 @@ from c_source import COMMENT, LITERAL, files_in, line_of  # noqa: E402
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 STRINGS = r'"(?:\\.|[^"\\\n])*"(?:\s*(?:PRI\w+\s*)?"(?:\\.|[^"\\\n])*")*'
-# The text is the first literal after the call, perhaps behind a condition.
+# The text is the first literal after the call, perhaps after a condition.
 MESSAGE = re.compile(rf"\b(?:message_(?:error|warn|note)|refuse\w*|report\w*)\)?\s*\((?:[^;\"]*?)({STRINGS})|\breturn\s+(?:[^;\"]*?)({STRINGS})\s*[;:]")
 
 
 def joined(literals):
-    """One text of adjacent literals."""
+    """Returns the text of adjacent string literals."""
     return re.sub(r'"\s*(?:PRI\w+\s*)?"', "", literals)[1:-1].replace('\\"', '"').replace("\\n", " ")
 
 
