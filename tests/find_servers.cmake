@@ -1,12 +1,12 @@
-# What tests on real servers are run with: BLOOMERY_PYTHON, the system's own, since that is the one
-# that Debian's packages are for, and BLOOMERY_SERVER. BLOOMERY_NO_SERVERS is why they cannot run.
+# Finds what tests on real servers need: BLOOMERY_PYTHON, which is the system's Python, because Debian's packages are for
+# that one, and BLOOMERY_SERVER. If the tests cannot run, BLOOMERY_NO_SERVERS is the reason.
 find_program(BLOOMERY_PYTHON NAMES python3 HINTS /usr/bin NO_DEFAULT_PATH)
 if(NOT BLOOMERY_PYTHON)
   find_program(BLOOMERY_PYTHON NAMES python3)
 endif()
 find_program(BLOOMERY_SERVER NAMES redis-server valkey-server)
 if(NOT BLOOMERY_SERVER)
-  # Debian's package redis-tools contains the program under another name. The name decides what it does.
+  # Debian's package redis-tools contains the server under another name; it acts according to its name.
   find_program(BLOOMERY_RENAMED_SERVER NAMES redis-check-rdb)
   if(BLOOMERY_RENAMED_SERVER)
     file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/servers)
@@ -24,10 +24,10 @@ elseif(NOT BLOOMERY_SERVER)
   set(BLOOMERY_NO_SERVERS "neither redis-server nor valkey-server is installed")
 endif()
 
-# bloomery_server_test(NAME FILE [ENVIRONMENT...]): the Python file is a test that starts servers.
+# bloomery_server_test(NAME FILE [ENVIRONMENT...]): adds a Python file as a test that starts servers.
 function(bloomery_server_test name file)
   if(BLOOMERY_SANITIZE)
-    return() # nothing that a user could install would make it run
+    return() # not listed as skipped, because installing something would not help
   elseif(BLOOMERY_NO_SERVERS)
     bloomery_skip(${name} "${BLOOMERY_NO_SERVERS}")
   else()

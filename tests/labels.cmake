@@ -1,17 +1,17 @@
-# The labels of tests, and tests that cannot run.
+# The labels of tests, and functions for tests that cannot run.
 #
-# A test is called FOLDER_FILE: tests/cli/dedup.t is cli_dedup, tests/lists/test_url.c is lists_url,
+# A test is named FOLDER_FILE: tests/cli/dedup.t is cli_dedup, tests/lists/test_url.c is lists_url,
 # tests/checks/check_headers.sh is checks_headers. Each has one of these labels:
-#   fast    takes less than about a second of processor time: scripts/check runs these
-#   medium  takes more: in scripts/test
-#   server  starts servers: in scripts/test
-#   slow    needs a large sample or a long time: in scripts/test --full alone
-# Three more say what is run once again in a special way, by scripts/test --full:
+#   fast    takes less than about a second of processor time; scripts/check and scripts/test run it
+#   medium  takes more; scripts/test runs it
+#   server  starts servers; scripts/test runs it
+#   slow    needs a large sample or a long time; only scripts/test --full runs it
+# Three more labels say that scripts/test --full runs the test again:
 #   scalar  without vector instructions
-#   threads under the thread sanitizer
-#   bare    in a library without its optional packages
+#   threads with the thread sanitizer
+#   bare    with a library without its optional packages
 #
-# What is called NAME_large is the test NAME with a larger sample.
+# NAME_large is the test NAME with a larger sample.
 set(BLOOMERY_SLOW_TESTS kinds_rates_large kinds_rates_low cli_kill_large cli_lost_large
   cli_window_lines_large cli_count_truth_large module_stalls_large redis_winners_million checks_readme
   checks_documents checks_install checks_demo checks_subproject)
@@ -29,11 +29,11 @@ set(BLOOMERY_BARE_TESTS cli_fold cli_gathered_keys cli_hash cli_help cli_info cl
   cli_plan cli_types kinds_files kinds_golden kinds_store lists_list lists_list_marks lists_list_read lists_url
   lists_url_node unit_hash)
 
-# What they need, so that nothing else has to be built for them.
+# The programs of these tests, so that no others are built for them.
 add_custom_target(threads_programs)
 add_custom_target(bare_programs)
 
-# bloomery_program_of(TEST TARGET): TARGET is built for that test.
+# bloomery_program_of(TEST TARGET): the test needs TARGET.
 function(bloomery_program_of test target)
   if(test IN_LIST BLOOMERY_THREADS_TESTS)
     add_dependencies(threads_programs ${target})
@@ -43,17 +43,17 @@ function(bloomery_program_of test target)
   endif()
 endfunction()
 
-# bloomery_skip(TEST REASON): the test is listed as skipped, with that reason.
+# bloomery_skip(TEST REASON): lists the test as skipped, with the reason.
 function(bloomery_skip test reason)
   add_test(NAME ${test} COMMAND ${CMAKE_COMMAND} -E echo "skipped: ${reason}")
   set_tests_properties(${test} PROPERTIES SKIP_REGULAR_EXPRESSION "skipped: ")
 endfunction()
 
-# Labels the tests of the folder it is called in, once all of them are known.
+# Labels all tests of the folder that calls it.
 function(bloomery_label_tests)
   get_property(names DIRECTORY PROPERTY TESTS)
   foreach(name ${names})
-    get_property(labels TEST ${name} PROPERTY LABELS) # `server`, where a folder says so
+    get_property(labels TEST ${name} PROPERTY LABELS) # `server`, if the folder has set it
     if(name IN_LIST BLOOMERY_SLOW_TESTS)
       set(labels slow)
     elseif(name IN_LIST BLOOMERY_MEDIUM_TESTS)
@@ -62,7 +62,7 @@ function(bloomery_label_tests)
       set(labels fast)
     endif()
     if(labels STREQUAL slow)
-      set_tests_properties(${name} PROPERTIES COST 100) # begun first, since they end last
+      set_tests_properties(${name} PROPERTIES COST 100) # start them first, because they take longest
     endif()
     foreach(set scalar threads bare)
       string(TOUPPER BLOOMERY_${set}_TESTS list)
@@ -74,7 +74,8 @@ function(bloomery_label_tests)
   endforeach()
 endfunction()
 
-# At the end of the folder's CMakeLists.txt, wherever that returns. (The presets need CMake 3.21.)
+# Calls bloomery_label_tests at the end of the folder's CMakeLists.txt, even after return(). Before CMake 3.19 tests have no
+# labels; the presets need 3.21.
 macro(bloomery_label_tests_later)
   if(CMAKE_VERSION VERSION_GREATER_EQUAL 3.19)
     cmake_language(DEFER CALL bloomery_label_tests)

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""report.py RESULTS [--update DOCUMENT]: what a run of scripts/test skipped, and how long it took.
+"""report.py RESULTS [--update DOCUMENT]: reports what a run of scripts/test skipped, or how long it took.
 
-RESULTS is the folder that scripts/test writes: NAME.xml and NAME.json by ctest for each build, and
-stages.txt. Without an option the tests and cases that did not run are listed with their reasons. With --update the tables of
-durations are written into the document, between the lines <!-- durations --> and <!-- end -->.
+RESULTS is the folder that scripts/test writes: NAME.xml and NAME.json by ctest for each build, and stages.txt. Without
+--update it lists the tests and cases that did not run, with the reasons. With --update it writes tables of durations into
+the document, between the lines <!-- durations --> and <!-- end -->.
 """
 import collections
 import glob
@@ -33,17 +33,17 @@ class Test:
         return self.name.split("_")[0]
 
     def skipped(self):
-        """[(case or None, reason)]"""
+        """Returns [(case, reason)] of what was skipped; case is None for the whole test."""
         if not self.ran:
             reason = re.search(r"skipped: (.*)", self.output)
-            return [(None, reason[1] if reason else "it did not say why")]
+            return [(None, reason[1] if reason else "no reason given")]
         of_scripts = re.findall(r"^(\w+): skipped: (.*?)(?: \([0-9.]+ s\))?$", self.output, re.M)
         of_programs = re.findall(r"^\[  SKIPPED \] (\w+)$", self.output, re.M)
         return of_scripts + [(case, "not possible in this build or on this machine") for case in sorted(set(of_programs))]
 
 
 def read_labels(path):
-    """{test: labels}; ctest writes them into its XML files only since CMake 3.26."""
+    """Returns {test: labels}. Only since CMake 3.26 does ctest write them into its XML files."""
     with open(path) as file:
         tests = json.load(file)["tests"]
     return {test["name"]: p["value"] for test in tests for p in test["properties"] if p["name"] == "LABELS"}
@@ -71,7 +71,7 @@ def print_skipped(tests):
 
 
 def groups(tests):
-    """Rows of (folder, label): how many tests, and their seconds."""
+    """Yields a row for each folder and label: the number of tests and the sum of their seconds."""
     rows = collections.defaultdict(list)
     for test in tests:
         if test.build == "dev" and test.ran:

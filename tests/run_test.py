@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""run_test.py BUILD NAME[:CASE]: builds and runs one test that ctest knows, or one case of it.
+"""run_test.py BUILD NAME[:CASE]: builds and runs one test of ctest, or one case of it.
 
-NAME is the test's name, the same without its first word (window for kinds_window, dedup for cli_dedup),
-its program (test_window) or the path of its file. CASE is a case of a C program (* and ? match) or a
-test_... function of a server test. Only the targets that the test needs are built.
+NAME is the test's name, its name without the first word (window for kinds_window, dedup for cli_dedup), its program
+(test_window) or the path of its file. CASE is a case of a C program (with wildcards * and ?) or a function test_... of a
+server test. Builds only what the test needs.
 """
 import glob
 import json
@@ -19,14 +19,14 @@ def known_tests(build):
     tests = {test["name"]: test for test in json.loads(listing)["tests"]}
     programs = None
     for test in tests.values():
-        if "command" not in test:  # its program was not built yet
+        if "command" not in test:  # its program has not been built yet
             programs = programs or unbuilt_programs(build)
             test["command"] = [programs[test["name"]]]
     return tests
 
 
 def unbuilt_programs(build):
-    """{test: program}, as the files that ctest reads have them."""
+    """Returns {test: program}, from the files that ctest reads."""
     found = {}
     for path in glob.glob(os.path.join(build, "**", "CTestTestfile.cmake"), recursive=True):
         with open(path) as file:
@@ -35,7 +35,7 @@ def unbuilt_programs(build):
 
 
 def named(tests, name):
-    """The tests that a user means by that name."""
+    """Returns the names of the tests that `name` stands for."""
     if name in tests:
         return [name]
     path = os.path.realpath(name)
@@ -50,7 +50,7 @@ def properties(test):
 
 
 def build_for(build, test):
-    """Builds the test's own program, or what scripts run."""
+    """Builds the test's program, or the programs that scripts need. Returns whether the test has a program."""
     program = test["command"][0]
     own = program.startswith(os.path.realpath(build) + os.sep)
     target = os.path.basename(program) if own else "tested_programs"
@@ -85,7 +85,7 @@ def run(build, test, case):
 
 
 def verdict(settings, done):
-    """passed, failed or skipped, by the rules of ctest that our tests use."""
+    """Returns passed, failed or skipped, by those rules of ctest that our tests use."""
     def matches(name):
         return any(re.search(pattern.encode(), done.stdout) for pattern in settings.get(name, []))
     if matches("SKIP_REGULAR_EXPRESSION"):
