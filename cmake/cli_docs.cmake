@@ -1,8 +1,7 @@
-# Manual pages and completions, written by the program itself at build time and installed where
-# shells and man look for them.
+# Manual pages and completions. The program writes them at build time; they are installed where shells and man search.
 #
-# This file is included by cli/CMakeLists.txt, and is also the script (cmake -P) that writes them:
-# only the program knows which commands there are.
+# cli/CMakeLists.txt includes this file. It is also the script (cmake -P) that runs the program, because only the program
+# knows its commands.
 if(CMAKE_SCRIPT_MODE_FILE)
   string(REPLACE "|" ";" program "${PROGRAM}")
   function(ask file)
@@ -26,8 +25,7 @@ if(CMAKE_SCRIPT_MODE_FILE)
   return()
 endif()
 
-# A program for another machine cannot be asked, and one under a sanitizer may refuse to run outside
-# of its tests.
+# A program for another machine cannot run here, and one with a sanitizer may refuse to run outside of tests.
 if((CMAKE_CROSSCOMPILING AND NOT CMAKE_CROSSCOMPILING_EMULATOR) OR BLOOMERY_SANITIZE)
   return()
 endif()
@@ -44,7 +42,7 @@ add_custom_target(cli_docs ALL DEPENDS ${PROJECT_BINARY_DIR}/cli_docs.stamp)
 if(NOT BLOOMERY_INSTALL)
   return()
 endif()
-# Debian keeps /usr/share/zsh/site-functions for the administrator.
+# On Debian /usr/share/zsh/site-functions belongs to the administrator.
 set(zsh_folder site-functions)
 if(EXISTS /etc/debian_version AND CMAKE_INSTALL_PREFIX STREQUAL "/usr")
   set(zsh_folder vendor-completions)

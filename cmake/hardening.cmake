@@ -1,14 +1,14 @@
-# What makes errors in memory harder to exploit: each option where compiler and linker know it. They
-# are part of bloomery_flags, so they hold for every target and for none that links with the library.
+# Options that make memory errors harder to exploit, where the compiler and the linker have them. They are part of
+# bloomery_flags, so they apply to all targets of this project, but not to programs that link the library.
 #
-# The sanitizers do more and get in each other's way with these.
+# Not with sanitizers, which detect more, and conflict with these options.
 if(NOT BLOOMERY_HARDENING OR BLOOMERY_SANITIZE)
   return()
 endif()
 include(CheckCCompilerFlag)
 include(CheckCSourceCompiles)
 
-# Return addresses on the stack are guarded, and indirect jumps land only where they may.
+# Protects return addresses on the stack, and restricts the targets of indirect jumps.
 foreach(flag -fstack-protector-strong -fcf-protection=full -mbranch-protection=standard)
   string(MAKE_C_IDENTIFIER "BLOOMERY_HAS${flag}" known)
   check_c_compiler_flag("-Werror ${flag}" ${known})
@@ -17,8 +17,8 @@ foreach(flag -fstack-protector-strong -fcf-protection=full -mbranch-protection=s
   endif()
 endforeach()
 
-# The C library's checks of sizes need optimisation, and a packager may have chosen a level already.
-# Old compilers know level 2 alone, and say so in a warning.
+# The size checks of the C library need optimisation, and a packager may have set a level already. Old compilers have only
+# level 2, and warn about others.
 function(find_fortify_level config level)
   set(CMAKE_TRY_COMPILE_CONFIGURATION ${config})
   set(CMAKE_REQUIRED_FLAGS -Werror)
@@ -47,7 +47,7 @@ foreach(config ${configs})
   endif()
 endforeach()
 
-# The tables of the dynamic linker are read-only when the program starts, and no stack is executable.
+# Makes the dynamic linker's tables read-only before the program starts, and the stack not executable.
 foreach(flag -Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack)
   string(MAKE_C_IDENTIFIER "BLOOMERY_HAS${flag}" known)
   set(CMAKE_REQUIRED_LINK_OPTIONS ${flag})
@@ -58,8 +58,8 @@ foreach(flag -Wl,-z,relro -Wl,-z,now -Wl,-z,noexecstack)
 endforeach()
 unset(CMAKE_REQUIRED_LINK_OPTIONS)
 
-# Programs lie at random addresses. A subproject has no programs, and this would change how those of the
-# parent are linked.
+# Loads programs at random addresses. Not in a subproject: it has no programs, and this would change how the parent's
+# programs are linked.
 if(top_level)
   include(CheckPIESupported)
   check_pie_supported(LANGUAGES C)

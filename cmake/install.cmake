@@ -1,5 +1,5 @@
-# What is installed of the library: libraries, headers, and the files by which CMake and pkg-config find
-# them. Included by CMakeLists.txt, where the variables come from.
+# Installs the libraries, the headers, and the files for CMake and pkg-config. CMakeLists.txt sets the variables and
+# includes this file.
 foreach(library bloomery bloomery_static)
   target_include_directories(${library} PUBLIC $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 endforeach()
@@ -9,7 +9,7 @@ install(DIRECTORY include/bloomery DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES
   PATTERN "*.hpp")
 install(EXPORT bloomery NAMESPACE bloomery:: FILE bloomeryTargets.cmake
   DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/bloomery)
-# Programs that link the static library, and talk to servers, need these besides.
+# Programs that link the static library and connect to servers also need these.
 set(redis_packages "")
 if(TARGET PkgConfig::${package_prefix}HIREDIS_SSL)
   list(APPEND redis_packages hiredis_ssl hiredis libssl libcrypto)
@@ -21,7 +21,7 @@ configure_package_config_file(cmake/bloomeryConfig.cmake.in ${PROJECT_BINARY_DIR
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/bloomeryConfigVersion.cmake COMPATIBILITY ${compatibility})
 install(FILES ${PROJECT_BINARY_DIR}/bloomeryConfig.cmake ${PROJECT_BINARY_DIR}/bloomeryConfigVersion.cmake
   DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/bloomery)
-# bloomery.pc finds the prefix from where it lies, so that an installed tree can be moved.
+# bloomery.pc derives the prefix from its own location, so that an installed tree can be moved.
 set(pc_prefix ${CMAKE_INSTALL_PREFIX})
 set(pc_libdir ${CMAKE_INSTALL_FULL_LIBDIR})
 set(pc_includedir ${CMAKE_INSTALL_FULL_INCLUDEDIR})
