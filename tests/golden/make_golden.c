@@ -1,13 +1,14 @@
-/* make_golden.c - the program that wrote the files in tests/golden/v1. The tests do not run it:
- * the files are what version 1 looks like, and must never change. It stays so that one can see
- * how they came about, and add the files of a new kind.
+/* make_golden.c - wrote the files in tests/golden/v1. The tests do not run it: the files show what
+ * version 1 looks like, and must never change. The program shows how they were made, and adds the
+ * files of new kinds.
  *
  *     make_golden DIRECTORY      writes DIRECTORY/good and DIRECTORY/bad, which must exist
  *
- * Files that exist are left alone: many could no longer be made as they are. So it can be run on
- * tests/golden/v1, and adds there what is new, with its lines in MANIFEST.
+ * It does not change existing files, because today's library would write many of them differently.
+ * So it can be run on tests/golden/v1: it adds the files that are missing, and their lines in
+ * MANIFEST.
  */
-/* Length: a list of files, with a few lines for each, which nobody reads from top to bottom. */
+/* Length: a list of files, with a few lines for each. */
 #include <bloomery/bloomery.h>
 
 #include <stdio.h>
@@ -30,8 +31,8 @@ static void must(bool truth, const char *what) {
 
 typedef struct sample {
     const char *name;
-    bly_geometry geometry; /* size 0: planned for 60 keys at 1%. A scalable filter's: the rate is
-                              10 to the minus hashes, and the first level holds size keys */
+    bly_geometry geometry; /* size 0: planned for 60 keys at 1%. For scalable kinds the rate is
+                              10^-hashes, and the capacity of the first level is size */
     bly_hash_id hash;
     uint64_t seed;
     int first, count; /* keys golden-key-N */
@@ -90,7 +91,7 @@ static const sample samples[] = {
     {"keyed-scalable-cuckoo", {BLY_SCALABLE_CUCKOO, 2, 5, 0}, BLY_HASH_SIPHASH, 0, 0, 50},
 };
 
-/* fnv1a's words, swapped. */
+/* The words of fnv1a, swapped. */
 static bly_hash swapped(void *user, const void *key, size_t len) {
     bly_hash h = bly_hash_key(user, key, len);
     return (bly_hash){h.hi, h.lo};
@@ -118,11 +119,11 @@ static bly_hasher hasher_of(const sample *s) {
 
 enum { MAX_KEYS = 2000 };
 
-/* The keys from first on. Good until the next call. */
+/* Returns `count` keys from number `first` on. They are valid until the next call. */
 static const bly_bytes *key_list(int first, int count) {
     static char text[MAX_KEYS][32];
     static bly_bytes keys[MAX_KEYS];
-    must(count <= MAX_KEYS, "so many keys");
+    must(count <= MAX_KEYS, "count <= MAX_KEYS");
     for (int i = 0; i < count; i++) {
         int len = snprintf(text[i], sizeof text[i], "golden-key-%d", first + i);
         keys[i] = (bly_bytes){text[i], (size_t)len};
@@ -135,7 +136,8 @@ static void add_keys(bly_filter *f, int first, int count) {
     must(bly_filter_add_many(f, keys, (size_t)count, NULL, NULL) == BLY_OK, "add");
 }
 
-/* NULL for a table with less room to spare than is allowed by now; its file stays as it is. */
+/* Returns NULL for a table that today's planner refuses, because it has too little room to spare.
+ * Its file exists and stays. */
 static bly_filter *make(const sample *s) {
     bly_filter *f;
     bly_spec spec = bly_spec_for(s->geometry.kind, 60, 0.01);
@@ -161,7 +163,7 @@ typedef struct output {
     FILE *manifest;
 } output;
 
-/* Writes the path of a file of DIRECTORY/folder to `path`. Returns whether there is one already. */
+/* Writes the path of a file of DIRECTORY/folder to `path`. Returns whether it exists. */
 static bool exists(const output *out, const char *folder, const char *name, char path[MAX_FILE]) {
     (void)snprintf(path, MAX_FILE, "%s/%s/%s.bly", out->dir, folder, name);
     return access(path, F_OK) == 0;
@@ -199,7 +201,7 @@ static const planned plans[] = {
     {"window-empty-fnv1", BLY_WINDOW, 1, 0.01, BLY_HASH_FNV1, 0, 0, 0, 0, 0},
     {"window-no-clock-md5", BLY_WINDOW, 30, 0.01, BLY_HASH_MD5, 7, 0, 40, 3, 100},
     {"keyed-window", BLY_WINDOW, 50, 0.01, BLY_HASH_SIPHASH, 0, 0, 90, 0, 0},
-    /* When those above were written there were no small windows; now all these would be. */
+    /* Those above were written before there were small windows. Today all would be small. */
     {"window-small-fnv1a", BLY_WINDOW, 60, 0.01, BLY_HASH_FNV1A, 0, 0, 60, 0, 0},
     {"window-small-turned-fnv1a", BLY_WINDOW, 400, 0.01, BLY_HASH_FNV1A, 1, 0, 553, 0, 0},
     {"window-small-full-xxh64", BLY_WINDOW, 200, 0.001, BLY_HASH_XXH64, 1, 0, 999, 0, 0},
@@ -217,7 +219,7 @@ static const planned plans[] = {
     {"fuse-fine-murmur3", BLY_FUSE, 0, 1.0 / (1 << 28), BLY_HASH_MURMUR3, 0, 3, 700, 0, 0},
     {"fuse-half-md5", BLY_FUSE, 0, 0.5, BLY_HASH_MD5, 5, 0, 300, 0, 0},
     {"keyed-fuse", BLY_FUSE, 0, 0.02, BLY_HASH_SIPHASH, 0, 0, 100, 0, 0},
-    /* When those above were written there were no small filters; now all these would be. */
+    /* Those above were written before there were small filters. Today all would be small. */
     {"fuse-small-fnv1a", BLY_FUSE, 0, 0.01, BLY_HASH_FNV1A, 0, 0, 999, 0, 0},
     {"fuse-small-one-key-fnv1a", BLY_FUSE, 0, 0.001, BLY_HASH_FNV1A, 1, 7, 1, 0, 0},
     {"fuse-small-empty-fnv1", BLY_FUSE, 0, 0.01, BLY_HASH_FNV1, 0, 0, 0, 0, 0},
@@ -230,7 +232,7 @@ static const planned plans[] = {
     {"ribbon-fine-murmur3", BLY_RIBBON, 0, 1e-5, BLY_HASH_MURMUR3, 0, 3, 1000, 0, 0},
     {"ribbon-half-md5", BLY_RIBBON, 0, 0.5, BLY_HASH_MD5, 5, 0, 300, 0, 0},
     {"keyed-ribbon", BLY_RIBBON, 0, 0.02, BLY_HASH_SIPHASH, 0, 0, 100, 0, 0},
-    /* Those above were of whole blocks when they were written; now they would be cut. */
+    /* Those above were written when all blocks were whole. Today the last block would be cut. */
     {"ribbon-cut-fnv1a", BLY_RIBBON, 0, 0.01, BLY_HASH_FNV1A, 0, 0, 400, 0, 0},
     {"ribbon-cut-one-key-fnv1a", BLY_RIBBON, 0, 0.001, BLY_HASH_FNV1A, 1, 7, 1, 0, 0},
     {"ribbon-cut-empty-fnv1", BLY_RIBBON, 0, 0.01, BLY_HASH_FNV1, 0, 0, 0, 0, 0},
@@ -258,7 +260,7 @@ static bly_filter *make_planned(const planned *s) {
     return f;
 }
 
-/* Of a kind that forgets only the latest keys are sure. */
+/* In kinds that forget keys only the latest keys are certain to be members. */
 static void save_latest(const output *out, const bly_filter *f, const char *name, int first,
                         int count) {
     uint32_t can = bly_kind_capabilities(bly_filter_geometry(f).kind);
@@ -277,7 +279,7 @@ static void save_window(const output *out, const bly_filter *f, const char *kind
     save(out, f, whole, first, count, "held");
 }
 
-/* Windows whose clock has been set, and one that was united. */
+/* Windows by time whose clock was set, and a union of windows by number. */
 static void make_windows(const output *out, const char *kind) {
     const planned timed = {"clock", BLY_WINDOW, 60, 0.01, BLY_HASH_FNV1A, 9, 0, 20, 4, 100};
     bly_filter *f = make_planned(&timed), *other;
@@ -300,8 +302,8 @@ static void make_windows(const output *out, const char *kind) {
     bly_filter_destroy(other);
 }
 
-/* Windows by number with repeats: key N comes N mod 4 + 1 times in a row. Each is of either form,
- * in the midst of a generation, and of sweeping. */
+/* Windows by number with repeats: key N is added N mod 4 + 1 times in a row. There is one of each
+ * form, saved in the middle of a generation and of sweeping. */
 static void make_repeated_windows(const output *out) {
     static const struct {
         const char *name;
@@ -328,7 +330,7 @@ static void make_repeated_windows(const output *out) {
     }
 }
 
-/* What a table is after adds, removes, copies and set algebra. */
+/* Cuckoo filters with copies, after removes, and after an intersection. */
 static void make_tables(const output *out) {
     const planned s = {"table", BLY_CUCKOO, 150, 0.01, BLY_HASH_FNV1A, 21, 0, 60, 0, 0};
     bly_filter *f = make_planned(&s), *other;
@@ -345,7 +347,7 @@ static void make_tables(const output *out) {
     bly_filter_destroy(other);
 }
 
-/* What a list of tables is after a union, with copies, and after removals. */
+/* Scalable-cuckoo filters after a union, after removes, and with copies. */
 static void make_chains(const output *out) {
     sample s = {"chain", {BLY_SCALABLE_CUCKOO, 2, 20, 0}, BLY_HASH_FNV1A, 21, 0, 100};
     bly_filter *f = make(&s), *other;
@@ -361,7 +363,7 @@ static void make_chains(const output *out) {
     bly_filter_destroy(other);
 }
 
-/* Files that record what their keys were made from. */
+/* Files that record a rule of the keys. */
 static void make_ruled(const output *out) {
     static const struct {
         sample like;
@@ -474,7 +476,7 @@ static void put(const output *out, const image *im, const char *name) {
     must(file && fwrite(im->bytes, 1, im->size, file) == im->size && fclose(file) == 0, path);
 }
 
-/* A field of the right file overwritten, and the sums made right again. */
+/* A field of a valid file that is overwritten; then the checksums are corrected. */
 typedef struct lie {
     const char *name;
     int offset, width;
@@ -520,15 +522,15 @@ static const lie lies[] = {
     {"padding-bit.ECORRUPT", 64 + 125, 1, 1},
 };
 
-/* The same for a filter that is made of others: in the outer header, or in a part's. */
+/* The same for a filter that consists of others: in the outer header, or in that of a part. */
 typedef struct part_lie {
     lie lie;
-    int part; /* 0: the outer header; from 1: of a level, or another part */
+    int part; /* 0: the outer header; from 1 on: that of a level or part */
 } part_lie;
 
 enum { MAX_PARTS = 5 };
 
-/* Of a scalable filter of three levels. */
+/* For a scalable filter with three levels. */
 static const part_lie level_lies[] = {
     {{"scalable-no-levels.ECORRUPT", 8, 1, 0}, 0},
     {{"scalable-a-level-more.ECORRUPT", 8, 1, 4}, 0},
@@ -552,7 +554,7 @@ static const part_lie level_lies[] = {
     {{"scalable-level-body-sum.ECORRUPT", 56, 8, 0}, 2},
 };
 
-/* Of a scalable-cuckoo filter of three levels. The last two leave the lengths as they are. */
+/* For a scalable-cuckoo filter with three levels. The last two do not change any length. */
 static const part_lie chain_lies[] = {
     {{"scalable-cuckoo-sub-1.ECORRUPT", 10, 2, 1}, 0},
     {{"scalable-cuckoo-sub-2.ECORRUPT", 10, 2, 2}, 0},
@@ -571,7 +573,7 @@ static void fix_header_sum(uint8_t *header) {
     store(header + 12, XXH64(header, 64, 0), 4);
 }
 
-/* Where the parts of a filter that is made of others begin, the whole being the first. */
+/* Finds where the parts of a filter that consists of others begin. start[0] is the whole filter. */
 static void find_parts(const image *im, size_t start[MAX_PARTS]) {
     bly_file_info info = {.struct_size = sizeof info};
     start[0] = 0;
@@ -612,7 +614,7 @@ static void make_bad_levels(const output *out) {
     put(out, &im, "scalable-level-header-sum.ECORRUPT");
 }
 
-/* A level of another rule than the whole. */
+/* A level with another rule of the keys than the whole. */
 static void make_bad_rules(const output *out) {
     const sample s = {"levels", {BLY_SCALABLE, 2, 10, 0}, BLY_HASH_FNV1A, 11, 0, 60};
     const part_lie other = {
@@ -684,7 +686,7 @@ static void make_bad(const output *out) {
     make_bad_shapes(out);
 }
 
-/* The same for the kinds of other builds: of one sample each, and in the body too. */
+/* The same for other kinds: fields in the header or in the body of a named sample. */
 typedef struct kind_lie {
     const char *sample; /* a good file's name */
     lie lie;
