@@ -12,7 +12,7 @@ function unescapeBytes(text) {
     return Buffer.from(text.replace(/\\x([0-9A-Fa-f]{2})/g, byte), 'latin1');
 }
 
-// What Node makes of the bytes, without the fragment; "-" if it takes them for no URL.
+// Returns the URL as Node writes it, without the fragment; "-" if Node does not accept it.
 function nodeForm(bytes) {
     try {
         return new URL(bytes.toString('utf8')).href.split('#')[0];
@@ -40,7 +40,7 @@ function normalise(text, allowed) {
     return out;
 }
 
-// A URL as Node writes it, after the steps P and R.
+// Applies the steps P and R to a URL as Node writes it.
 function normalForm(href) {
     const [, scheme, authority = '', path, query = ''] =
         /^([^:]+:)(\/\/[^/?]*)?([^?]*)(\?.*)?$/s.exec(href);
@@ -53,7 +53,7 @@ function normalForm(href) {
     return scheme + user + host + normalise(path, plain) + normalise(query, plain);
 }
 
-// Whether a line's mark is true of it. The marks are explained in the file.
+// Returns whether the mark of a line explains its difference. cases.tsv describes the marks.
 function explained(mark, bytes, canonical) {
     const node = nodeForm(bytes);
     switch (mark) {

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""list_cli.py BLOOMERY LIST_TOOL: programs that use <bloomery/list.h> and the command line agree.
+"""list_cli.py BLOOMERY LIST_TOOL: the command line agrees with programs that use <bloomery/list.h>.
 
-Lists of every type are built from the same generated lines by both, and must be the same bytes. Then
-both check other lines, and must give the same answers, matching entries and reasons.
+Both build lists of every type from the same generated lines, and the files must be identical. Then both check other
+lines, and must return the same answers, matching entries and reasons.
 """
 import json
 import os
@@ -67,7 +67,7 @@ def compare(kind, rate, lines, r):
         sys.exit(f"{kind}: {len(wanted)} answers to {len(asked)} lines")
     for line, one, other in zip(asked, found, wanted):
         if one != other:
-            sys.exit(f"{kind}: {line!r} is {one!r}, and {other!r} for the command line")
+            sys.exit(f"{kind}: {line!r}: the library answers {one!r}, the command line {other!r}")
     return found
 
 
@@ -79,7 +79,7 @@ def main():
             for rate, lines in (("0.5", 40), ("0.01", 300), ("0.001", 3000), ("1e-6", 1000)):
                 found = compare(kind, rate, lines, r)
                 if not any(a == "no" for a in found) or not any(a.startswith("maybe") for a in found):
-                    sys.exit(f"{kind}: the lines decide nothing")
+                    sys.exit(f"{kind}: the lines do not give both answers")
 
 
 BLOOMERY, TOOL = map(os.path.abspath, (BLOOMERY, TOOL))
