@@ -1,27 +1,28 @@
 #!/usr/bin/env python3
-"""RedisBloom's two structures once more, from the documented layout alone, in plain Python.
+"""redisbloom_reader.py - a second implementation of RedisBloom's two structures, written from the documented layout alone.
 
-    redisbloom_reader.py [DIRECTORY]         check the files there (default: golden/redisbloom)
-    redisbloom_reader.py --make DIRECTORY    write them
+    redisbloom_reader.py [DIRECTORY]         checks the files in DIRECTORY (default: golden/redisbloom)
+    redisbloom_reader.py --make DIRECTORY    writes them
 
-Shares no line with the library (MurmurHash64A is format_hashes.py's) and takes no short cut. Every
-file is checked twice: it must be what the programs below make, character for character; and, read
-back from its bytes, it must hold the keys that its text says.
+It shares no code with the library (MurmurHash64A comes from format_hashes.py) and is not optimised. It checks every file
+twice: the file must be equal to what CASES makes, and its bytes must be a filter that contains the keys that its text
+lists.
 
-A file is text, one thing to a line:
+A file is text, with one entry per line:
 
     type bloom|cuckoo
     encoding N             of the RDB fields
     settings I E           cuckoo below encoding 4: the host's max iterations and expansion
     prefix TEXT            key number i is TEXT followed by i in decimal
-    create ...             made by a program: error capacity growth nonscaling, or
-                           capacity bucketsize maxiterations expansion
-    before OP FROM TO      what was done to it; OP is add, try (an add that may find the filter
-                           full), absent (an add of what seems to be absent), del or compact
+    create ...             only in encoding 4: the filter was created with these arguments: error capacity growth
+                           nonscaling, or capacity bucketsize maxiterations expansion
+    before OP FROM TO      an operation on the keys FROM .. TO - 1 that led to this filter: add, try (an add that
+                           may fail because the filter is full), absent (an add unless the key is found),
+                           del or compact
     U N, D HEX, S HEX      the RDB fields, in order: integer, double (its 64 bits), string
-    header HEX             SCANDUMP's header; the data are the strings, one after the other
-    after OP FROM TO       what is done next
-    after-header HEX, after-data HEX    and what there is then
+    header HEX             SCANDUMP's header; its data are the strings, one after the other
+    after OP FROM TO       an operation on this filter
+    after-header HEX, after-data HEX    SCANDUMP's header and data after these operations
 """
 
 import copy
@@ -31,7 +32,7 @@ import os
 import struct
 import sys
 
-sys.dont_write_bytecode = True  # nothing is left beside the sources
+sys.dont_write_bytecode = True  # so that no file is left beside the sources
 
 TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, TESTS)
@@ -56,7 +57,7 @@ def murmur2(data, seed):
 
 
 def smhasher(hash_fn, width):
-    """The verification value of Appleby's own test program."""
+    """Returns the verification value of a hash function, as SMHasher computes it."""
     sums = b"".join(
         hash_fn(bytes(range(i)), 256 - i).to_bytes(width, "little") for i in range(256)
     )
@@ -68,7 +69,7 @@ class Full(Exception):
 
 
 class Shared:
-    """What is done to a filter by the lines of a file."""
+    """The operations of the lines `before` and `after`."""
 
     def run(self, program, prefix):
         for op, first, last in program:
@@ -106,7 +107,7 @@ class Link:
 
     @staticmethod
     def rounded(capacity, error):
-        """As before 2.0: a power of two of bits, and as many keys as then fit."""
+        """As before version 2.0: the number of bits is a power of two, and the capacity is what fits."""
         link = Link(capacity, error)
         link.n2 = int(capacity * link.bpe).bit_length()
         link.bits = 1 << link.n2
@@ -116,7 +117,7 @@ class Link:
 
     @staticmethod
     def unaligned(capacity, error):
-        """As in encoding 0: neither a power of two nor whole bytes."""
+        """As in encoding 0: the number of bits is neither a power of two nor a multiple of 8."""
         link = Link(capacity, error)
         link.bits = int(capacity * link.bpe)
         link.data = bytearray((link.bits + 7) // 8)
@@ -235,7 +236,7 @@ class Cuckoo(Shared):
         return h, h % 255 + 1
 
     def find(self, sub, bucket, content):
-        """Where in the sub-filter the first such slot of the bucket is, or None."""
+        """Returns the position of the bucket's first slot with this content in the sub-filter, or None."""
         at = bucket % (len(sub) // self.size) * self.size
         where = sub.find(content, at, at + self.size)
         return None if where < 0 else where
@@ -353,7 +354,7 @@ def old_cuckoo(*numbers):
     return lambda: Cuckoo.create(*numbers)
 
 
-# Name: encoding; how it is made; what is done before, and after.
+# Name: encoding, how the filter is created, the operations `before`, the operations `after`.
 CASES = {
     "bloom-empty": (4, ("bloom", 0.01, 100, 2, 0), [], [("add", 0, 5)]),
     "bloom-small": (4, ("bloom", 0.01, 100, 2, 0), [("add", 1, 21)], [("add", 21, 60)]),
@@ -412,9 +413,9 @@ def field(value):
 
 
 def make(name):
-    """The text of a file, and the filter as it is at the end."""
+    """Returns the text of a file, and the filter after all operations."""
     encoding, how, before, after = CASES[name]
-    # The keys of a dump that was taken from RedisBloom itself: see check_self.
+    # The keys of a dump made by RedisBloom: see check_self.
     prefix = "http://example.com/" if name in ("bloom-small", "cuckoo-small") else "key-"
     f = how() if callable(how) else KINDS[how[0]].create(*how[1:])
     lines = [f"type {f.kind}", f"encoding {encoding}"]
@@ -434,7 +435,7 @@ def make(name):
 
 
 def expected(programs):
-    """The keys that are in a filter after these, for those of them that are sure to be."""
+    """Returns the numbers of the keys that a filter certainly contains after these operations."""
     there = set()
     for op, first, last in programs:
         if op == "add":
@@ -445,7 +446,7 @@ def expected(programs):
 
 
 def read(name, text):
-    """Reads the bytes of a file without further knowledge, and looks the keys up."""
+    """Checks that the filter in the bytes of a file contains the keys that its text lists."""
     lines = [line.split(" ", 1) for line in text.splitlines()]
     one = {word: rest for word, rest in lines}
     strings = b"".join(bytes.fromhex(rest) for word, rest in lines if word == "S")
@@ -468,7 +469,7 @@ def read(name, text):
 def check_self():
     assert smhasher(murmur2, 4) == 0x27864C1E
     assert smhasher(murmur64a, 8) == 0x1F0D3804
-    # The bits that RedisBloom itself gave for these keys, error 0.01 and capacity 100.
+    # The bits that RedisBloom set for these keys, with error 0.01 and capacity 100.
     f = Bloom.create(0.01, 100, 2, 0)
     f.run([("add", 1, 21)], "http://example.com/")
     assert hashlib.sha256(f.data()).hexdigest().startswith("8b56b4324124be54")
@@ -476,7 +477,7 @@ def check_self():
 
 
 def check_cases(ends):
-    """The cases have in them what they are there for."""
+    """Checks that the cases cover what they are meant to test."""
     assert len(ends["bloom-chain"].links) >= 4 and len(ends["bloom-even"].links) >= 8
     assert ends["bloom-1"].links[0].n2 > 0 and len(ends["bloom-1"].links) >= 2
     assert ends["bloom-0"].links[0].bits % 8 != 0
@@ -505,7 +506,7 @@ def main():
         assert text == wanted, f"{name} differs from what its program makes"
         read(name, text)
     check_cases(ends)
-    print(f"{len(CASES)} files of RedisBloom's are as they should be")
+    print(f"{len(CASES)} files of RedisBloom's structures are correct")
 
 
 if __name__ == "__main__":
