@@ -8,9 +8,9 @@
 bly_allocator blyi_allocator_or_default(const bly_allocator *a);
 
 /* Allocates `bytes` zeroed bytes, aligned to 64. Sets *block to the pointer that blyi_free_array
- * needs. Large arrays of the default allocator are aligned to huge pages, and the system is asked
- * to use them. From 8 MiB on their size is also rounded up to whole huge pages. Returns NULL if
- * memory runs out. */
+ * needs. Large arrays of the default allocator are aligned to huge pages, and request them by
+ * madvise. From 8 MiB on their size is also rounded up to whole huge pages. Returns NULL if memory
+ * runs out. */
 void *blyi_alloc_array(const bly_allocator *a, uint64_t bytes, void **block);
 void blyi_free_array(const bly_allocator *a, void *block); /* NULL does nothing */
 

@@ -11,8 +11,8 @@ bly_status blyi_needs_check(const bly_needs *needs);
 /* Whether the flags say both that all keys are known in advance and that they change later. */
 bool blyi_needs_contradict(uint32_t flags);
 
-/* Fills in *out except for the reason. The needs must have passed blyi_needs_check, and the kind
- * must be able to meet them. */
+/* Fills in *out except for the reason. `needs` must have passed blyi_needs_check, and the kind must
+ * be able to meet them. */
 bly_status blyi_cost(bly_kind kind, const bly_needs *needs, bly_advice *out);
 
 #endif

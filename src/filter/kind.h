@@ -81,7 +81,7 @@ typedef struct blyi_planner {
      * where that is NULL, one line for each hash. */
     unsigned lookup_lines;
     unsigned (*count_lookup_lines)(const bly_geometry *g);
-    /* The number of counters that keys share; NULL if there are none. */
+    /* The number of counters that keys share; NULL if the kind has no such counters. */
     uint64_t (*counters)(const bly_geometry *g);
 } blyi_planner;
 

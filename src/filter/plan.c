@@ -120,9 +120,9 @@ static double bits_excess(void *ctx, uint64_t steps) {
     return blyi_excess(blyi_rate(&z->g, z->n), z->p);
 }
 
-/* Finds the smallest size with k = z->g.hashes whose rate is within p. Returns false if there is
- * none of at most `limit` bits. `known` means that the limit comes from a plan for another k. Then
- * the limit is tried first, because most k need more. */
+/* Finds the smallest size with k = z->g.hashes whose rate is within p. Returns false if that takes
+ * more than `limit` bits. `known` means that the limit comes from a plan for another k. Then the
+ * limit is tried first, because most k need more. */
 static bool smallest_bits(const blyi_bit_layout *l, sizing *z, uint64_t limit, bool known) {
     uint32_t k = z->g.hashes;
     uint64_t per_step = bits_per_size(l, k) * l->step;

@@ -10,7 +10,7 @@
  * bucket, and a bucket of a sub-filter determines the one in any smaller sub-filter.
  *
  * An add uses the first empty slot that it finds: newest sub-filter first, first bucket first. If
- * there is none, it evicts fingerprints in the newest sub-filter, starting with the first bucket:
+ * all are full, it evicts fingerprints in the newest sub-filter, starting with the first bucket:
  * the key's fingerprint replaces another, which goes to its other bucket, and so on, until one
  * finds an empty slot. The slot of a bucket that is evicted rotates from step to step, starting
  * with slot 0. After max_iterations steps all of them are undone, in reverse. That needs no record:
@@ -39,8 +39,8 @@ static inline uint64_t rb_other_bucket(uint64_t bucket, uint8_t print) {
     return bucket ^ print * UINT64_C(0x5bd1e995);
 }
 
-/* The first slot of a bucket, given by its number modulo the buckets, with that content; NULL when
- * there is none. */
+/* The first slot of a bucket, given by its number modulo the buckets, with that content; NULL if no
+ * slot has it. */
 static inline uint8_t *rb_bucket_find(const bly_rb_cuckoo *f, const blyi_rb_cuckoo_layer *sub,
                                       uint64_t bucket, uint8_t content) {
     uint8_t *slot = sub->base.data + (bucket & sub->mask) * f->bucket_size;

@@ -26,7 +26,7 @@
  * length. */
 enum { MAX_HOST = 4 * BLYI_IDN_ROOM };
 
-/* The length of the full stop at `at`, one of the four of IDNA; 0 if there is none. */
+/* The length of the full stop at `at`, one of the four of IDNA; 0 if there is another character. */
 static size_t idn_full_stop(const char *at) {
     static const char *const stops[] = {".", "\xE3\x80\x82", "\xEF\xBC\x8E", "\xEF\xBD\xA1"};
     for (size_t i = 0; i < sizeof stops / sizeof *stops; i++)

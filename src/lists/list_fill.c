@@ -131,7 +131,7 @@ static bly_status fill_once(const bly_list_contents *c, const bly_spec *spec, bl
 
 /* ---- a filter within the requested rate ------------------------------------------------------ */
 
-/* Plans the next larger shape, for about 3% more keys. false: there is none. */
+/* Plans the next larger shape, for about 3% more keys. Returns false if it would be too large. */
 static bool fill_enlarge(bly_spec *spec, const bly_filter *f) {
     const bly_geometry g = bly_filter_geometry(f);
     if (!blyi_kind_is_bits(g.kind)) {

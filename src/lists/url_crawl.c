@@ -164,7 +164,7 @@ static char *crawl_write_sorted_query(char *out, crawl_param *params, const char
 
 /* ---- path ----------------------------------------------------------------------------------- */
 
-/* The end of a ";jsessionid=..." that begins at `at`, or NULL if there is none. */
+/* The end of a ";jsessionid=..." that begins at `at`, or NULL if something else begins there. */
 static const char *crawl_session_end(const char *at, const char *end) {
     static const char word[] = ";jsessionid=";
     size_t size = sizeof word - 1;

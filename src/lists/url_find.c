@@ -209,7 +209,7 @@ static inline bool find_is_likely(const char *from, const char *at, const char *
     return before == 's' || before == 'p' || at[-1] == '\\';
 }
 
-/* The first "http://" or "https://" in [at, end), and its size; NULL if there is none. */
+/* The first "http://" or "https://" in [at, end), and its size; NULL if neither occurs. */
 static const char *find_opening(const char *at, const char *end, size_t *size) {
     const char *from = at;
     while (at < end && (at = memchr(at, ':', (size_t)(end - at))) != NULL) {

@@ -157,8 +157,8 @@ static bool rewrite_is_drive(const char *at, const char *end) {
     return end - at == 2 && blyi_url_is_letter(at[0]) && (at[1] == ':' || at[1] == '|');
 }
 
-/* The start of the segment before p->segment, which ".." removes. p->segment if there is none, or
- * if it is a drive. */
+/* The start of the segment before p->segment, which ".." removes. Returns p->segment if no segment
+ * precedes it, or only a drive. */
 static char *rewrite_parent(const url_path *p) {
     char *at = p->segment - 1;
     if (at == p->start || (p->file && rewrite_is_drive(p->start + 1, at)))

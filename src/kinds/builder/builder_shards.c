@@ -33,7 +33,7 @@ typedef struct task_pool {
     int error; /* errno of the thread that failed */
 } task_pool;
 
-/* Gets the next task. Returns false if there is none. */
+/* Gets the next task. Returns false if no task is left, or if one has failed. */
 static bool task_pool_next(task_pool *p, uint64_t *task) {
     (void)pthread_mutex_lock(&p->lock);
     bool some = p->status == BLY_OK && p->next < p->tasks;

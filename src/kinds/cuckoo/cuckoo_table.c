@@ -40,7 +40,7 @@ static inline uint64_t table_role(const blyi_cuckoo_table *t) {
 }
 
 /* The first slot of a bucket that contains `entry` (0: the first free slot); BLYI_BUCKET_SLOTS if
- * there is none. */
+ * no slot does. */
 static unsigned bucket_find(const blyi_cuckoo_table *t, uint64_t bucket, uint64_t entry) {
     unsigned i = 0;
     while (i < BLYI_BUCKET_SLOTS && table_get(t, bucket, i) != entry)

@@ -216,7 +216,7 @@ static inline blyi_cuckoo_class blyi_cuckoo_class_in_coarser(const blyi_cuckoo_t
 /* The number of copies of a class. */
 unsigned blyi_table_count(const blyi_cuckoo_table *t, blyi_cuckoo_class c);
 
-/* The slot of one copy of a class; BLYI_NO_SLOT if there is none. */
+/* The slot of one copy of a class; BLYI_NO_SLOT if the table has no copy. */
 uint64_t blyi_table_find(const blyi_cuckoo_table *t, blyi_cuckoo_class c);
 
 /* Adds a copy of a class and returns its slot. Does not set the slot's count. Returns BLYI_NO_SLOT,
@@ -227,7 +227,7 @@ static inline bool blyi_table_try_add(blyi_cuckoo_table *t, blyi_cuckoo_class c)
     return blyi_table_add(t, c) != BLYI_NO_SLOT;
 }
 
-/* Removes a copy of a class. Returns false, and changes nothing, if there is none. */
+/* Removes a copy of a class. Returns false, and changes nothing, if the table has no copy. */
 bool blyi_table_remove(blyi_cuckoo_table *t, blyi_cuckoo_class c);
 
 /* Adds all entries of `from`, which is the same table at another size. Returns false if one finds

@@ -87,7 +87,7 @@ static bool scalable_cuckoo_has_room(const bly_filter *level, unsigned tenths) {
 
 /* Adds an entry, of class c in table `of`, to the newest of the first `end` levels that has room
  * for it and uses less than that many tenths of its capacity. Returns false, and changes nothing,
- * if there is none. The caller updates the filter's items. */
+ * if no level qualifies. The caller updates the filter's items. */
 static bool scalable_cuckoo_add_to_levels(bly_filter *f, unsigned end, unsigned tenths,
                                           const blyi_cuckoo_table *of, blyi_cuckoo_class c) {
     for (unsigned i = end; i-- > 0;) {

@@ -189,7 +189,7 @@ static uint64_t ml_min_blocks(const bly_geometry *g, double n, double p, uint64_
 }
 
 /* The smallest number of blocks, from `min` to `limit`, for which the records of that size class
- * are enough; 0 if there is none. */
+ * are enough; 0 if they are not enough for any. */
 static uint64_t ml_blocks_for_records(bly_geometry *g, unsigned size_class, double n, uint64_t min,
                                       uint64_t limit) {
     uint64_t low = min - 1, high = limit;

@@ -19,9 +19,9 @@
  *
  * Before that, the rows show whether too many windows overlap somewhere, so that nearly every
  * non-member would pass there (ribbon_plan.c). If that matters in a filter of this size, the
- * builder is asked to try the next seed, under which keys have other windows. Hashes whose lo are
- * all equal would overlap under every seed, so the result under the last one is accepted as it is:
- * a filter can always be built, and with a good hash it has the requested rate.
+ * builder tries the next seed, under which keys have other windows. Hashes whose lo are all equal
+ * would overlap under every seed, so the result under the last one is accepted as it is: a filter
+ * can always be built, and with a good hash it has the requested rate.
  *
  * The random bits come from a counter, so the same keys give the same bytes.
  */

@@ -92,7 +92,7 @@ static bool window_can_use_slot(const bly_filter *dst, const bly_filter *src, un
     return blyi_window_is_live(src, slot) && age <= blyi_window_generations(&dst->geometry);
 }
 
-/* The slot of the generation with that ordinal; the number of slots if there is none. */
+/* The slot of the generation with that ordinal; the number of slots if no slot has it. */
 static unsigned window_slot_with(const bly_filter *f, uint64_t ordinal) {
     unsigned slots = blyi_window_slots(&f->geometry), active = blyi_window_active(f);
     if (ordinal == blyi_window_get_field(f, BLYI_WIN_ORDINAL))

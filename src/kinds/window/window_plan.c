@@ -135,7 +135,7 @@ static double window_ideal_size(const window_sizing *z) {
     return z->n / places / -log1p(-pow(z->rate, 1.0 / k));
 }
 
-/* The smallest size that keeps the rate, of at most `bits` bits in all; 0 if there is none. */
+/* The smallest size that keeps the rate; 0 if that takes more than `bits` bits in all. */
 static uint64_t window_smallest_size(window_sizing *z, uint64_t bits) {
     uint64_t max_size = window_size_within(&z->g, bits);
     uint64_t low = blyi_window_is_small(&z->g) ? BLYI_WIN_SMALL_MIN_SIZE - 1 : 0;
@@ -152,7 +152,7 @@ static uint64_t window_smallest_size(window_sizing *z, uint64_t bits) {
 #define WINDOW_MAX_SPACE 1.02
 
 /* Plans a window of the form that z->g has, with `step`, 2 `step` .. `n` `step` hashes and at most
- * `max_bits` bits. Returns its bits; UINT64_MAX when there is none. */
+ * `max_bits` bits. Returns its bits; UINT64_MAX if that is impossible. */
 static uint64_t window_plan_form(window_sizing *z, unsigned step, unsigned n, uint64_t max_bits,
                                  bly_geometry *out) {
     bly_geometry tried[BLYI_WIN_SMALL_MAX_HASHES]; /* more than there can be parts */

@@ -29,8 +29,7 @@ typedef enum blyi_script_id {
     BLYI_SCRIPT_STAGE, /* ARGV: head, bytes of the string, and the last one of CREATE */
     BLYI_SCRIPT_WRITE, /* ARGV[2]: position in the string, [3]: bytes */
     /* KEYS[2]: the shard's own key, [3] (optional): the parking key. ARGV[2]: count and state, [3]:
-     * expiry time, [4]: replace, [5]: identity of the replaced filter, empty if there is none.
-     */
+     * expiry time, [4]: replace, [5]: identity of the replaced filter, or an empty string. */
     BLYI_SCRIPT_COMMIT,
     /* KEYS[1]: the parking key, [2]: the shard's own key. ARGV[1]: identity of the committed shard,
      * [2]: "1" if the parked string had no expiry. Reply: 1: the committed shard is gone; 0: it was

@@ -21,8 +21,8 @@ typedef struct blyi_request {
     /* The result: */
     bly_redis_reply *reply; /* the server's last reply, for the caller to free; NULL: none. An error
                                reply only if another attempt would not help */
-    bly_status status;      /* BLY_OK: there is a reply. BLY_EIO: there is none, or too few replicas
-                               have confirmed it. BLY_EREFUSED: its node refused the password or the
+    bly_status status;      /* BLY_OK: there is a reply. BLY_EIO: no reply, or too few replicas have
+                               confirmed it. BLY_EREFUSED: its node refused the password or the
                                database, or is a replica. BLY_ENOMEM */
     bool repeated; /* it was sent before without a reply, and may have been executed then */
 } blyi_request;

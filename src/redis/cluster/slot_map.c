@@ -208,7 +208,7 @@ const bly_bytes blyi_cluster_slots_args[2] = {{"CLUSTER", 7}, {"SLOTS", 5}};
 
 enum { SLOT_MAP_MAX_MS = 1000 }; /* for one node: another may reply sooner */
 
-/* The order in which nodes are asked: first those that are connected, last those that failed. The
+/* The order in which nodes are queried: first those that are connected, last those that failed. The
  * URL's address comes after all others, since it may have been only an entry point. */
 static unsigned slot_map_rank(const blyi_slot_map *map, const blyi_node *node) {
     return (node->failed ? 4u : 0u) + (node == map->list[0] ? 2u : 0u) + (node->conn ? 0u : 1u);
