@@ -423,7 +423,7 @@ static void refuses_unsound_bodies(void **state) {
     bly_filter_destroy(f);
 }
 
-/* So many copies that their sum overflows, although the count of each class is valid. */
+/* The count of each class is valid, but the sum of all counts overflows. */
 static void refuses_more_than_can_be_counted(void **state) {
     bly_filter *f = hybrid(70000, 1e-6);
     (void)state;

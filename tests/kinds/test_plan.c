@@ -54,7 +54,7 @@ static uint64_t least_of(bly_kind kind) {
     return kind == BLY_CLASSIC ? 512 : step_of(kind);
 }
 
-/* Reduces the size to the next smaller valid one; false if there is none nearby. */
+/* Reduces the size to the next smaller valid one. Returns false if it finds none nearby. */
 static bool one_less(bly_geometry *g) {
     uint64_t step = step_of(g->kind);
     for (int tries = 0; tries < 1000 && g->size > least_of(g->kind); tries++) {

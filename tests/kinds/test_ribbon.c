@@ -157,8 +157,8 @@ static void has_the_rate_predicted(void **state) {
     }
 }
 
-/* With few keys, the rate of a filter varies, so many filters are summed up: 40 false positives in
- * each of 65 filters. Five sigma are a tenth of their sum. */
+/* With few keys, the rate varies between filters. So the test sums up 65 filters, with 40 false
+ * positives each. Five sigma are a tenth of their sum. */
 static void has_it_with_few_keys(void **state) {
     static const double rates[] = {0.3, 0.05, 0.01, 0.002};
     (void)state;
