@@ -13,7 +13,7 @@ from harness import Cluster, Server, eq, main, ok  # noqa: E402
 
 
 def test_drop():
-    """All strings of a filter go, and nothing that is none."""
+    """drop deletes all strings of a filter, and nothing else."""
     server = plain()
     at = address(server, "list")
     bloomery(server, "build", "-q", "-n", "20000", "--shards", "3", "-o", at, lines=keys(5))
@@ -45,7 +45,7 @@ def test_build_and_check():
     with server.client() as c:
         eq(c.must("STRLEN", "list"), made["bytes"])
         eq(c.must("GETRANGE", "list", 0, 3), b"BLYR")
-    # All of them, in their order, over several trips; and hardly any other.
+    # All keys are found, in order, over several round trips; few other lines are.
     out, err = bloomery(server, "check", at, lines=keys(50000))
     ok(out.encode() == keys(50000) and err == "", "not all lines were found: " + err)
     out, _ = bloomery(server, "check", "-c", at, lines=keys(100000, "other"))
@@ -65,7 +65,7 @@ def test_build_and_check():
 
 
 def test_count_that_cannot_be():
-    """A client that may write to the key can claim any count: it does not start again from 0."""
+    """A client that can write to the key can store any count. The count never wraps around to 0."""
     server = plain()
     at = address(server, "list")
     bloomery(server, "build", "-q", "-n", "1000", "--shards", "2", "-o", at, lines=keys(5))
@@ -119,7 +119,7 @@ def test_build_refusals():
     refused(server, "malformed", "build", "--type", "ip", "-o", at, lines=b"1.2.3.4\nno address\n")
     with server.client() as c:
         eq(c.must("DBSIZE"), 0, "something was written")
-    # Kinds by rate: what the layout for the rate would be, if it can be there.
+    # The rate determines the kind.
     for rate, kind in (("1%", "sbbf"), ("0.1%", "split512"), ("1e-6", "split512")):
         eq(report(server, "build", "-f", "-p", rate, "-o", at, lines=keys(100))["kind"], kind)
 
@@ -141,7 +141,7 @@ def test_add():
     refused(server, "no such key", "add", address(server, "none"), lines=b"x\n")
     refused(server, "keys cannot be removed", "remove", at, "-k", "x")
     refused(server, "bloomery pull", "verify", at)
-    # Past its capacity.
+    # More keys than the capacity.
     small = address(server, "small")
     bloomery(server, "build", "-q", "-o", small, "-n", "1000", lines=b"x\n")
     _, err = bloomery(server, "add", small, lines=keys(5000))
@@ -150,7 +150,7 @@ def test_add():
 
 
 def test_two_add_at_once():
-    """Of each key exactly one is told that it was new."""
+    """Exactly one of two commands is told that a key was new."""
     server = plain()
     at = address(server, "k")
     bloomery(server, "build", "-q", "-p", "1e-6", "-n", "100000", "-o", at, lines=b"x\n")
@@ -192,12 +192,12 @@ def test_info():
     # build --stats prints the same.
     _, err = bloomery(server, "build", "-q", "--stats", "-o", address(server, "s"), lines=keys(10))
     eq(err, bloomery(server, "info", address(server, "s"))[0])
-    # Another under the same key has another stamp, and lives for ever.
+    # A new filter under the same key has another stamp and no expiry.
     bloomery(server, "build", "-q", "-f", "-n", "1e6", "-p", "1%", "--seed", "7", "-o", at,
              lines=keys(1000))
     again = report(server, "info", at)
     ok(again["stamp"] != info["stamp"] and again["expires_ms"] is None, str(again))
-    # One missing does not keep the others from being described.
+    # A missing filter does not prevent the report on the others.
     out, err = bloomery(server, "info", "--json", address(server, "no"), at, status=2)
     ok("no such key" in err and json.loads(out)["file"] == at, out + err)
 
@@ -249,7 +249,7 @@ def test_gozero():
     ok(4900 < info["estimated_keys"] < 5100 and info["form"] == "go-zero", str(info))
     text, _ = bloomery(server, "info", "--gozero", bits, at)
     ok("200,000, of which" in text and "estimated" in text, text)
-    # With too small a number of bits, every answer would be wrong: info is refused as check is.
+    # With too few bits, every answer would be wrong: info refuses them like check.
     words = {command: bloomery(server, command, "--gozero", "100", at, *more, status=2)
              for command, *more in (("info",), ("check", "-k", "x"))}
     eq(words["info"][1].replace("bloomery info", "bloomery check"), words["check"][1])
@@ -274,7 +274,7 @@ def test_cluster():
     info = report(node, "info", at)
     eq((info["shards"], info["servers"]), (6, 3))
     ok("6, of" in bloomery(node, "info", at)[0] and "on 3 servers" in bloomery(node, "info", at)[0])
-    at = address(cluster.masters[2], "crawl")  # any of them will do
+    at = address(cluster.masters[2], "crawl")  # any node can be named
     eq(bloomery(node, "check", "-c", at, lines=keys(20000))[0], "20000\n")
     ok(report(node, "add", at, lines=keys(30000, first=10000))["new"] > 19950)
     bloomery(node, "pull", "-q", at, "a.bly")
@@ -309,7 +309,7 @@ def test_plan():
     refused(here, "sbbf and split512", "plan", "--plain", "-n", "1M", "--kind", "cuckoo")
     refused(here, "512 MiB", "plan", "--plain", "-n", "10G", "--shards", "3")
     refused(here, "4096 strings", "plan", "--plain", "-n", "1e13")
-    # As planned, so made.
+    # build makes what plan says.
     made = report(here, "build", "-n", "1e6", "-p", "1%", "-o", address(here, "k"), lines=b"x\n")
     plan = report(here, "plan", "--plain", "-n", "1e6", "-p", "1%")
     eq((made["bytes"], made["shards"]), (plan["redis"]["bytes"], plan["redis"]["shards"]))

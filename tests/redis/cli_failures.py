@@ -36,7 +36,7 @@ def test_errors_are_no_answers():
 
 
 class Pipe:
-    """A check that is fed line by line."""
+    """A `bloomery check` whose input the test writes line by line."""
 
     def __init__(self, server, *args, **environment):
         self.process = subprocess.Popen([PROGRAM, "check", *args], cwd=server.folder,
@@ -45,7 +45,7 @@ class Pipe:
                                         env={**os.environ, **environment})
 
     def ask(self, line):
-        """JSON's verdict on a line."""
+        """Writes a line and returns the answer, an object of --json."""
         self.process.stdin.write(line.encode() + b"\n")
         self.process.stdin.flush()
         return json.loads(self.process.stdout.readline())
@@ -69,7 +69,7 @@ def test_replaced_meanwhile():
         stays, follows = Pipe(server, "--json", at), Pipe(server, "--json", "--follow", at)
         for pipe in (stays, follows):
             ok(pipe.ask("old")["match"] and not pipe.ask("new")["match"])
-        # What is added is seen at once.
+        # An added key is found immediately.
         bloomery(server, "add", "-q", at, "-k", "more")
         for pipe in (stays, follows):
             ok(pipe.ask("more")["match"])
@@ -83,7 +83,7 @@ def test_replaced_meanwhile():
 
 
 def test_follow_finds_new_levels():
-    """Who follows a list finds what was added, also blocks of a width that the list had not."""
+    """--follow finds added keys, also address blocks of a width that the list did not have."""
     server = plain()
     at = address(server, "k")
     bloomery(server, "build", "-q", "--type", "ip", "-n", "1000", "-o", at, lines=b"10.0.0.0/8\n")
@@ -95,7 +95,7 @@ def test_follow_finds_new_levels():
 
 
 def test_follow_finds_new_type():
-    """A list of another type takes the place of a list: lines that the old type could not read are found."""
+    """A list of another type replaces the list: lines that the old type could not read are found."""
     server = plain()
     at = address(server, "k")
     bloomery(server, "build", "-q", "--type", "ip", "-n", "1000", "-o", at, lines=b"10.0.0.0/8\n")
@@ -105,7 +105,7 @@ def test_follow_finds_new_type():
     wait_for(lambda: pipe.ask("foo")["match"], timeout=10, step=0.2, what="the new list")
     ok(not pipe.ask("10.1.2.3")["match"])
     bloomery(server, "build", "-q", "-f", "--type", "domain", "-n", "1000", "-o", at, lines=b"example.org\n")
-    # A line that the old type can read, too, finds the new list at once.
+    # A line that the old type can also read finds the new list immediately.
     ok(pipe.ask("a.example.org")["match"])
     err = pipe.end(0)
     eq(err.count("was replaced"), 2, err)
@@ -115,7 +115,7 @@ def test_on_error():
     server = plain()
     at = address(server, "k")
     for choice, match in (("yes", True), ("no", False)):
-        # None there from the beginning.
+        # The filter is missing from the beginning.
         out, err = bloomery(server, "check", "--on-error", choice, at, lines=b"a\nb\n",
                             status=0 if match else 1)
         eq(out, "a\nb\n" if match else "")
@@ -126,11 +126,11 @@ def test_on_error():
     out, _ = bloomery(server, "check", "-v", "--on-error", "no", at, lines=b"a\nb\n")
     eq(out, "a\nb\n")
     refused(server, "no such key", "check", "--on-error", "stop", at, "-k", "a")
-    # What will not pass is an error all the same.
+    # A permanent error is still an error.
     with server.client() as c:
         c.must("RPUSH", "row", "x")
     refused(server, "not a filter", "check", "--on-error", "yes", address(server, "row"), "-k", "a")
-    # It goes away, and comes back.
+    # The filter disappears and comes back.
     bloomery(server, "build", "-q", "-o", at, lines=b"a\n")
     with server.client() as c, Clock() as clock:
         pipe = Pipe(server, "--json", "--on-error", "yes", at, **clock.environment)
@@ -141,7 +141,7 @@ def test_on_error():
         bloomery(server, "build", "-q", "-o", at, lines=b"a\n")
 
         def answered():
-            clock.forward(1)  # between two lines, when nothing is under way
+            clock.forward(1)  # between two lines, when no request is pending
             return "assumed" not in pipe.ask("a")
         wait_for(answered, timeout=20, step=0.02, what="an answer")
         ok(not pipe.ask("b")["match"])
@@ -158,7 +158,7 @@ def test_comes_back_as_another_type():
             pipe = Pipe(server, "--json", "--on-error", "no", *more, at, **clock.environment)
             ok(pipe.ask("10.1.2.3")["match"] and "malformed" in pipe.ask("a.example.org"))
             c.must("DEL", name)
-            with clock.racing():  # --follow waits for a while
+            with clock.racing():  # --follow waits before it gives up
                 ok(pipe.ask("10.1.2.3")["assumed"])
             bloomery(server, "build", "-q", "--type", "domain", "-n", "1000", "-o", at, lines=b"example.org\n")
 
@@ -170,7 +170,7 @@ def test_comes_back_as_another_type():
 
 
 def test_something_else_takes_its_place():
-    """That is not an absence which passes: no fallback."""
+    """If something else replaces the filter, that is not a temporary failure: --on-error does not apply."""
     server = plain()
     with server.client() as c, Clock() as clock:
         for fallback in ("yes", "no"):
@@ -213,7 +213,7 @@ def test_something_else_takes_its_place():
 
 
 def test_blank_lines_while_it_is_away():
-    """A state may contain a blank line, so that is no line which is certainly absent."""
+    """A state of dedup may contain blank lines, so a blank line is not certainly absent."""
     server, at = plain(), "redis://127.0.0.1:1/k"
     answer = json.loads(bloomery(server, "check", "--json", "--on-error", "yes", at, lines=b"\n")[0])
     ok(answer["match"] and answer["assumed"], str(answer))
@@ -221,7 +221,7 @@ def test_blank_lines_while_it_is_away():
 
 
 def test_one_of_several_lists_is_away():
-    """The others answer; which lists did not is told of each line."""
+    """The other lists answer; for each line, the lists without an answer are named."""
     server = plain()
     at, gone = address(server, "k"), address(server, "gone")
     bloomery(server, "build", "-q", "--type", "ip", "-o", "file.bly", lines=b"192.0.2.0/24\n")
@@ -240,7 +240,7 @@ def test_one_of_several_lists_is_away():
                          "lists": [{"list": "file.bly", "by": "192.0.2.0/24"}, {"list": gone, "by": None}]})
     out, _ = bloomery(server, "check", "--json", *lists, "-l", gone, "--on-error", "no", "-k", "b.example", status=1)
     eq(json.loads(out), {"line": "b.example", "match": False, "unanswered": [gone], "lists": []})
-    # The key is for those that are keyed, also after one was replaced.
+    # The secret key is used for keyed lists only, also after a list was replaced.
     bloomery(server, "build", "-q", "--new-key", "secret", "-o", address(server, "keyed"), lines=b"x\n")
     keyed = (*lists, "-l", address(server, "keyed"), "--key-file", "secret")
     eq(bloomery(server, "check", *keyed, "--list-names=never", lines=lines + b"x\n")[0],
@@ -258,7 +258,8 @@ def test_one_of_several_lists_is_away():
 
 
 def test_replica():
-    """A replica is refused, by a message that names the option; with it, it answers. It may be one of several lists."""
+    """A replica is refused with a message that names --allow-replica; with the option, it answers. It may also be one of
+    several lists."""
     master = plain()
     replica = plain(f"replicaof 127.0.0.1 {master.port}")
     at = address(replica, "k")
@@ -281,7 +282,7 @@ def test_replica():
     ok(pipe.ask("new")["match"])
     ok("was replaced" in pipe.end(0))
     refused(replica, "--allow-replica needs a list on a server", "check", "--allow-replica", "file.bly", lines=b"x\n")
-    # So do info and pull.
+    # The same for info and pull.
     at = address(replica, "other")
     bloomery(master, "build", "-q", "-o", address(master, "other"), lines=keys(1000))
     bloomery(master, "add", "-q", "--gozero", "10000", address(master, "gz"), lines=keys(100))
@@ -316,7 +317,7 @@ def test_server_dies():
 
 
 def test_server_dies_while_adding():
-    """What is in the filter for certain is told apart from what is not known."""
+    """The message counts keys that were certainly added and keys whose fate is unknown separately."""
     server = plain()
     at = address(server, "k")
     bloomery(server, "build", "-q", "-n", "100000", "-o", at, lines=b"x\n")
@@ -333,7 +334,7 @@ def test_server_dies_while_adding():
             _, err = adding.communicate(keys(40000, "more"), timeout=60)
     eq(adding.returncode, 2)
     err = err.decode()
-    # The first 32,768 keys were answered; the others were sent to a server that is dead.
+    # The first 32,768 keys were answered; the others were sent to a dead server.
     told = re.search(r"([\d,]+) keys were added; it is unknown whether ([\d,]+) more were added", err)
     ok(told, err)
     certain, unknown = (int(number.replace(",", "")) for number in told.groups())

@@ -26,9 +26,9 @@ def test_push_and_pull():
         refused(server, "use --replace to replace it", "push", "a.bly", at)
         fetched = report(server, "pull", "-f", at, "b.bly")
         eq((fetched["plain"], fetched["shards"]), (True, shards))
-        ok(contents(server, "a.bly") == contents(server, "b.bly"), f"{kind}: another came back")
+        ok(contents(server, "a.bly") == contents(server, "b.bly"), f"{kind}: the files differ")
         refused(server, "b.bly", "pull", at, "b.bly")
-        # What is added there is in the next file.
+        # The next file contains keys that were added on the server.
         bloomery(server, "add", "-q", at, "-k", "added there")
         bloomery(server, "pull", "-q", "-f", at, "b.bly")
         eq(bloomery(server, "check", "b.bly", "-k", "added there")[0], "added there\n")
@@ -65,7 +65,7 @@ def test_beside_the_module():
     eq(bloomery(server, "check", address(server, "ours"), "-k", "key 7")[0], "key 7\n")
     for key in ("theirs", "ours"):
         bloomery(server, "pull", "-q", "-f", address(server, key), "b.bly")
-        ok(contents(server, "a.bly") == contents(server, "b.bly"), f"{key}: another came back")
+        ok(contents(server, "a.bly") == contents(server, "b.bly"), f"{key}: the files differ")
     refused(server, "add --plain", "push", "--shards", "2", "a.bly", address(server, "k"))
     refused(server, "add --plain", "push", "--expire", "1h", "a.bly", address(server, "k"))
     refused(server, "will not be replaced", "push", "--plain", "--replace", "a.bly",
@@ -74,7 +74,7 @@ def test_beside_the_module():
 
 
 def test_pull_from_a_replica_with_the_module():
-    """A filter of the module is fetched from a replica, with the option and without it."""
+    """A filter of the module can be fetched from a replica with or without --allow-replica."""
     master = Server()
     replica = Server(f"replicaof 127.0.0.1 {master.port}")
     bloomery(master, "build", "-q", "-o", "a.bly", lines=keys(2000))
@@ -83,15 +83,15 @@ def test_pull_from_a_replica_with_the_module():
     wait_sync(master, replica)
     for more in ((), ("--allow-replica",)):
         bloomery(replica, "pull", "-q", "-f", *more, address(replica, "k"), "b.bly")
-        ok(contents(master, "a.bly") == contents(replica, "b.bly"), "another came back")
+        ok(contents(master, "a.bly") == contents(replica, "b.bly"), "the files differ")
     refused(replica, "or use --allow-replica", "pull", "-f", address(replica, "plain"), "b.bly")
     bloomery(replica, "pull", "-q", "-f", "--allow-replica", address(replica, "plain"), "b.bly")
-    ok(contents(master, "a.bly") == contents(replica, "b.bly"), "another came back")
+    ok(contents(master, "a.bly") == contents(replica, "b.bly"), "the files differ")
 
 
 def test_push_typed():
-    """The module compares bytes, and is sent no such list by mistake. Strings are asked by bloomery
-    check, which knows the type."""
+    """push does not send a typed list to the module, which compares bytes, unless --as-is is given. A
+    plain filter can have a type, which bloomery check reads."""
     server, module = plain(), Server()
     for place in (server, module):
         bloomery(place, "build", "-q", "--type", "ip", "-o", "ip.bly", lines=b"192.0.2.0/24\n")

@@ -1,6 +1,6 @@
-"""cli_support.py - what the tests of the program `bloomery` on plain servers share.
+"""cli_support.py - shared by the tests of the program `bloomery` on plain servers.
 
-BLOOMERY_PROGRAM names the program (build/dev/bin/bloomery of this repository).
+BLOOMERY_PROGRAM names the program (default: build/dev/bin/bloomery of this repository).
 """
 import json
 import os
@@ -20,7 +20,7 @@ def plain(*config):
 
 
 def bloomery(server, *args, status=0, lines=b"", **environment):
-    """Runs it in the server's folder; what it says on both streams."""
+    """Runs the program in the server's folder. Returns its standard output and standard error."""
     done = subprocess.run([PROGRAM, *args], cwd=server.folder, capture_output=True, timeout=120,
                           input=lines, env={**os.environ, **environment})
     out, err = done.stdout.decode(), done.stderr.decode()
@@ -29,7 +29,7 @@ def bloomery(server, *args, status=0, lines=b"", **environment):
 
 
 def refused(server, words, *args, lines=b"", **environment):
-    """It fails with these words, and nothing is on standard output."""
+    """Checks that the program fails with these words and prints nothing on standard output."""
     out, err = bloomery(server, *args, status=2, lines=lines, **environment)
     ok(out == "" and words in err, f"bloomery {' '.join(args)}: wanted '{words}', got {out}{err}")
 

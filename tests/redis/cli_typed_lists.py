@@ -26,28 +26,28 @@ def test_typed_lists():
     eq([a["by"] for a in answers],
        ["192.0.2.0/24", None, None, "10.1.2.3", "2001:db8::/32", None])
     eq((report(server, "info", at)["type"], report(server, "info", at)["marks"]), ("ip", 32))
-    # Blocks of a new width are found, too.
+    # Address blocks of a new width are found, too.
     added = report(server, "add", at, lines=b"198.51.96.0/20\n192.0.2.0/24\n")
     eq((added["new"], added["marks"]), (1, 36))
-    # A line needs a lookup more than the rate was requested for.
+    # A line now needs one more lookup than the rate was requested for.
     info = report(server, "info", at)
     eq((info["lookups_per_line"], info["rate_per_line_requested"]), (3, 0.001))
     eq(bloomery(server, "check", at, lines=b"198.51.97.9\n")[0], "198.51.97.9\n")
-    # A malformed line changes nothing, wherever it stands; or is left out.
+    # With a malformed line anywhere, nothing is added; with --skip-malformed it is left out.
     before = report(server, "info", at)["count"]
     refused(server, "malformed", "add", at, lines=b"203.0.113.7\nno address\n")
     eq(report(server, "info", at)["count"], before)
     eq(report(server, "add", "--skip-malformed", at, lines=b"203.0.113.7\nno address\n")["new"], 1)
     refused(server, "type ip", "add", "--type", "domain", at, lines=b"example.com\n")
-    # As the file that it was.
+    # The same as a file.
     bloomery(server, "pull", "-q", at, "ip.bly")
     eq(bloomery(server, "check", "ip.bly", lines=b"198.51.97.9\n192.0.2.1\n")[0],
        "198.51.97.9\n192.0.2.1\n")
 
 
 def test_types_are_recorded():
-    """The head of the strings says the type, however full the filter is; a list without a record
-    is not guessed when it is overfull."""
+    """The head of the strings records the type, even of an overfull filter. The type of an overfull
+    list without a record is not guessed."""
     server = plain()
     at, old = address(server, "lines"), address(server, "old")
     lines = keys(8000)
@@ -67,7 +67,7 @@ def test_types_are_recorded():
     bloomery(server, "push", "-q", "lines.bly", old)
     refused(server, "too full to recognise", "check", old, lines=lines)
     eq(bloomery(server, "check", "-c", "--type", "line", old, lines=lines)[0], "8000\n")
-    # Far from full its marks are believed.
+    # The marks of a list that is far from full are trusted.
     bloomery(server, "build", "-q", "--type", "ip", "-n", "100", "-o", "ip.bly", lines=b"10.0.0.0/8\n")
     subprocess.run([sys.executable, os.path.join(ROOT, "tests/cli/unrecord.py"),
                     server.path("ip.bly")], check=True)
@@ -76,7 +76,7 @@ def test_types_are_recorded():
 
 
 def test_old_states_of_dedup():
-    """One that records nothing is asked in each form that its lines may have, and gets them all."""
+    """In a state without a recorded type, each form of a line is looked up, and all forms are added."""
     server = plain()
 
     def push(name, *options):
@@ -103,7 +103,7 @@ def test_old_states_of_dedup():
 
 
 def test_states_of_dedup():
-    """What dedup --redis has seen is looked up as it was made."""
+    """check and add turn lines into keys as dedup --redis did."""
     server = plain()
     at = address(server, "urls")
     seen = b"HTTP://Example.org/a\r\n\r\nno url\n"
@@ -116,14 +116,14 @@ def test_states_of_dedup():
     eq(bloomery(server, "check", "-c", "urls.bly", lines=b"http://example.ORG/a\n")[0], "1\n")
     bloomery(server, "dedup", "--redis", address(server, "f"), "-n", "10", "--field", "1", lines=b"x\n")
     refused(server, "--field or --ignore-case", "check", address(server, "f"), "-k", "x")
-    # A list of lines is shared, too; blank lines that it is given are found then.
+    # dedup can also use a list of lines; then blank lines that it adds are found.
     bloomery(server, "build", "-q", "-n", "1000", "-o", address(server, "list"), lines=b"a\nb\n")
     eq(bloomery(server, "dedup", "--redis", address(server, "list"), lines=b"a\r\nc\n\n")[0], "c\n\n")
     eq(bloomery(server, "check", address(server, "list"), lines=b"a\nc\n\nd\n")[0], "a\nc\n\n")
 
 
 def test_typed_in_batches():
-    """More questions than fit one trip: every line is several."""
+    """Every line needs several lookups, which do not fit into one round trip."""
     server = plain()
     at = address(server, "d")
     names = "".join(f"d{i}.example{i % 7}.org\n" for i in range(3000)).encode()
@@ -156,7 +156,7 @@ def test_keyed():
     bloomery(server, "build", "-q", "-o", address(server, "open"), lines=b"x\n")
     refused(server, "is not keyed; leave out --key-file", "check", "--key-file", "secret", address(server, "open"),
             "-k", "x")
-    # Away and back, without the key and with it.
+    # push and pull, without the secret key and with it.
     bloomery(server, "pull", "-q", at, "k.bly")
     eq(bloomery(server, "check", "--key-file", "secret", "k.bly", "-k", "new one")[0], "new one\n")
     refused(server, "--key-file", "push", "k.bly", address(server, "again"))

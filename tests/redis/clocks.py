@@ -1,7 +1,7 @@
-"""clocks.py - a clock for programs that wait: the test says how much time has passed.
+"""clocks.py - a clock for programs that wait; the test sets how much time has passed.
 
-BLOOMERY_PRELOAD names the library that clock.c is built as. Where it cannot be loaded, programs have
-the usual clock, and tests take longer.
+BLOOMERY_PRELOAD names the library built from clock.c. If it cannot be loaded, programs use the real
+clock, and tests take longer.
 """
 import contextlib
 import mmap
@@ -16,7 +16,7 @@ PRELOAD = os.environ.get("BLOOMERY_PRELOAD",
 
 
 class Clock:
-    """The monotonic clock of all programs that run in .environment."""
+    """The monotonic clock of all programs that run with .environment."""
 
     def __init__(self):
         with tempfile.TemporaryFile() as file:
@@ -28,20 +28,20 @@ class Clock:
         self._lock = threading.Lock()
         path = f"/proc/{os.getpid()}/fd/{self._file}"
         self.environment = {}
-        # LD_PRELOAD has no way to write a blank or a colon. Without the clock, tests take longer.
+        # A path in LD_PRELOAD cannot contain a blank or a colon. Then tests take longer.
         if os.path.exists(PRELOAD) and " " not in PRELOAD and ":" not in PRELOAD:
             self.environment = {"LD_PRELOAD": PRELOAD, "BLOOMERY_CLOCK": path}
 
     def forward(self, seconds):
-        """So much later than it is. Only while a program expects no answer from a server that is
-        there: otherwise it gives that server less time than the test believes."""
+        """Sets the clock forward. Not while a program waits for an answer of a running server, which
+        would then have less time to answer than the test expects."""
         with self._lock:
             self._ahead += int(seconds * 1e9)
             struct.pack_into("=q", self._memory, 0, self._ahead)
 
     @contextlib.contextmanager
     def racing(self):
-        """Time goes by a hundred times as fast. Only while no server is there."""
+        """Makes time pass a hundred times as fast. Only while no server is running."""
         over = threading.Event()
 
         def race():

@@ -1,4 +1,4 @@
-"""cluster.py - one filter over several nodes of a cluster, six of them, when all goes well."""
+"""cluster.py - one filter on several nodes of a cluster of six, without failures."""
 import sys
 
 sys.dont_write_bytecode = True
@@ -10,13 +10,13 @@ SMALL = {"n": 3 * 10 ** 6, "p": 0.0001, "shards": 3}
 
 
 def nodes_of(cluster, name, shards):
-    """The master of each shard, as the cluster has it."""
+    """Returns the master of each shard, according to the cluster."""
     return [cluster.owner(key_slot(key)) for key in shard_keys(name, shards)]
 
 
 def test_three_shards_of_1_2e9_bits():
     cluster = Cluster(module=False)
-    keys = 300000  # ten calls, of which each goes to all nodes
+    keys = 300000  # ten rounds of 32768 keys, each to all nodes
     with Driver() as driver, Driver() as other:
         made = driver.must("create", url(cluster.masters[0], "big"), n=115 * 10 ** 6, p=0.01,
                            shards=3)
@@ -33,8 +33,8 @@ def test_three_shards_of_1_2e9_bits():
         for answer in (one, two):
             eq(answer["no"] + answer["yes"], keys // 2)
             ok(answer["yes"] > 0.9999 * keys / 2, f"{answer}")
-        # Batches go to all nodes at once: as many waits as calls of 32768 keys, or one more where
-        # a server did not know the script or the map was old.
+        # Batches go to all nodes at once: one round trip for 32768 keys. There are a few more if a
+        # server did not know the script or the slot map was outdated.
         ok(one["tally"]["trips"] <= keys // 2 // 32768 + 3, f"{one['tally']}")
         eq(other.must("contains", "key:", 0, keys)["yes"], keys, "false negatives")
         found = driver.must("contains", "absent:", 0, keys)["yes"]
@@ -53,7 +53,7 @@ def test_three_shards_of_1_2e9_bits():
 
 
 def rate_over_many_shards(cluster):
-    """Shards are parts of one filter: its rate is that of one."""
+    """A filter in many shards has the rate of a single filter."""
     keys = 200000
     with Driver() as driver:
         driver.must("create", url(cluster.masters[1], "rate"), n=keys, p=0.01, shards=11)
@@ -63,7 +63,7 @@ def rate_over_many_shards(cluster):
         low, high = losses(shape.kind, shape.k, shape.blocks, keys)
         ok(low <= answer["no"] <= high, f"{answer['no']} lost; planned: {low:.0f} .. {high:.0f}")
         eq(driver.must("contains", "key:", 0, keys)["yes"], keys)
-        # Of n lookups at the rate p, five sigma are 5 sqrt((1 - p) / (p n)) of the rate: 9%.
+        # With n lookups at rate p, five sigma are 5 sqrt((1 - p) / (p n)) of the rate: 9%.
         absent = 300000
         low, high = Rate.of(shape, keys).bounds(absent)
         found = driver.must("contains", "absent:", 0, absent)["yes"]
@@ -85,11 +85,11 @@ def one_trip_to_all_nodes(cluster):
         eq(answer["tally"]["trips"], 4, "100000 keys")
         for node, key in zip(nodes_of(cluster, "trip", 3), shard_keys("trip", 3)):
             with node.client() as c:
-                ok(head(c, key).count > 60000, "a shard that got little")
+                ok(head(c, key).count > 60000, "a shard with few keys")
 
 
 def shards_under_one_tag(cluster):
-    """A name with a tag keeps all its shards in one slot."""
+    """All shards of a filter whose name has a hash tag are in one slot."""
     with Driver() as driver:
         driver.must("create", url(cluster.masters[0], "crawl:{eu}"), **SMALL)
         driver.must("add", "key:", 0, 20000)
@@ -101,7 +101,7 @@ def shards_under_one_tag(cluster):
 
 
 def gozero(cluster):
-    """A filter that is one key, wherever one comes in."""
+    """A go-zero filter is one key. It can be reached through any node."""
     with Driver() as driver:
         for i in range(6):
             name = f"gozero{i}"
@@ -109,7 +109,7 @@ def gozero(cluster):
             eq(driver.must("add", "key:", 0, 5000)["yes"], 5000)
             eq(driver.must("contains", "key:", 0, 5000)["yes"], 5000)
             with cluster.owner(key_slot(name)).client() as c:
-                ok(c.must("BITCOUNT", name) > 5000, "nothing there")
+                ok(c.must("BITCOUNT", name) > 5000, "no bits are set")
 
 
 def test_in_peace():

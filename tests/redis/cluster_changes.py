@@ -1,8 +1,8 @@
-"""cluster_changes.py - one filter over several nodes of a cluster: slots that move, masters that die,
-and processes that add all the time.
+"""cluster_changes.py - one filter on several nodes of a cluster, while slots move, masters die and
+processes add keys.
 
-A master that dies takes with it what its replica has not got: so the adds that must survive that
-wait for one (replicas=1). Each of the others' promises needs no such help.
+When a master dies, adds that its replica has not received are lost. So the adds that must survive
+this wait for a replica (replicas=1). The other tests need no replicas=1.
 """
 import sys
 
@@ -19,7 +19,7 @@ SMALL = {"n": 3 * 10 ** 6, "p": 0.0001, "shards": 3}
 
 
 def errors(nodes, code):
-    """How often the nodes have answered so."""
+    """Returns how often the nodes have replied with this error."""
     total = 0
     for node in nodes:
         with node.client() as c:
@@ -29,8 +29,8 @@ def errors(nodes, code):
 
 
 class Adder(threading.Thread):
-    """A process that adds the same keys as others, piece by piece, and keeps all answers. A piece
-    with an error is tried again, until all of it is answered."""
+    """A process that adds the same keys as others, piece by piece, and stores all answers. After an
+    error it repeats the piece until all of it is answered."""
 
     PIECE = 3000
 
@@ -38,7 +38,7 @@ class Adder(threading.Thread):
         super().__init__(daemon=True)
         self.driver = Driver()
         self.driver.must("open", url(node, name), **options)
-        self.answers = {}  # by the piece: the digits of every try
+        self.answers = {}  # {piece: digits of each attempt}
         self.done = 0
         self.failed = []
         self.wrong = None
@@ -49,7 +49,7 @@ class Adder(threading.Thread):
             while not self.over:
                 self.add(self.done)
                 self.done += 1
-        except Exception as why:  # noqa: BLE001 - told to the main thread
+        except Exception as why:  # noqa: BLE001 - reported to the main thread
             self.wrong = repr(why)
 
     def add(self, piece):
@@ -58,7 +58,7 @@ class Adder(threading.Thread):
             answer, digits = self.driver.range("add", "key:", first, first + self.PIECE)
             self.answers.setdefault(piece, []).append(digits)
             if answer["status"] == "BLY_OK":
-                ok(UNKNOWN not in digits, "unknown, and no error")
+                ok(UNKNOWN not in digits, "unknown keys without an error")
                 return
             if answer["status"] != "BLY_EIO":
                 raise Refused(f"{answer}")
@@ -67,13 +67,14 @@ class Adder(threading.Thread):
     def finish(self):
         self.over = True
         self.join(90)
-        ok(not self.is_alive(), "an adder hangs")
+        ok(not self.is_alive(), "an adder does not end")
         ok(self.wrong is None, self.wrong)
         self.driver.close()
 
 
 def go_on(adders, pieces=3):
-    """Until everyone has done so many more: the first may have begun before, the others have not."""
+    """Waits until each adder has finished `pieces` more pieces. The first of these may have begun
+    before the call."""
     wanted = [a.done + pieces for a in adders]
     wait_for(lambda: any(a.wrong for a in adders)
              or all(a.done >= w for a, w in zip(adders, wanted)), 90, "adds")
@@ -82,8 +83,8 @@ def go_on(adders, pieces=3):
 
 
 def check_adders(node, name, adders):
-    """All that was answered is there; at most one was told that a key was new, and somebody was,
-    unless an answer was lost. Returns how many keys were unsure to somebody."""
+    """Checks that all answered keys are in the filter, and that exactly one adder was told that a key
+    is new, or at most one if an answer was lost. Returns the number of keys with an unsure answer."""
     unsure = strange = 0
     pieces = max(max(a.answers) for a in adders) + 1
     with Driver() as driver:
@@ -99,12 +100,12 @@ def check_adders(node, name, adders):
                 ok(mine.count(YES) <= 1, f"{what} were new to several: {mine}")
                 unsure += times if UNSURE in mine else 0
                 strange += times if set(mine) == {NO} else 0
-    ok(strange <= 3, f"{strange} keys were new to nobody, and nobody is unsure")
+    ok(strange <= 3, f"{strange} keys were new in no answer, and unsure in none")
     return unsure
 
 
 def start(cluster, name, count=2, **options):
-    """A filter, and adders that have begun; each knows another node at first."""
+    """Creates a filter and starts adders. Each adder connects to another node first."""
     with Driver() as driver:
         driver.must("create", url(cluster.masters[0], name), **SMALL)
     adders = [Adder(cluster.nodes[i], name, retry_ms=30000, **options) for i in range(count)]
@@ -115,8 +116,8 @@ def start(cluster, name, count=2, **options):
 
 
 def hold(cluster, slot, target, during):
-    """Moves a slot; while its keys are on their way, and after they have gone but before anybody
-    was told, waits for `during`."""
+    """Moves a slot. Calls `during` before its keys are moved, and again after they were moved but
+    before any node was told the new owner."""
     source = cluster.owner(slot)
     with source.client() as s, target.client() as t:
         t.must("CLUSTER", "SETSLOT", slot, "IMPORTING", cluster.ids[source.port])
@@ -131,8 +132,8 @@ def hold(cluster, slot, target, during):
 
 
 def test_resharding_while_adding():
-    """Slots move away under the adders, and back: nothing is lost, and since a node that has not
-    the slot has done nothing, no answer is in doubt."""
+    """Slots move away and back while keys are added. Nothing is lost. No answer is unsure, because a
+    node without the slot does nothing."""
     cluster = Cluster(module=False)
     adders = start(cluster, "k")
     for turn in range(2):
@@ -153,7 +154,7 @@ def test_resharding_while_adding():
 
 
 def test_resharding_with_scripts_flushed():
-    """ASK leads to a node that does not know the script either."""
+    """ASK redirects to a node that does not know the script either."""
     cluster = Cluster(module=False)
     adders = start(cluster, "k", count=1)
 
@@ -173,7 +174,7 @@ def test_resharding_with_scripts_flushed():
 
 
 def test_failover_by_order():
-    """CLUSTER FAILOVER hands over everything: no add is lost, though nobody waits for replicas."""
+    """CLUSTER FAILOVER transfers all data: no add is lost, although no client waits for replicas."""
     cluster = Cluster(module=False)
     adders = start(cluster, "k")
     for key in shard_keys("k", 3)[:2]:
@@ -190,14 +191,14 @@ def test_failover_by_order():
 
 
 def test_master_killed():
-    """A master dies while two add, and wait for a replica each time: what they were answered is
-    with the replica that takes over."""
+    """A master dies while two processes add keys and wait for a replica each time: the replica that
+    takes over has all answered adds."""
     cluster = Cluster(module=False)
     adders = start(cluster, "k", replicas=1, replicas_ms=1000)
     for key in shard_keys("k", 3)[1:]:
         dead = cluster.owner(key_slot(key))
         cluster.kill_master(dead)
-        ok(cluster.owner(key_slot(key)) is not dead, "nobody took over")
+        ok(cluster.owner(key_slot(key)) is not dead, "no replica took over")
         dead.start()
         cluster.wait_ok()
         go_on(adders)
@@ -210,7 +211,7 @@ def test_master_killed():
 
 
 def test_node_of_the_url_dies():
-    """Who has the map does not need the node by which it came in."""
+    """A client with a slot map does not need the node that its URL names."""
     cluster = Cluster(module=False)
     with Driver() as driver:
         door = cluster.masters[0]

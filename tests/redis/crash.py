@@ -1,9 +1,9 @@
-"""crash.py - servers that die, connections that break, scripts that are forgotten: what was
-answered stays, and what was not answered is said to be so.
+"""crash.py - servers that die, connections that break, scripts that servers forget: answered adds
+are never lost, and keys without an answer are reported.
 
-Of every key that several processes add, at most one is told that it was new, whatever happens in
-between. A key whose answer was lost on the way is "unsure" (in the filter, but who added it is not
-known) or "unknown" (nothing is known); every other answer is true.
+Of several processes that add a key, at most one is told that it was new, whatever happens meanwhile.
+A key whose answer was lost is "unsure" (it is in the filter, but it is not known whether it was
+new) or "unknown" (nothing is known). Every other answer is true.
 """
 import sys
 
@@ -18,28 +18,29 @@ from proxy import Cut, Proxy  # noqa: E402
 from support import (NO, UNKNOWN, UNSURE, YES, Driver, eq, head, main, ok, plain,  # noqa: E402
                      refused, url, wait_for)
 
-# What is answered outlives a server that is killed: it is written to the log before the answer. To
-# wait for the disk besides would matter if the whole machine died.
+# The server writes each change to its log before it answers, so answered adds survive when it is
+# killed. Waiting for the disk would matter only if the whole machine failed.
 LOGGED = ("appendonly yes", "appendfsync no", "auto-aof-rewrite-percentage 0")
-# So many bits that false positives may be left out of account: 1e-7 or less for all of a test.
+# A filter so large that false positives can be neglected: 1e-7 or less with all keys of a test.
 ROOMY = {"n": 3 * 10 ** 6, "p": 0.0001, "kind": "split512"}
 
 
 def check_truth(digits, keys, old=0):
-    """Answers of several processes to adds of the same keys, the first `old` of which were there
-    before: none was new to two, and one that nobody was told of was lost on somebody's way."""
+    """Checks the answers of several processes to adds of the same keys, the first `old` of which were
+    added before. No key is new in two answers. A new key that is new in no answer has an unsure or
+    unknown one."""
     strange = 0
     for begin, end in ((0, old), (old, keys)):
         outcomes = collections.Counter(zip(*(text[begin:end] for text in digits)))
         for mine, times in outcomes.items():
             ok(mine.count(YES) <= 1, f"{times} keys were new to several: {mine}")
-            ok(end > old or YES not in mine, f"{times} keys were there already: {mine}")
+            ok(end > old or YES not in mine, f"{times} old keys were new: {mine}")
             strange += times if end > old and set(mine) == {NO} else 0
-    ok(strange <= 3, f"{strange} new keys were new to nobody, and nobody is unsure")
+    ok(strange <= 3, f"{strange} new keys were new in no answer, and unsure in none")
 
 
 def check_there(server, name, digits, keys):
-    """Whatever was answered is in the filter."""
+    """Checks that all answered keys are in the filter."""
     with Driver() as driver:
         driver.must("open", url(server, name))
         answer, found = driver.range("contains", "key:", 0, keys)
@@ -57,8 +58,8 @@ def count(digits, digit):
 # ---- the server dies ----------------------------------------------------------------------------
 
 def killed(server, drivers, keys, name, marks, step):
-    """All drivers add all keys while the server is killed and started, each time that a string has
-    counted so many; their answers, digits."""
+    """All drivers add all keys. The server is killed and started whenever the count of the string
+    exceeds one of `marks`. Returns the drivers' answers and digits."""
     for driver in drivers:
         driver.say_range("add", "key:", 0, keys, step=step)
     for mark in marks:
@@ -71,8 +72,8 @@ def killed(server, drivers, keys, name, marks, step):
 
 
 def test_killed_and_restarted():
-    """With its log written before the answer, a server that is killed loses nothing; who adds waits
-    for it and goes on."""
+    """A server that writes its log before it answers loses nothing when it is killed. Clients wait
+    for it and go on."""
     keys, old = 150000, 2000
     with plain(*LOGGED) as server:
         drivers = [Driver(), Driver()]
@@ -95,30 +96,29 @@ def test_killed_and_restarted():
 
 
 def test_killed_without_retry():
-    """One who does not want to wait gets what had been answered, and the rest as unknown."""
+    """A client that does not wait gets the answers that had arrived; the other keys are unknown."""
     keys = 100000
     with plain(*LOGGED) as server, Driver() as driver:
         for turn in range(2):
             name = f"k{turn}"
             driver.must("create", url(server, name), no_retry=1, **ROOMY)
-            # More than what is answered in one round.
+            # More than one round trip answers.
             answers, digits = killed(server, [driver], keys, name, (40000 + 20000 * turn,), 0)
             refused(answers[0], "BLY_EIO")
             eq(answers[0]["tally"]["unknown"], count(digits, UNKNOWN))
             ok(0 < count(digits, UNKNOWN) < keys, f"{count(digits, UNKNOWN)} unknown of {keys}")
             check_truth(digits, keys)
             check_there(server, name, digits, keys)
-            # The handle serves again, and what was unknown is found out.
+            # The handle works again, and the unknown keys get answers.
             answer, again = driver.range("add", "key:", 0, keys)
             eq(answer["status"], "BLY_OK", answer["why"])
             pairs = set(zip(digits[0], again))
             ok(not pairs & {(NO, YES), (YES, YES), (UNSURE, YES)},
-               "keys were answered, and are new again")
+               "answered keys are new again")
 
 
 def test_killed_and_forgotten():
-    """A server without persistence comes back empty. That is an error, and no filter is made in
-    its place."""
+    """A server without persistence comes back empty. That is an error, and no new filter is created."""
     keys = 200000
     with plain() as server, Driver() as driver, server.client() as c:
         driver.must("create", url(server, "k"), retry_ms=30000, **ROOMY)
@@ -136,8 +136,8 @@ def test_killed_and_forgotten():
 # ---- the connection breaks ----------------------------------------------------------------------
 
 def test_cut_in_the_middle():
-    """The connection breaks after n bytes of the request, or of the answer; n from nothing to
-    all of it. Each key is in the filter once, and unsure exactly if its command had arrived."""
+    """The connection breaks after n bytes of the request or of the reply, for n from 0 to all bytes.
+    Each key is added once. It is unsure exactly if the server had received its command."""
     each, batch = 240, 40  # six commands a call
     with plain() as server, Driver() as driver, Driver() as other, server.client() as c:
         with Proxy(server.port) as proxy:
@@ -160,7 +160,7 @@ def test_cut_in_the_middle():
                 ok(set(digits) <= {YES, UNSURE}, f"{what}: {set(digits)}")
                 eq(digits.count(UNSURE) % batch, 0, f"{what}: {digits.count(UNSURE)} unsure")
                 if direction == "up":
-                    # What had arrived was carried out; what had been answered besides is known.
+                    # Commands that had arrived were executed. If the reply arrived too, the answer is known.
                     ok(digits.count(UNSURE) <= each * after // sent, f"{what}: too many unsure")
                 else:
                     ok(digits.count(UNSURE) >= each * (got - after) // got // batch * batch,
@@ -175,14 +175,14 @@ def test_cut_in_the_middle():
 
 
 def test_cut_again_and_again():
-    """Every connection lasts for so many bytes only. The work gets done piece by piece."""
+    """Every connection breaks after a number of bytes. The work is completed piece by piece."""
     with plain() as server:
         for number, cut in enumerate((("down", 1500), ("up", 120000))):
             with Proxy(server.port) as proxy, Driver() as driver, Driver() as rival:
                 name, keys = f"k{number}", 12000
                 for one, at in ((driver, proxy), (rival, server)):
                     one.must("create", url(at, name), batch=256, retry_ms=60000, **ROOMY)
-                # What was sent in vain is sent again: answers to the rest must have their time.
+                # Requests without a reply are repeated, so some replies must have time to arrive.
                 proxy.plan = (Cut(*cut, quiet=i % 2 == 0, delay=0.05) for i in itertools.count())
                 proxy.cut_all()
                 for one in (driver, rival):
@@ -193,9 +193,9 @@ def test_cut_again_and_again():
                     eq(answer["status"], "BLY_OK", answer["why"])
                 check_truth(digits, keys)
                 check_there(server, name, digits, keys)
-                eq(set(digits[1]) - {YES, NO}, set(), "one whose connection held")
+                eq(set(digits[1]) - {YES, NO}, set(), "answers over the connection that did not break")
                 ok(proxy.cuts > 5, f"{proxy.cuts} cuts")
-                # Answers to questions are longer: 64 bytes a key.
+                # Replies to lookups are longer: 64 bytes per key.
                 proxy.plan = (Cut("down", 40000) for _ in itertools.count())
                 proxy.cut_all()
                 answer, _ = driver.range("contains", "key:", 0, keys)
@@ -203,7 +203,7 @@ def test_cut_again_and_again():
 
 
 def test_cut_without_retry():
-    """The first break ends the call; what had been answered is."""
+    """The first break ends the call. Answers that had arrived are returned."""
     with plain() as server, Proxy(server.port) as proxy, Driver() as driver:
         driver.must("create", url(proxy, "k"), no_retry=1, batch=100, **ROOMY)
         driver.must("add", "warm:", 0, 1000)
@@ -223,10 +223,10 @@ def test_cut_without_retry():
         eq(driver.must("contains", "warm:", 0, 1000)["yes"], 1000, "the next call connects again")
 
 
-# ---- disturbances beside the work ---------------------------------------------------------------
+# ---- disturbances -------------------------------------------------------------------------------
 
 class Disturber(threading.Thread):
-    """Sends a command over and over."""
+    """Sends a command repeatedly."""
 
     def __init__(self, server, command, pause):
         super().__init__(daemon=True)
@@ -239,7 +239,7 @@ class Disturber(threading.Thread):
                 self.link.must(*self.command)
                 self.times += 1
                 time.sleep(self.pause)
-        except Exception as why:  # noqa: BLE001 - told to the main thread
+        except Exception as why:  # noqa: BLE001 - reported to the main thread
             self.wrong = repr(why)
 
     def __enter__(self):
@@ -254,7 +254,8 @@ class Disturber(threading.Thread):
 
 
 def disturbed(server, name, keys, command, pause, step):
-    """Two processes add the same keys meanwhile; the digits of both, and how often it was done."""
+    """Two processes add the same keys while the command is sent repeatedly. Returns the digits of
+    both, and how often it was sent."""
     drivers = [Driver(), Driver()]
     for driver in drivers:
         driver.must("create", url(server, name), retry_ms=60000, **ROOMY)
@@ -272,17 +273,17 @@ def disturbed(server, name, keys, command, pause, step):
 
 
 def test_scripts_flushed():
-    """A server that forgets the scripts has done nothing: no answer is in doubt."""
+    """A server that has forgotten the scripts does nothing, so no answer is unsure."""
     with plain() as server:
         digits, times = disturbed(server, "k", 60000, ("SCRIPT", "FLUSH"), 0.001, 4000)
         eq(count(digits, UNSURE) + count(digits, UNKNOWN), 0)
         ok(times > 20, f"only {times} flushes")
         with server.client() as c:
-            ok("errorstat_NOSCRIPT" in c.info("errorstats"), "no script was missed")
+            ok("errorstat_NOSCRIPT" in c.info("errorstats"), "the server never lacked a script")
 
 
 def test_clients_killed():
-    """CLIENT KILL, over and over."""
+    """CLIENT KILL, repeatedly."""
     with plain() as server:
         digits, times = disturbed(server, "k", 60000,
                                   ("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"), 0.05, 4000)

@@ -21,7 +21,7 @@ def heads(client, name, shards):
 
 
 def check_whole(client, name, shards, stamp):
-    """Every shard is there, says where it belongs, and shard 0 that all are."""
+    """Checks that every shard exists and has the right head, and that shard 0 is marked as complete."""
     eq(sorted(client.must("KEYS", f"{name}*")),
        sorted(key.encode() for key in shard_keys(name, shards)), "keys")
     for j, it in enumerate(heads(client, name, shards)):
@@ -29,14 +29,14 @@ def check_whole(client, name, shards, stamp):
 
 
 def known(driver, count=1000):
-    """Adds so many keys, all new."""
+    """Adds `count` new keys."""
     answer = driver.must("add", "key:", 0, count)
     ok(answer["yes"] > 0.98 * count, f"{answer}")
 
 
 def check_error(driver, status, *words, count=1000, some=False):
-    """Of keys that had been added none is called absent: all are unknown or, with `some`, those of
-    shards that are still there are present. Adds are refused likewise."""
+    """Checks that no added key is reported as absent. All are unknown or, with `some`, those in
+    remaining shards are present. Adds are refused in the same way."""
     for command in ("contains", "add"):
         answer, digits = driver.range(command, "key:", 0, count)
         refused(answer, status, *words)
@@ -52,7 +52,7 @@ def check_error(driver, status, *words, count=1000, some=False):
 # ---- races --------------------------------------------------------------------------------------
 
 def race(server, drivers, name, options):
-    """Everyone creates at once, each with its own options; what they are answered."""
+    """All drivers create the filter at once, each with its own options. Returns the answers."""
     for driver, own in zip(drivers, options):
         driver.say("create", url(server, name), **own)
     return [driver.hear() for driver in drivers]
@@ -69,7 +69,7 @@ def test_sixteen_racers():
             stamps = {a["stamp"] for a in answers}
             eq(len(stamps), 1, f"stamps {stamps}")
             check_whole(c, f"r{turn}.", shards, stamps.pop())
-            # They have one filter: what one adds the others find.
+            # They share one filter: a key that one adds is found by the others.
             eq(drivers[turn].must("addkeys", "aa")["answers"], "1")
             eq({d.must("askkeys", "aa")["answers"] for d in drivers}, {"1"})
         for driver in drivers:
@@ -77,7 +77,7 @@ def test_sixteen_racers():
 
 
 def test_racers_that_disagree():
-    """The filter is the first one's; those who want another are told so."""
+    """The first client decides. Clients that request another filter get an error."""
     shapes = ({"n": 100000, "p": 0.01}, {"n": 100001, "p": 0.01}, {"n": 100000, "p": 0.001},
               {"n": 100000, "p": 0.01, "seed": 7})
     with plain() as server, server.client() as c:
@@ -87,7 +87,7 @@ def test_racers_that_disagree():
             options = [{**shapes[(i + turn) % 4], "shards": shards} for i in range(16)]
             answers = race(server, drivers, f"r{turn}.", options)
             winners = {(turn + i) % 4 for i, a in enumerate(answers) if a["status"] == "BLY_OK"}
-            eq(len(winners), 1, "shapes that were made")
+            eq(len(winners), 1, "shapes that were created")
             for i, answer in enumerate(answers):
                 if (turn + i) % 4 not in winners:
                     refused(answer, "BLY_EMISMATCH")
@@ -101,7 +101,7 @@ def test_racers_that_disagree():
 
 
 def test_other_shapes_are_told_apart():
-    """Every single difference counts; what is alike may join."""
+    """Any difference prevents joining a filter; without one, a client may join."""
     base = {"n": 100000, "p": 0.01, "kind": "sbbf", "seed": 1, "shards": 3}
     with plain() as server, Driver() as maker, Driver() as other:
         stamp = maker.must("create", url(server, "k"), **base)["stamp"]
@@ -115,10 +115,10 @@ def test_other_shapes_are_told_apart():
         eq(maker.must("contains", "key:", 0, 1000)["yes"], 1000, "after all that")
 
 
-# ---- half-made ----------------------------------------------------------------------------------
+# ---- incomplete filters -------------------------------------------------------------------------
 
 def unfinish(client, name, shards, made):
-    """As if its maker had died when `made` shards were there."""
+    """Puts the filter into the state in which its creator died after `made` shards."""
     keys = shard_keys(name, shards)
     client.must("SETRANGE", name, 104, b"\0")
     for key in keys[made:]:
@@ -133,12 +133,12 @@ def test_half_made_is_completed():
             stamp = maker.must("create", url(server, name), **options)["stamp"]
             unfinish(c, name, SHARDS, made)
             refused(other("open", url(server, name)), "BLY_EMISSING")
-            eq(c.must("EXISTS", *shard_keys(name, SHARDS)), made, "opening made something")
+            eq(c.must("EXISTS", *shard_keys(name, SHARDS)), made, "open created something")
             refused(other("create", url(server, name), **{**options, "n": 50001}), "BLY_EMISMATCH")
             eq(other.must("create", url(server, name), **options)["stamp"], stamp)
             check_whole(c, name, SHARDS, stamp)
             known(other)
-            # Its maker, who was only slow, has the same filter.
+            # The creator, if it was only slow, uses the same filter.
             eq(maker.must("contains", "key:", 0, 1000)["yes"], 1000)
 
 
@@ -157,12 +157,12 @@ def test_half_made_and_many_helpers():
 
 
 def test_something_in_the_way():
-    """A key of a shard that is another's: an error that names it, and the key stays as it is."""
+    """If something else is at the key of a shard, the error names the key, which is not changed."""
     with plain() as server, Driver() as driver, server.client() as c:
         options = {"n": 50000, "p": 0.01, "shards": SHARDS}
         keys = shard_keys("w", SHARDS)
         driver.must("create", url(server, "w"), **options)
-        # The first shard is gone, the others are an older filter's.
+        # The first shard is missing; the others belong to an older filter.
         c.must("DEL", "w")
         before = c.must("GET", keys[1])
         answer = driver("create", url(server, "w"), **options)
@@ -170,20 +170,20 @@ def test_something_in_the_way():
         ok(any(key in answer["why"] for key in keys[1:]), answer["why"])
         eq(c.must("GET", keys[1]), before)
         refused(driver("open", url(server, "w")), "BLY_EMISSING")
-        # Something that is no filter.
+        # Something that is not a filter.
         c.must("FLUSHALL")
         c.must("SET", keys[3], "text")
         answer = driver("create", url(server, "w"), **options)
         ok(answer["status"] in ("BLY_ECORRUPT", "BLY_EMISMATCH", "BLY_EEXISTS"), f"{answer}")
         ok(keys[3] in answer["why"], answer["why"])
         eq(c.must("GET", keys[3]), b"text")
-        # Out of the way, it goes on.
+        # Without that key, creation succeeds.
         c.must("DEL", keys[3])
         driver.must("create", url(server, "w"), **options)
         known(driver)
 
 
-# ---- answers that are lost ----------------------------------------------------------------------
+# ---- lost replies -------------------------------------------------------------------------------
 
 def is_create(command, key):
     return command[0] in (b"EVAL", b"EVALSHA") and command[3:4] == [key.encode()] \
@@ -191,14 +191,14 @@ def is_create(command, key):
 
 
 def losing_once(server, key, then):
-    """A hook: the first creation of `key` is carried out, then `then` is, and no answer comes."""
+    """Returns a hook that executes the first creation of `key`, calls `then`, and sends no reply."""
     left = [1]
 
     def hook(command, _):
         if not left or not is_create(command, key):
             return None
         with server.client() as c:
-            if isinstance(c(*command), Error):  # it does not know the script yet
+            if isinstance(c(*command), Error):  # the server does not know the script yet
                 return None
         left.clear()
         then()
@@ -207,8 +207,8 @@ def losing_once(server, key, then):
 
 
 def test_lost_answer_of_the_first():
-    """A made the filter and was not told; B joined, added, was answered. Then the server loses all.
-    What A makes when it tries again is another filter: to B an error, and not "absent"."""
+    """A creates the filter, but gets no reply. B joins it, adds keys and gets replies. Then the
+    server loses all data. A tries again and creates another filter. B gets an error, not "absent"."""
     options = {"n": 20000, "p": 0.01}
     for shards in (1, 3):
         with plain() as server, Driver() as a, Driver() as b, server.client() as c:
@@ -224,14 +224,14 @@ def test_lost_answer_of_the_first():
 
 
 def test_lost_answer_joins():
-    """If nothing happens meanwhile, the second attempt finds what the first has made."""
+    """If nothing else happens meanwhile, the second attempt finds what the first has created."""
     with plain() as server, Driver() as a, server.client() as c:
         for shards in (1, 3):
             for key in shard_keys(f"k{shards}", shards):
                 with Relay(server, losing_once(server, key, lambda: None)) as relay:
                     answer = a.must("create", url(relay, f"k{shards}"), n=20000, p=0.01,
                                     shards=shards)
-                    ok(relay.connections == 2, "no answer was lost")
+                    ok(relay.connections == 2, "no reply was lost")
                 check_whole(c, f"k{shards}", shards, answer["stamp"])
                 c.must("FLUSHALL")
         with Relay(server, losing_once(server, "k", lambda: None)) as relay:
@@ -239,8 +239,8 @@ def test_lost_answer_joins():
 
 
 def test_lost_answer_of_another():
-    """The same with a shard that others have completed the filter with, and that was lost since: it
-    had keys, and is not made again."""
+    """The same with another shard. Meanwhile another client completes the filter, and then the shard
+    is lost. It had keys, so it is not created again."""
     options = {"n": 20000, "p": 0.01, "shards": 3}
     with plain() as server, Driver() as a, Driver() as b, server.client() as c:
         lost = shard_keys("k", 3)[1]
@@ -259,7 +259,7 @@ def test_lost_answer_of_another():
 # ---- memory -------------------------------------------------------------------------------------
 
 def test_no_room():
-    """A filter that does not fit is refused before it takes memory, and others go on."""
+    """A filter that does not fit is refused before it takes memory. Other keys can still be set."""
     with plain("maxmemory 30mb", "maxmemory-policy noeviction") as server, Driver() as driver, \
             server.client() as c:
         for shards in (1, 3):
@@ -272,13 +272,14 @@ def test_no_room():
         driver.must("create", url(server, "k"), n=10 ** 7, p=0.01, shards=3)
         known(driver)
         refused(driver("create", url(server, "k2"), n=15 * 10 ** 6, p=0.01), "BLY_EREFUSED", "OOM")
-        # Who is there already is joined, whatever the memory.
+        # An existing filter can be joined without free memory.
         with Driver() as other:
             other.must("create", url(server, "k"), n=10 ** 7, p=0.01, shards=3)
 
 
 def test_room_by_eviction():
-    """Where others are evicted a full server is no reason, but no filter takes most of it."""
+    """If other keys can be evicted, a full server does not prevent creation, but a filter must not
+    take most of the memory."""
     with plain("maxmemory 20mb", "maxmemory-policy volatile-lru") as server, Driver() as driver, \
             server.client() as c:
         for number in range(400):
@@ -291,7 +292,7 @@ def test_room_by_eviction():
 
 
 def test_memory_that_is_not_told():
-    """A user who may not ask for INFO can still make filters."""
+    """A user without permission for INFO can still create filters."""
     with plain("maxmemory 1gb") as server, Driver() as driver, server.client() as c:
         c.must("ACL", "SETUSER", "bob", "on", ">pw", "~*", "+@all", "-info")
         driver.must("create", url(server, "k", login="bob:pw@"), n=20000, p=0.01, shards=2)
@@ -299,8 +300,8 @@ def test_memory_that_is_not_told():
 
 
 def test_refused_half_way():
-    """A server that refuses one of the shards: its maker takes the others back, but not from under
-    those who have completed the filter."""
+    """If a server refuses one of the shards, the creator deletes the others, unless another client
+    has completed the filter."""
     options = {"n": 20000, "p": 0.01, "shards": SHARDS}
     keys = shard_keys("k", SHARDS)
     with plain() as server, Driver() as driver, Driver() as other, server.client() as c:
@@ -318,7 +319,7 @@ def test_refused_half_way():
         known(other)
 
 
-# ---- gone ---------------------------------------------------------------------------------------
+# ---- missing filters ----------------------------------------------------------------------------
 
 def make(driver, server, name, shards, **more):
     driver.must("create", url(server, name), n=20000, p=0.01, shards=shards, **more)
@@ -335,7 +336,7 @@ def test_deleted_in_use():
                 check_error(driver, "BLY_EMISSING", some=shards > 1)
                 refused(other("open", url(server, name)), "BLY_EMISSING")
                 refused(driver("look"), "BLY_EMISSING")
-                eq(c.must("EXISTS", shard_keys(name, shards)[lost]), 0, "an add made it")
+                eq(c.must("EXISTS", shard_keys(name, shards)[lost]), 0, "an add created it")
             make(driver, server, f"f{shards}", shards)
             c.must("FLUSHALL")
             check_error(driver, "BLY_EMISSING")
@@ -343,7 +344,7 @@ def test_deleted_in_use():
 
 
 def test_complete_is_not_completed_again():
-    """A shard that a complete filter has lost was not empty: create does not make it again."""
+    """A shard that a complete filter has lost may have had keys: create does not create it again."""
     with plain() as server, Driver() as driver, Driver() as other, server.client() as c:
         make(driver, server, "k", 3)
         lost = shard_keys("k", 3)[1]
@@ -353,16 +354,16 @@ def test_complete_is_not_completed_again():
 
 
 def test_expiry():
-    """All shards vanish at one moment, and then it is gone, not empty."""
+    """All shards expire at the same time; then the filter is missing, not empty."""
     with plain() as server, Driver() as driver, Driver() as other, server.client() as c:
         for shards in (1, 4):
             keys = shard_keys(f"e{shards}", shards)
             make(driver, server, f"e{shards}", shards, expire=600000)
             times = {c.must("PEXPIRETIME", key) for key in keys}
-            eq(len(times), 1, f"ends: {times}")
+            eq(len(times), 1, f"expiry times: {times}")
             left = driver.must("look")["expires_ms"]
             ok(590000 < left <= 600000, f"{left} ms left")
-            # Who joins does not change it.
+            # A client that joins does not change the expiry.
             other.must("create", url(server, f"e{shards}"), n=20000, p=0.01, shards=shards,
                        expire=1000)
             eq({c.must("PEXPIRETIME", key) for key in keys}, times)
@@ -371,15 +372,15 @@ def test_expiry():
             eq(driver.must("look")["expires_ms"], -1)
             driver.must("expire", 600000)
             times = {c.must("PEXPIRETIME", key) for key in keys}
-            ok(len(times) == 1 and times.pop() > 0, "ends that differ")
+            ok(len(times) == 1 and times.pop() > 0, "expiry times differ")
             eq(driver.must("contains", "key:", 0, 1000)["yes"], 1000)
             driver.must("expire", 1)
-            wait_for(lambda: c.must("EXISTS", *keys) == 0, what="the end")
+            wait_for(lambda: c.must("EXISTS", *keys) == 0, what="the expiry")
             check_error(driver, "BLY_EMISSING")
 
 
 def test_eviction():
-    """A server that is short of memory throws keys away: those of a filter too, without a word."""
+    """A server that is short of memory evicts keys silently, also those of a filter."""
     with plain("maxmemory 6mb", "maxmemory-policy allkeys-random") as server, Driver() as driver, \
             server.client() as c:
         make(driver, server, "k", 8)
@@ -393,10 +394,10 @@ def test_eviction():
         ok(int(c.info("stats")["evicted_keys"]) > 0, "nothing was evicted")
 
 
-# ---- something else -----------------------------------------------------------------------------
+# ---- something else under the name --------------------------------------------------------------
 
 def test_replaced():
-    """Another filter under the name: old handles say so, whatever the new one is like."""
+    """Another filter is created under the name: old handles report this, whatever its shape."""
     with plain() as server, Driver() as old, Driver() as new, server.client() as c:
         changes = ({"seed": 9}, {}, {"n": 30000}, {"p": 0.001}, {"kind": "split512"})
         for i, change in enumerate(changes):
@@ -410,9 +411,9 @@ def test_replaced():
                          **{"n": 20000, "p": 0.01, "shards": shards, **change})
                 check_error(old, "BLY_EMISMATCH")
                 eq(new.must("look")["count"], 0, "an add reached another's filter")
-                # One who drops what it no longer has does not take away another's.
+                # A drop by an old handle does not delete another filter.
                 old("drop")
-                eq(c.must("EXISTS", *shard_keys(name, shards)), shards, "another's was dropped")
+                eq(c.must("EXISTS", *shard_keys(name, shards)), shards, "another filter was dropped")
 
 
 def test_one_shard_replaced():
@@ -436,7 +437,7 @@ def test_wrong_type():
 
 
 def test_damaged_head():
-    """Any byte of the identity: an error for who opens it and for who has it open."""
+    """If any byte of the identity changes, opening the filter and using an open handle are errors."""
     with plain() as server, Driver() as driver, Driver() as other, server.client() as c:
         make(driver, server, "k", 1)
         whole = c.must("GETRANGE", "k", 0, 127)
@@ -452,7 +453,7 @@ def test_damaged_head():
 
 
 def test_not_ours():
-    """Strings that are no filters, short and long, empty bitmaps and text."""
+    """Strings that are not filters: short and long ones, empty bitmaps and text."""
     with plain() as server, Driver() as driver, server.client() as c:
         for data in (b"x", b"BLYR", b"BLYR\x01", b"\0" * 128, b"\0" * 5000, b"text " * 1000):
             c.must("SET", "k", data)
@@ -464,8 +465,8 @@ def test_not_ours():
 
 
 def test_truncated():
-    """A string that has lost its end: what was there is an error, and no answer comes from bytes
-    that are not."""
+    """If a string has lost its end, lookups in the missing part are errors. Missing bytes never lead
+    to an answer."""
     with plain() as server, Driver() as driver, server.client() as c:
         for keep in (0.5, 0.999, 0.0):
             name = f"t{keep}"
@@ -478,7 +479,7 @@ def test_truncated():
                 if "3" in digits:
                     refused(answer, "BLY_EMISMATCH")
             if keep < 0.9:
-                ok("3" in digits, "nothing was noticed")
+                ok("3" in digits, "the missing part was not noticed")
             eq(c.must("STRLEN", name), 128 + int(keep * (len(whole) - 128)), "it was changed")
 
 
@@ -495,7 +496,7 @@ def test_missing_and_refused_names():
 
 
 def test_keyed():
-    """A filter under a secret key: without it, or with another, nobody gets an answer."""
+    """A filter with a secret key does not answer without the key or with another one."""
     with plain() as server, Driver() as driver, Driver() as other, server.client() as c:
         mine, wrong = "0f" * 16, "f0" * 16
         driver.must("create", url(server, "k"), n=20000, p=0.01, shards=2, key=mine)
@@ -514,7 +515,7 @@ def test_keyed():
 
 
 def test_few_blocks():
-    """As many shards as there are blocks, and fewer: some may have none."""
+    """Up to as many shards as there are blocks: some shards may have no block."""
     with plain() as server, Driver() as driver, server.client() as c:
         blocks = driver.must("create", url(server, "k"), n=300, p=0.01)["blocks"]
         ok(8 < blocks < 40, f"{blocks} blocks")
@@ -535,7 +536,7 @@ def test_few_blocks():
 
 
 def test_largest_string():
-    """Up to 512 MiB a filter is one string, beyond it is two."""
+    """A filter of up to 512 MiB is one string; a larger one has two."""
     with plain("proto-max-bulk-len 512mb") as server, Driver() as driver, server.client() as c:
         for n, shards in ((405 * 10 ** 6, 1), (450 * 10 ** 6, 2)):
             made = driver.must("create", url(server, "k"), n=n, p=0.01)
@@ -545,9 +546,9 @@ def test_largest_string():
             ok(max(sizes) <= 1 << 29 and sum(sizes) > 0.97 * (1 << 29), f"{sizes}")
             eq(driver.must("add", "key:", 0, 20000)["yes"], 20000)
             eq(driver.must("contains", "key:", 0, 20000)["yes"], 20000)
-            # They are everywhere, up to the end.
+            # The keys are everywhere, up to the end of the last string.
             tail = c.must("GETRANGE", shard_keys("k", shards)[-1], sizes[-1] - (1 << 20), -1)
-            ok(any(tail), "nothing at the end")
+            ok(any(tail), "no bits at the end")
             driver.must("drop")
         refused(driver("create", url(server, "k"), n=450 * 10 ** 6, p=0.01, shards=1),
                 "BLY_ETOOBIG", "needs at least 2")
@@ -555,7 +556,7 @@ def test_largest_string():
 
 
 def test_reasons_do_not_repeat_the_name():
-    """Who asked for a key knows its name; of other shards it must be told."""
+    """Reasons do not begin with the filter's name, which the caller knows, but name other shards."""
     with plain() as server, Driver() as driver, Driver() as other, server.client() as c:
         answers = [other("open", url(server, "filter"))]
         make(driver, server, "filter", 3)
@@ -576,7 +577,7 @@ def test_reasons_do_not_repeat_the_name():
 
 
 def test_databases_and_names():
-    """Numbered databases are apart; names may be any bytes, and have tags of their own."""
+    """Numbered databases are separate. Names may be any bytes, and may contain hash tags."""
     with plain() as server, Driver() as driver, Driver() as other, server.client() as c:
         driver.must("create", url(server, "k", database=3), n=1000, p=0.01, shards=2)
         refused(other("open", url(server, "k")), "BLY_EMISSING")

@@ -18,7 +18,8 @@ from support import ROOT, Cluster, eq, head, main, ok, plain, shard_key, url, wa
 # ---- many machines ------------------------------------------------------------------------------
 
 def test_two_machines():
-    """Each line by one of them at most; as many by none as the filter's rate has it."""
+    """Each line is printed by at most one machine. As many lines are printed by none as the filter's
+    rate predicts."""
     for rate, count in (("0.01", 200000), ("0.001", 200000)):
         with plain() as server:
             items = lines(count)
@@ -27,14 +28,14 @@ def test_two_machines():
             shares = [run.end()[0] for run in runs]
             together = collections.Counter(shares[0] + shares[1])
             ok(max(together.values()) == 1, "a line was printed twice")
-            ok(min(map(len, shares)) > count // 20, f"no contest: {[len(s) for s in shares]}")
-            eq(len(together.keys() - set(items)), 0, "lines that nobody brought")
+            ok(min(map(len, shares)) > count // 20, f"one machine printed too few lines: {[len(s) for s in shares]}")
+            eq(len(together.keys() - set(items)), 0, "printed lines that were not in the input")
             with server.client() as c:
                 shape = head(c, "seen")
             low, high = losses(shape.kind, shape.k, shape.blocks, count)
             lost = count - len(together)
             ok(low <= lost <= high, f"{lost} lines lost; planned: {low:.1f} .. {high:.1f}")
-            eq(shape.count, len(together) + 1, "keys that were counted, with the mark")
+            eq(shape.count, len(together) + 1, "counted keys, including the mark")
             printed, _ = dedup(server, "seen", data=joined(items))
             eq(printed, [], "everything has been seen")
 
@@ -69,7 +70,7 @@ def test_cluster():
 
 
 def test_in_order():
-    """As without a server, whatever of a line is compared."""
+    """The output is the same as without a server, whichever part of a line is compared."""
     chance = random.Random(7)
     pages = [f"HTTP://Host{chance.randrange(40)}.test:80/a/../b?y={chance.randrange(9)}&utm_source="
              f"{chance.randrange(50)}&x=1#p" for _ in range(9000)]
@@ -87,18 +88,18 @@ def test_in_order():
             got, said = dedup(server, f"k{number}", "-n", "30000", *SURE, *options, data=text)
             ok(got == wanted and not said,
                f"{options}: {len(got)} lines, not {len(wanted)}; {said}")
-            ok(len(wanted) != len(data), "there are repeats")
+            ok(len(wanted) != len(data), "no line is repeated")
         process = Run("--redis", url(server, "nul"), "-n", "9", "-0", data=b"x\ny\0z\0x\ny\0")
         process.end()
         eq(bytes(process.out), b"x\ny\0z\0")
 
 
 def test_stream():
-    """A line is answered when it comes, not when there are many."""
+    """Each line is answered when it arrives, not only when a batch is full."""
     with plain() as server:
         with server.client() as c:
             run = Run("--redis", url(server, "seen"), "-n", "1000")
-            run.wait(lambda: c.must("EXISTS", "seen"), "the filter, before a line has come")
+            run.wait(lambda: c.must("EXISTS", "seen"), "the filter, before the first line")
             for i in range(20):
                 run.say(b"a%d\na0\n" % i)
                 run.wait(lambda: len(run.printed()) == i + 1, f"line {i}", 5)
@@ -127,13 +128,13 @@ def test_joining():
             dedup(server, "brief", "-n", "100", "--expire", "1h", data=b"a\n")
             dedup(server, "brief", "-n", "100", "--expire", "9d", data=b"b\n")
             ok(3500 < c.must("TTL", "brief") <= 3600, "an hour to live")
-            # Nobody can foresee which lines look alike.
+            # Seeds are random, so false positives cannot be predicted.
             dedup(server, "other", "-n", "100", data=b"a\n")
-            ok(head(c, "other").seed != head(c, "brief").seed, "the seeds are random")
+            ok(head(c, "other").seed != head(c, "brief").seed, "equal seeds")
 
 
 def test_unfinished():
-    """A machine that died while it made the filter has left nothing that others cannot finish."""
+    """If a machine dies while it creates the filter, another one can complete it."""
     with plain() as server, server.client() as c:
         at = ("-n", "1000", "--shards", "3")
         dedup(server, "seen", *at)
@@ -144,7 +145,7 @@ def test_unfinished():
         eq(dedup(server, "seen", *at, data=b"a\n")[0], [b"a"])
         eq((head(c, "seen").state, c.must("EXISTS", second)), (1, 1))
         eq(dedup(server, "seen", data=b"a\nb\n")[0], [b"b"])
-        # What is missing when it was whole has taken lines with it.
+        # A string that is missing from a complete filter had keys.
         c.must("DEL", second)
         refused(f"{second}, one of the 3 strings", "--redis", url(server, "seen"), *at)
         eq(c.must("EXISTS", second), 0)
@@ -156,7 +157,7 @@ def test_rule():
         eq(dedup(server, "seen", "--url", data=b"http://A.test/\n"), ([], ""))
         refused("was created with --url", "--redis", url(server, "seen"))
         refused("was created with --url", "--redis", url(server, "seen"), "--url", "-i")
-        # Of rules that have no code of their own a key tells them apart.
+        # Rules without their own code are distinguished by a special key.
         dedup(server, "first", "-n", "100", "--field", "1", data=b"a\tb\n")
         printed, said = dedup(server, "first", "--field", "2", data=b"a\tb\n")
         eq(printed, [b"a\tb"])
@@ -164,7 +165,8 @@ def test_rule():
 
 
 def test_carriage_returns():
-    """They are no part of a key, but printed. In a filter that does not record that, they are."""
+    """Carriage returns are printed, but are not part of a key. In a filter without a recorded rule
+    they are part of the key."""
     with plain() as server:
         eq(dedup(server, "seen", "-n", "100", data=b"a\r\nb\n")[0], [b"a\r", b"b"])
         eq(dedup(server, "seen", data=b"a\nb\r\nc\r\n")[0], [b"c\r"])
@@ -206,7 +208,7 @@ def test_refusals():
         refused("password", "--redis", url(server, "seen", ":wrong@"), *n)
         printed, said = Run("--redis", url(server, "seen", ":hidden@"), *n, data=b"a\n").end(2)
         ok("hidden" not in said, "a password is shown")
-        # Nor where an address was given in the place of something else.
+        # Nor if the address is the value of another option.
         for option in ("--state", "--confirm", "-o", "--shards"):
             _, said = Run(option, "redis://me:hid/den@127.0.0.1/k", data=b"a\n").end(2)
             ok("hid" not in said and "redis://127.0.0.1/k" in said, said)
@@ -221,10 +223,10 @@ def test_refusals():
             for key in ("text", "list"):
                 refused(f"/{key}: ", "--redis", url(server, key, ":pass%3Aword@"), *n)
                 refused(f"/{key}: ", "--redis", url(server, key, ":pass%3Aword@"))
-            ok(c.must("DUMP", "text") == before, "somebody's string was changed")
+            ok(c.must("DUMP", "text") == before, "the string was changed")
 
 
-# ---- lookups alone ------------------------------------------------------------------------------
+# ---- lookups without adds -----------------------------------------------------------------------
 
 def test_lookups_on_a_replica():
     """With --allow-replica lines are looked up on a replica, and neither it nor its master changes."""
@@ -237,7 +239,7 @@ def test_lookups_on_a_replica():
         refused("is a replica; name its master", *at)
         refused("or use --allow-replica to look lines up", *at)
         at += ("--allow-replica",)
-        # New are those that the filter lacks, each once in a run; and again in the next.
+        # Lines that the filter does not contain are new: once in each run.
         for _ in range(2):
             eq(Run(*at, data=joined(items[500:2000] * 2)).end(), (items[1000:2000], ""))
         eq(Run(*at, "-d", data=joined(items[:1500])).end()[0], items[:1000])
@@ -258,7 +260,7 @@ def test_lookups_on_a_replica():
 
 
 def test_lookups_are_dropped_at_the_rate():
-    """Of new lines as many are dropped as the report expects, within five sigma of a Poisson variable."""
+    """As many new lines are dropped as the report expects, within five sigma of a Poisson variable."""
     count = 100000
     with plain() as server:
         dedup(server, "seen", "-n", str(count), "-p", "0.01", data=joined(lines(count)))
@@ -270,7 +272,8 @@ def test_lookups_are_dropped_at_the_rate():
 
 
 def test_lookups_without_answers():
-    """A server that is gone: the run stops and names the first line, or goes on by the policy."""
+    """If the server is gone, the run stops and names the first line without an answer, or goes on by
+    the policy."""
     for policy, status, wanted in (("stop", 2, []), ("print", 0, [b"b", b"a", b"b"]), ("drop", 0, [])):
         with plain() as server, Clock() as clock:
             dedup(server, "seen", "-n", "1000", *SURE, data=b"a\n")
@@ -292,14 +295,14 @@ def ranges_read(client):
 
 
 def test_lookups_without_answers_to_a_file():
-    """Nothing was printed, so there is no line from which to go on."""
+    """With -o nothing was printed, so the message names no line at which to go on."""
     with plain() as server, Clock() as clock:
         dedup(server, "seen", "-n", "1000", *SURE, data=b"a\n")
         at = ("--redis", url(server, "seen"), "--allow-replica", "-o", server.path("out"))
         with server.client() as c:
             before = ranges_read(c)
             Run(*at, data=b"").end(0)
-            empty = ranges_read(c) - before  # fewer than by opening and one batch
+            empty = ranges_read(c) - before  # for opening the filter, without a batch
             os.remove(server.path("out"))
             run = Run(*at, **clock.environment)
             run.say(b"a\nc\n")
@@ -312,7 +315,7 @@ def test_lookups_without_answers_to_a_file():
         ok(not os.path.exists(server.path("out")), "an incomplete file")
 
 
-# ---- what is told -------------------------------------------------------------------------------
+# ---- reports ------------------------------------------------------------------------------------
 
 def test_report():
     with plain() as server:
@@ -336,7 +339,7 @@ def test_report():
 
 
 def test_overfull():
-    """More keys than it was made for: how many lines were lost is told, about."""
+    """With more keys than the capacity, the warning estimates how many new lines were dropped."""
     with plain() as server:
         for count, status in ((3000, 0), (50000, 2)):
             for half in (range(0, count, 2), range(1, count, 2)):

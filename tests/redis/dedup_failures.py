@@ -1,5 +1,5 @@
-"""dedup_failures.py - `bloomery dedup --redis` on servers that die, come back and lose answers, and
-runs that are interrupted."""
+"""dedup_failures.py - `bloomery dedup --redis` with servers that die, come back or lose replies, and
+with runs that are interrupted."""
 import json
 import re
 import signal
@@ -14,12 +14,12 @@ from proxy import Cut, Proxy  # noqa: E402
 from support import eq, head, main, ok, plain, url, wait_for, wait_sync  # noqa: E402
 
 BATCH = 4096
-KEPT = ("appendonly yes", "appendfsync no")  # what is answered outlives a server that is killed
+KEPT = ("appendonly yes", "appendfsync no")  # answered adds survive when the server is killed
 DOUBT = re.compile(r"(\d[\d,]*) of the lines (\d+) to (\d+) of standard input got no answer")
 
 
 def test_stop_and_go_on():
-    """A server dies. What was printed is known, and with what the message says nothing is lost."""
+    """The server dies. The message says which lines were printed and where to go on; no line is lost."""
     items = lines(30000)
     with plain(*KEPT) as server, Clock() as clock:
         at = ("--redis", url(server, "seen"), "-n", "100000", *SURE)
@@ -33,7 +33,7 @@ def test_stop_and_go_on():
         doubt = DOUBT.search(said)
         ok(doubt and said.count("\n") == 1, said)
         begin, end = int(doubt.group(2)), int(doubt.group(3))
-        eq(first, items[:begin - 1], "what was answered is printed, and no more")
+        eq(first, items[:begin - 1], "exactly the answered lines are printed")
         eq(int(doubt.group(1).replace(",", "")), end - begin + 1, said)
         ok(begin <= end < begin + BATCH, said)
         ok(f"run dedup again from line {end + 1}" in said and "--on-error print" in said, said)
@@ -43,7 +43,8 @@ def test_stop_and_go_on():
 
 
 def restart_meanwhile(server, policy, count, *args):
-    """A run on a server that is killed and comes back: lines brought, lines printed, the report."""
+    """Runs dedup on a server that is killed and comes back. Returns the input lines, the printed
+    lines, the warnings and the report."""
     items = lines(count)
     run = Run("--redis", url(server, "seen"), "-n", str(count), *SURE, "--on-error", policy,
               "--json", *args, data=joined(items), piece=1 << 14, pause=0.01)
@@ -55,7 +56,7 @@ def restart_meanwhile(server, policy, count, *args):
 
 
 def told(said):
-    """The warnings, and the report."""
+    """Returns the warnings and the report."""
     warnings = [line for line in said.splitlines() if not line.startswith("{")]
     report, = (line for line in said.splitlines() if line.startswith("{"))
     return warnings, json.loads(report)
@@ -70,7 +71,7 @@ def check_doubts(report, printed, policy):
 
 
 def test_print():
-    """No line is lost, whatever dies; and those that are printed twice are counted."""
+    """With --on-error print no line is lost. Lines that may be printed twice are counted."""
     with plain(*KEPT) as server:
         items, printed, warnings, report = restart_meanwhile(server, "print", 30000)
         eq(set(printed), set(items), "lines are lost")
@@ -81,7 +82,7 @@ def test_print():
 
 
 def test_drop():
-    """No line is printed twice; and those that may be lost are counted."""
+    """With --on-error drop no line is printed twice. Lines that may be lost are counted."""
     with plain(*KEPT) as server:
         items, printed, warnings, report = restart_meanwhile(server, "drop", 30000)
         doubtful = check_doubts(report, printed, "drop")
@@ -90,7 +91,7 @@ def test_drop():
 
 
 def test_away():
-    """A server that does not come back: of every line it is known that nothing is known."""
+    """The server does not come back: every further line is counted as unknown."""
     with plain() as server, Clock() as clock:
         runs = []
         for number, policy in enumerate(("print", "drop")):
@@ -108,12 +109,12 @@ def test_away():
             warnings, report = told(said)
             eq(printed[1:], wanted)
             eq((report["unique"], report["unsure"], report["unknown"]), (1, 0, 3))
-            eq(len(warnings), 2, said)  # at once, and at the end
+            eq(len(warnings), 2, said)  # one immediately, one at the end
             eq(report["keys"], 2 if run is runs[0] else 3)
 
 
 def test_away_for_a_while():
-    """It is waited for once; then lines pass, however many, until it is back."""
+    """The run waits for the server once. Then lines pass without waiting until the server is back."""
     with plain(*KEPT) as server, Clock() as clock:
         run = Run("--redis", url(server, "seen"), "-n", "200000", "--json", "--on-error", "print",
                   *SURE, **clock.environment)
@@ -125,19 +126,19 @@ def test_away_for_a_while():
         with clock.racing():
             run.wait_lines(1)
         run.say(joined(items[1:]))
-        run.wait_lines(len(items))  # were each batch waited for, this would take minutes
+        run.wait_lines(len(items))  # this would take minutes if each batch waited for the server
         server.start()
         count = 0
 
         def noticed():
             nonlocal count
-            clock.forward(1)  # it has answered all lines, and waits for the next
+            clock.forward(1)  # the run has answered all lines, and waits for the next
             run.say(b"back %d\n" % count)
             count += 1
             run.wait_lines(len(items) + count)
             return head(c, "seen").count > 2
         with server.client() as c:
-            wait_for(noticed, 60, "it to notice that the server is back", 0.02)
+            wait_for(noticed, 60, "the run to notice that the server is back", 0.02)
         printed, said = run.end()
         _, report = told(said)
         eq(printed[0], b"first")
@@ -146,7 +147,7 @@ def test_away_for_a_while():
 
 
 def test_no_room_for_the_output():
-    """Lines that nobody has printed are named."""
+    """The message names the lines that could not be printed."""
     with plain() as server:
         done = subprocess.run([PROGRAM, "dedup", "--redis", url(server, "seen"), "-n", "1000"],
                               input=joined(lines(10)), stdout=open("/dev/full", "wb"),
@@ -156,7 +157,7 @@ def test_no_room_for_the_output():
 
 
 def cut_answers(policy, status=0, *args):
-    """A run one of whose answers is cut off: the server has the lines, and nobody was told."""
+    """Runs dedup and cuts off one reply: the server has added the lines, but the run does not know."""
     items = lines(30000)
     with plain() as server, Proxy(server.port) as proxy:
         dedup(server, "seen", "-n", "30000", *SURE)
@@ -169,7 +170,7 @@ def cut_answers(policy, status=0, *args):
         except BrokenPipeError:
             pass
         printed, said = run.end(status)
-        ok(proxy.cuts == 1 and proxy.connections > 1, "the connection was cut, and made again")
+        ok(proxy.cuts == 1 and proxy.connections > 1, "the connection was not cut, or not renewed")
         return items, printed, said
 
 
@@ -185,7 +186,7 @@ def test_lost_answer_print():
 def test_lost_answer_drop():
     items, printed, said = cut_answers("drop")
     _, report = told(said)
-    eq(len(items) - len(set(printed)), report["unsure"], "what is lost is what is in doubt")
+    eq(len(items) - len(set(printed)), report["unsure"], "exactly the unsure lines are lost")
     check_doubts(report, printed, "drop")
 
 
@@ -195,12 +196,12 @@ def test_lost_answer_stop():
     ok(doubt and "before the answer arrived" in said, said)
     begin, end = int(doubt.group(2)), int(doubt.group(3))
     eq(int(doubt.group(1).replace(",", "")), end - begin + 1, said)
-    eq(printed[:begin - 1], items[:begin - 1], "all before the lines in doubt")
-    ok(set(printed[begin - 1:]) <= set(items[end:end + BATCH]), "some behind them")
+    eq(printed[:begin - 1], items[:begin - 1], "all lines before the doubtful ones")
+    ok(set(printed[begin - 1:]) <= set(items[end:end + BATCH]), "lines after them, at most one batch")
 
 
 def test_vanished():
-    """A filter that is gone is the end, whatever becomes of the lines that were on their way."""
+    """A missing filter ends the run; the policy decides about the lines that were sent."""
     for policy, wanted in (("stop", []), ("print", [b"b", b"a"]), ("drop", [])):
         with plain() as server, server.client() as c:
             run = Run("--redis", url(server, "seen"), "-n", "100", "--on-error", policy)
@@ -215,7 +216,7 @@ def test_vanished():
 
 
 def test_interrupt():
-    """A signal ends a run behind a batch: what the filter has was printed."""
+    """A signal ends a run after the current batch: all lines in the filter were printed."""
     items = lines(30000)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         with plain() as server:
@@ -229,7 +230,7 @@ def test_interrupt():
 
 
 def test_kill():
-    """Killed at whatever moment, it has lost the new lines of one batch at most."""
+    """A run that is killed at any moment loses at most the new lines of one batch."""
     items = lines(20000)
     for turn in range(5):
         with plain() as server:

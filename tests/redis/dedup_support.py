@@ -1,6 +1,6 @@
-"""dedup_support.py - `bloomery dedup --redis` as a process, for the tests of it.
+"""dedup_support.py - runs `bloomery dedup --redis` as a process.
 
-BLOOMERY_PROGRAM names the program (build/dev/bin/bloomery of this repository).
+BLOOMERY_PROGRAM names the program (default: build/dev/bin/bloomery of this repository).
 """
 import collections
 import os
@@ -15,7 +15,7 @@ from support import ROOT, eq, ok, url, wait_for  # noqa: E402
 from servers import _die_with_parent  # noqa: E402
 
 PROGRAM = os.environ.get("BLOOMERY_PROGRAM", os.path.join(ROOT, "build/dev/bin/bloomery"))
-SURE = ("-p", "1e-9")  # of the few lines here none is lost by chance
+SURE = ("-p", "1e-9")  # so low that these few lines have no false positive
 
 
 def lines(count, prefix="https://example.org/page/"):
@@ -27,9 +27,9 @@ def joined(items):
 
 
 class Run:
-    """A process whose output is read all the time. `data` is written to it by a thread, in pieces
-    of `piece` bytes, a moment between them; None: the test writes itself. With `more`, its input
-    does not end with that."""
+    """A process. Threads read its output all the time. If `data` is not None, another thread writes
+    it in pieces of `piece` bytes, with a pause of `pause` seconds after each, and then closes the
+    input unless `more` is set. If `data` is None, the test writes the input."""
 
     def __init__(self, *args, data=None, piece=1 << 16, pause=0.0, more=False, **environment):
         self.process = subprocess.Popen([PROGRAM, "dedup", *args], stdin=subprocess.PIPE,
@@ -58,14 +58,14 @@ class Run:
             if not more:
                 self.process.stdin.close()
         except OSError:
-            pass  # it has ended, and says why
+            pass  # the process has ended, and has printed why
 
     def say(self, data):
         self.process.stdin.write(data)
         self.process.stdin.flush()
 
     def say_last(self, data):
-        """When the thread has written all it had (`more`)."""
+        """Waits until the thread has written its data (`more`), writes this and closes the input."""
         self.threads[2].join(60)
         try:
             self.say(data)
@@ -74,13 +74,13 @@ class Run:
             pass
 
     def printed(self):
-        """The whole lines so far."""
+        """Returns the whole lines printed so far."""
         return bytes(self.out).split(b"\n")[:-1]
 
     def wait(self, condition, what, timeout=30):
-        """Until it holds; not when the process has ended."""
+        """Waits until the condition holds. Fails if the process ends first."""
         def come():
-            ok(condition() or self.process.poll() is None, f"it ended: {self.err.decode()}")
+            ok(condition() or self.process.poll() is None, f"the process ended: {self.err.decode()}")
             return condition()
         wait_for(come, timeout, what)
 
@@ -88,7 +88,7 @@ class Run:
         self.wait(lambda: len(self.printed()) > count, f"{count} lines")
 
     def end(self, status=0, timeout=120):
-        """The lines it printed, and what it said."""
+        """Waits for the end. Returns the lines of standard output, and standard error."""
         if not self.process.stdin.closed and len(self.threads) == 2:
             self.process.stdin.close()
         self.process.wait(timeout)
@@ -110,9 +110,9 @@ def refused(words, *args, data=b"a\n", **environment):
 
 
 def once(wanted, *outputs):
-    """Every line was printed, by all of them together exactly once."""
+    """Checks that the outputs together contain every line exactly once."""
     count = collections.Counter(line for output in outputs for line in output)
     twice = [line for line, n in count.items() if n > 1]
     ok(not twice, f"{len(twice)} lines were printed twice: {twice[:3]}")
-    eq(len(wanted - count.keys()), 0, "lines that nobody printed")
-    eq(len(count.keys() - wanted), 0, "lines that nobody brought")
+    eq(len(wanted - count.keys()), 0, "lines that were not printed")
+    eq(len(count.keys() - wanted), 0, "printed lines that were not in the input")

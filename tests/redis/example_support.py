@@ -1,7 +1,7 @@
-"""example_support.py - the programs of examples/, for the tests of them.
+"""example_support.py - runs the programs of examples/.
 
-They are looked for beside BLOOMERY_PROGRAM; one that was not built (no hiredis, no SQLite) is
-skipped.
+They are expected in the folder of BLOOMERY_PROGRAM. Tests of a program that was not built (because
+hiredis or SQLite is missing) are skipped.
 """
 import os
 import subprocess

@@ -1,7 +1,7 @@
-"""failures.py - servers that misbehave, and servers that are not what they seem: whatever they say,
-or do not say, a call ends in time, in little memory, with a reason.
+"""failures.py - servers that misbehave, and other programs in their place. Whatever they reply or do
+not reply, a call ends in time, needs little memory, and returns a reason.
 
-A relay passes commands on to a real server, but for those that a test answers in its stead.
+A relay forwards commands to a real server, except for those that the test answers instead.
 """
 import sys
 
@@ -24,17 +24,17 @@ def bulk(text):
 
 
 class Silence:
-    """Nothing is answered."""
+    """A hook's result: send no reply."""
 
 
 class HangUp:
-    """The connection is closed."""
+    """A hook's result: close the connection."""
 
 
 class Relay:
-    """hook(command, connection) answers in the server's stead: None (it is passed on), bytes,
-    Silence, HangUp, or a function that gets the socket. Commands are lists of bytes, connections
-    are numbered from 1."""
+    """A relay between a client and a server. hook(command, connection) returns what to do with a
+    command: None forwards it; bytes are the reply; Silence, HangUp; a function is called with the
+    socket. Commands are lists of bytes. Connections are numbered from 1."""
 
     def __init__(self, server, hook):
         self.server, self.hook = server, hook
@@ -68,11 +68,11 @@ class Relay:
             with link, link.makefile("rb") as said, \
                     socket.create_connection(("127.0.0.1", self.server.port)) as other, \
                     other.makefile("rb") as answers:
-                for end in (link, other):  # small answers go at once
+                for end in (link, other):  # send small replies immediately
                     end.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
                 self._relay(link, said, other, answers, number)
         except (OSError, ValueError):
-            pass  # either side has hung up
+            pass  # one side has closed the connection
 
     def _relay(self, link, said, other, answers, number):
         while True:
@@ -126,7 +126,7 @@ def timed(driver, most, *words, **options):
 # ---- replicas that do not confirm ---------------------------------------------------------------
 
 def test_wait_without_answer():
-    """A server that takes an add, and then says nothing of its replicas."""
+    """A server executes an add, but does not reply to WAIT."""
     with plain() as server, Relay(server, to(b"WAIT", Silence)) as relay, Driver() as driver:
         driver.must("create", url(server, "k"), **SMALL)
         driver.must("open", url(relay, "k"), replicas=1, replicas_ms=100, **HASTY)
@@ -151,7 +151,8 @@ def test_wait_of_a_server_that_is_demoted():
 
 
 def test_wait_that_does_not_wait():
-    """Asked again, but not all the time; and who has no replicas is told what to do."""
+    """WAIT that returns at once is repeated, but not without pauses. Without replicas, the reason says
+    what to do."""
     with plain() as server, Relay(server, to(b"WAIT", b":0\r\n")) as relay, Driver() as driver:
         driver.must("create", url(server, "k"), **SMALL)
         driver.must("open", url(relay, "k"), replicas=1, replicas_ms=400)
@@ -195,8 +196,8 @@ def test_arrays_without_end():
 
 
 def test_drops():
-    """A byte now and then is no silence for a filter; one command and its answer have their time,
-    whatever comes meanwhile."""
+    """For a filter, a reply that arrives byte by byte is not silence. A single command must have its
+    whole reply in time."""
     def drop(link):
         for byte in bulk(b"1" * 10):
             link.sendall(bytes([byte]))
@@ -241,8 +242,8 @@ def test_redirections_have_reasons():
 # ---- the first connection -----------------------------------------------------------------------
 
 def test_first_connection():
-    """Where nobody listens, an error at once. Somebody who does not answer is waited for, if there
-    is time; one who refuses is not."""
+    """If no program listens, the error is immediate. A server that does not answer is tried again
+    while there is time; one that refuses is not."""
     with plain("requirepass secret") as server, Driver() as driver:
         driver.must("create", url(server, "k", ":secret@"), **SMALL)
         refused(timed(driver, 1, "open", url(closed_port(), "k"), retry_ms=10000), "BLY_EIO",
@@ -264,8 +265,8 @@ def test_first_connection():
 # ---- replicas -----------------------------------------------------------------------------------
 
 def test_a_replica_is_not_used():
-    """It may lack what its master has answered. At first contact the address is wrong; later the
-    master may have moved, and is looked for as long as there is time."""
+    """A replica may lack keys that its master has confirmed. When a filter is opened, a replica means
+    that the address is wrong. Later the master may have moved, and is searched while there is time."""
     with plain(name="master") as master, Driver() as driver, Driver() as asker, \
             plain(f"replicaof 127.0.0.1 {master.port}", name="replica") as replica:
         driver.must("create", url(master, "k"), **SMALL)
@@ -301,7 +302,7 @@ def test_a_replica_is_not_used():
 
 
 def test_a_server_without_a_role():
-    """No permission, or a proxy that does not know the word, or hangs up over it."""
+    """ROLE is forbidden, or a proxy does not know it, or closes the connection after it."""
     for answer in (b"-NOPERM no\r\n", b"-ERR unknown command\r\n", b":1\r\n", b"*0\r\n", b"$-1\r\n",
                    HangUp):
         with plain() as server, Relay(server, to(b"ROLE", answer)) as relay, Driver() as driver:
@@ -311,7 +312,7 @@ def test_a_server_without_a_role():
 
 
 def test_turned_away():
-    """What a server says before it hangs up is the reason."""
+    """If a server sends an error and closes the connection, the error is the reason."""
     def hook(command, _):
         if command[0] != b"ROLE":
             return HangUp

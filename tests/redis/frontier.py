@@ -1,4 +1,4 @@
-"""frontier.py - examples/shared_frontier.c does what it says of itself."""
+"""frontier.py - examples/shared_frontier.c does what its comments promise."""
 import re
 import signal
 import subprocess
@@ -28,14 +28,14 @@ class Worker:
             return re.findall(r"https://site.test/page/(\d+)\n", file.read())
 
     def end(self, timeout=120):
-        """It must end well: what it has to say of itself, as numbers."""
+        """Waits for a successful end. Returns the numbers of its report."""
         _, errors = self.process.communicate(timeout=timeout)
         eq(self.process.returncode, 0, errors.decode())
         return [int(n) for n in re.findall(rb"\d+", errors)]
 
 
 def crawled(*workers):
-    """The pages that all of them have fetched; how many of those more than once."""
+    """Returns the pages that the workers have fetched, and the number of repeated fetches."""
     pages = [page for worker in workers for page in worker.pages()]
     return set(pages), len(pages) - len(set(pages))
 
@@ -50,15 +50,15 @@ def test_frontier():
     pages, twice = crawled(*workers)
     eq((pages, twice), (ALL, 0), "every page exactly once")
     for (fetched, taken_over, _, _, unsure), worker in zip(told, workers):
-        ok(fetched > 0, "both have worked")
+        ok(fetched > 0, "a worker fetched nothing")
         eq((fetched, taken_over, unsure), (len(worker.pages()), 0, 0))
-    eq(sum(new for *_, new, _ in told), PAGES - 1, "each link but the first page was new once")
+    eq(sum(new for *_, new, _ in told), PAGES - 1, "each link, except to the first page, was new once")
     with server.client() as c:
         eq([c("LLEN", "{crawl}:frontier"), c("LLEN", "{crawl}:busy")], [0, 0])
     late = Worker(server, 2)
     _, errors = late.process.communicate(timeout=60)
-    eq((late.process.returncode, late.pages()), (0, []), "who comes late finds nothing to do")
-    ok(b"is over" in errors and b"{crawl}:started" in errors, f"and is told so: {errors}")
+    eq((late.process.returncode, late.pages()), (0, []), "a late worker finds nothing to do")
+    ok(b"is over" in errors and b"{crawl}:started" in errors, f"no message about that: {errors}")
     with server.client() as c:
         eq(c("DEL", "crawl", "{crawl}:started", "{crawl}:frontier", "{crawl}:busy"), 2)
     second = Worker(server, 3)
@@ -66,7 +66,7 @@ def test_frontier():
 
 
 def test_frontier_on_a_cluster():
-    """Whichever node they are told of."""
+    """Workers may connect to different nodes."""
     cluster = Cluster(module=False)
     workers = [Worker(node, i) for i, node in enumerate(cluster.masters)]
     for worker in workers:
@@ -75,13 +75,13 @@ def test_frontier_on_a_cluster():
 
 
 def started(server, pages=300):
-    """Until the crawl is under way."""
+    """Waits until the crawl has begun."""
     with server.client() as c:
         wait_for(lambda: c("LLEN", "{crawl}:frontier") > pages, what="the crawl to begin")
 
 
 def test_frontier_worker_dies():
-    """At a random moment, over and over: nothing is lost, and little is done twice."""
+    """Workers die at random moments: no page is lost, and few are fetched twice."""
     server = Server(module=False)
     steady = Worker(server, "steady", "-t", "0.3")
     doomed = []
@@ -90,7 +90,7 @@ def test_frontier_worker_dies():
         victim = Worker(server, i, "-t", "0.3")
         doomed.append(victim)
         wait_for(lambda w=victim: len(w.pages()) > 20 or w.process.poll() is not None,
-                 what="it to work")
+                 what="the worker to fetch pages")
         victim.process.send_signal(signal.SIGKILL)
         victim.process.wait()
         victim.process.stderr.close()
@@ -101,7 +101,7 @@ def test_frontier_worker_dies():
 
 
 def test_frontier_connections_are_cut():
-    """Nothing is lost. What was under way is done again."""
+    """No page is lost. Pages that were being fetched are fetched again."""
     server = Server(module=False)
     workers = [Worker(server, i, "-t", "1") for i in range(2)]
     started(server, 50)
@@ -117,7 +117,7 @@ def test_frontier_connections_are_cut():
 
 
 def test_frontier_filter_is_gone():
-    """Then every link would be new, for ever: it stops, and says so."""
+    """Without the filter every link would be new forever, so the worker stops and reports it."""
     server = Server(module=False)
     worker = Worker(server, 0)
     started(server)

@@ -1,7 +1,7 @@
-"""gozero.py - one filter shared with go-zero's, bit for bit.
+"""gozero.py - a filter shared with go-zero, bit for bit.
 
-The two scripts are go-zero's own, letter for letter, and are run here with offsets that this file
-computes itself: what they set we find, what we set they find, and the strings are the same bytes.
+The two scripts are copies of go-zero's. They run with offsets that this file computes. Each side
+finds the keys that the other has added, and the strings are equal.
 """
 import random
 import sys
@@ -28,7 +28,7 @@ MAPS = 14
 
 
 def sample():
-    """Keys of every length that Murmur3 treats differently, binary and not; some very long."""
+    """Returns keys of all lengths that Murmur3 treats differently, binary and text, some very long."""
     draw = random.Random(14)
     keys = [b"", b"\0", b"\0" * 16, b"\xff" * 31, b"key", "Schlüssel".encode(), b"\r\n", b"a b",
             bytes(range(256)), b"x" * 1000, draw.randbytes(65537)]
@@ -46,7 +46,7 @@ def offsets(key, bits):
 
 
 class GoZero:
-    """go-zero's filter, of so many bits under a key."""
+    """go-zero's filter: its key and its number of bits."""
 
     def __init__(self, client, key, bits):
         self.client, self.key, self.bits = client, key, bits
@@ -61,14 +61,14 @@ class GoZero:
 
 
 def set_bits(client, key):
-    """The numbers of the bits that are set, as Redis counts them."""
+    """Returns the numbers of the set bits, in Redis's numbering."""
     data = client.must("GET", key) or b""
     return {8 * i + j for i, byte in enumerate(data) if byte for j in range(8)
             if byte & 0x80 >> j}
 
 
 def test_offsets_of_every_key():
-    """A filter of each key alone has just its bits."""
+    """A filter with a single key has exactly that key's bits."""
     ok(len(KEYS) >= 50, "too few keys")
     for key in KEYS:
         for i in range(MAPS):
@@ -84,7 +84,7 @@ def test_offsets_of_every_key():
 
 
 def test_ours_and_theirs():
-    """Both answer the same about every key, false positives too: the filters are small."""
+    """Both sides give the same answer for every key, also false positives: the filters are small."""
     with plain() as server, Driver() as driver, server.client() as c:
         for bits in (300, 1000, 20 * len(KEYS)):
             theirs = GoZero(c, f"theirs{bits}", bits)
@@ -96,15 +96,14 @@ def test_ours_and_theirs():
             eq(c.must("GET", ours.key), c.must("GET", theirs.key), f"the strings of {bits} bits")
             wanted = "".join("01"[theirs.exists(key)] for key in KEYS)
             ok("0" in wanted[1::2] or bits == 300, "nothing is absent")
-            eq("".join("01"[ours.exists(key)] for key in KEYS), wanted, "ours, asked by them")
+            eq("".join("01"[ours.exists(key)] for key in KEYS), wanted, "our filter, their lookups")
             eq(set(wanted[::2]), {"1"}, "what was added")
             driver.must("gozero", url(server, theirs.key), bits=bits)
-            eq(driver.keys("askkeys", *KEYS)["answers"], wanted, "theirs, asked by us")
+            eq(driver.keys("askkeys", *KEYS)["answers"], wanted, "their filter, our lookups")
 
 
 def test_whether_a_key_was_new():
-    """An add says that a key was new exactly if one of its bits was not set, also within a
-    batch."""
+    """An add reports a key as new exactly if one of its bits was not set, also within a batch."""
     draw = random.Random(3)
     with plain() as server, Driver() as driver, server.client() as c:
         bits, known = 2000, set()
@@ -132,7 +131,7 @@ def test_whether_a_key_was_new():
 
 
 def test_strings_that_are_something_else():
-    """A filter of our own form is not written over, and a string that is too long is noticed."""
+    """A native filter is not overwritten, and a string that is too long is refused."""
     with plain() as server, Driver() as driver, server.client() as c:
         driver.must("create", url(server, "native"), n=1000, p=0.01)
         before = c.must("GET", "native")
@@ -151,7 +150,7 @@ def test_strings_that_are_something_else():
 
 
 def test_large_batches():
-    """Thousands of keys in a call: the same bits as one after the other."""
+    """A call with thousands of keys sets the same bits as single adds."""
     with plain() as server, Driver() as driver, server.client() as c:
         bits = 400000
         driver.must("gozero", url(server, "k"), bits=bits)
@@ -164,7 +163,7 @@ def test_large_batches():
             model += "0" if own <= wanted else "1"
             wanted |= own
         eq(set_bits(c, "k"), wanted)
-        ok(digits == model, "winners that were none")
+        ok(digits == model, "keys that are wrongly new, or wrongly not")
         answer, digits = driver.range("contains", "key", 0, 20000)
         eq(digits, "1" * 20000)
         facts = driver.must("look")
@@ -172,8 +171,7 @@ def test_large_batches():
 
 
 def test_largest():
-    """2^32 bits are the end of a string. Above, an offset would be an error, and so is the
-    filter."""
+    """2^32 bits are the maximum of a string. A larger filter is an error, because an offset would be."""
     with plain() as server, Driver() as driver, server.client() as c:
         answer = driver("gozero", url(server, "k"), bits=2 ** 32 + 1)
         refused(answer, "BLY_ETOOBIG")
@@ -187,7 +185,7 @@ def test_largest():
 
 
 def test_missing_is_no_answer():
-    """Asked of a filter that is not there, go-zero says "absent"; we say that it is not there."""
+    """If the filter is missing, go-zero answers "absent"; the library reports that it is missing."""
     with plain() as server, Driver() as driver, server.client() as c:
         driver.must("gozero", url(server, "k"), bits=1000)
         answer = driver.keys("askkeys", b"a", b"b")
@@ -195,7 +193,7 @@ def test_missing_is_no_answer():
         eq(answer["answers"], "33")
         eq(driver.keys("askkeys", b"a", b"b", otherwise="yes")["answers"], "11")
         eq(driver.keys("askkeys", b"a", b"b", otherwise="no")["answers"], "00")
-        eq(c.must("EXISTS", "k"), 0, "a question made it")
+        eq(c.must("EXISTS", "k"), 0, "a lookup created it")
         eq(driver.keys("addkeys", b"a")["answers"], "1")
         eq(driver.keys("askkeys", b"a", b"b")["answers"], "10")
         c.must("DEL", "k")

@@ -1,4 +1,4 @@
-"""guard.py - examples/penetration_guard.c does what it says of itself."""
+"""guard.py - examples/penetration_guard.c does what its comments promise."""
 import contextlib
 import os
 import re
@@ -15,7 +15,7 @@ from servers import _die_with_parent  # noqa: E402
 
 
 class Day:
-    """A line of the report."""
+    """One line of the report: the numbers of one day."""
 
     def __init__(self, line):
         numbers = map(int, re.findall(r" (\d+)", line))
@@ -50,7 +50,7 @@ def test_guard():
 
 
 class Service:
-    """The guard at work, for longer than the tests take. `clock` is its clock."""
+    """A running guard, which the tests share. `clock` is its clock."""
 
     def __init__(self):
         self.server = Server(module=False, shared=True)
@@ -63,13 +63,13 @@ class Service:
                 preexec_fn=_die_with_parent, env={**os.environ, **self.clock.environment})
 
     def days(self):
-        """The days that the program has reported so far. It runs until an answer is wrong."""
-        eq(self.process.poll(), None, "it goes on, whatever becomes of its server")
+        """Returns the days that the program has reported so far. It ends only after a wrong answer."""
+        eq(self.process.poll(), None, "the guard ended")
         with open(self.path, encoding="utf-8") as file:
             return [Day(line) for line in re.findall(r"^another day.*\n", file.read(), re.M)]
 
     def wait(self, condition, what, whole=True):
-        """For a day of which that holds; for a whole one from now on."""
+        """Waits for a day that meets the condition; with `whole`, for one that begins after the call."""
         begun = len(self.days()) + whole
         wait_for(lambda: any(map(condition, self.days()[begun:])), 60, what)
 
@@ -85,12 +85,12 @@ class Service:
         self.clock.close()
 
 
-_services = []  # the one that is at work, if any
+_services = []  # the running service, if any
 
 
 @contextlib.contextmanager
 def working_guard():
-    """A service that protects. It is there for the next test, too, unless one fails."""
+    """A service that protects the database. The next test uses it, too, unless a test fails."""
     if not _services:
         _services.append(Service())
     service = _services[0]
@@ -109,13 +109,13 @@ def protected(day):
 
 
 def test_guard_server_dies():
-    """It serves from the database, and is a guard again when there is a server again."""
+    """Without a server the guard serves from the database; when the server is back, it protects again."""
     with working_guard() as service:
         service.server.kill()
         service.wait(lambda day: (day.unchecked, day.reads) == (10000, 10000),
                      "days without a server")
         service.server.start()
-        service.clock.forward(1)  # it asks a server that was away once a second
+        service.clock.forward(1)  # it tries a server that was away once per second
         service.wait(protected, "the filter to be back")
         with service.server.client() as c:
             eq(c("UNLINK", "shop"), 1)
@@ -123,7 +123,7 @@ def test_guard_server_dies():
 
 
 def test_guard_server_is_silent():
-    """Few requests wait for it, none for long."""
+    """Few requests wait for a server that does not answer, and none for long."""
     with working_guard() as service:
         os.kill(service.server.pid, signal.SIGSTOP)
         service.wait(lambda day: (day.unchecked, day.reads) == (10000, 10000),
@@ -134,7 +134,7 @@ def test_guard_server_is_silent():
 
 
 def test_guard_filter_is_replaced():
-    """Not one request goes unchecked."""
+    """While the filter is replaced, no request is unchecked."""
     with working_guard() as service, service.server.client() as c:
         begun = len(service.days())
         stamps = {c("GETRANGE", "shop", 16, 23)}
@@ -143,8 +143,8 @@ def test_guard_filter_is_replaced():
             eq(run("bloomery", "pull", "-q", service.url, copy)[0], 0)
             eq(run("bloomery", "push", "-q", "--replace", copy, service.url)[0], 0)
             stamps.add(c("GETRANGE", "shop", 16, 23))
-            service.wait(protected, "a day that saw it", whole=i == 2)
-        eq(len(stamps), 4, "it was another filter each time")
+            service.wait(protected, "a day after the replacement", whole=i == 2)
+        eq(len(stamps), 4, "stamps of the filters")
         eq([day.unchecked for day in service.days()[begun:] if day.unchecked > 0], [])
 
 

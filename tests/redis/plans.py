@@ -1,10 +1,10 @@
-"""plans.py - the false-positive rate that a blocked filter must have, computed without the library.
+"""plans.py - computes the false-positive rate of a blocked filter without the library.
 
-Keys fall into blocks independently, and in a block into the bits of each lane. Given how many keys
-are in a block, its lanes are independent, and the chance that m random bits of a lane are all set
-after b were set at random is a sum over which of them coincide (`all_set`). The rate is the mean
-over the keys in a block. The rate of one filter, whose bits are fixed, deviates from that: `spread`
-is its variance, which matters where blocks are few.
+Keys choose blocks independently, and within a block the bits of each lane. Given the number of keys
+in a block, its lanes are independent. The probability that m random bits of a lane are all set after
+b random bits were set is a sum over the ways in which the m bits coincide (`all_set`). The rate is
+the mean over the number of keys in a block. The rate of a single filter, whose bits are fixed,
+deviates from this mean. `spread` is the variance, which matters for filters with few blocks.
 """
 import functools
 import math
@@ -14,7 +14,7 @@ SBBF, SPLIT512 = 3, 4
 
 @functools.lru_cache(maxsize=None)
 def _stirling(m, d):
-    """Ways to make d groups of m things."""
+    """Returns the number of ways to divide m things into d groups."""
     if m == d:
         return 1
     if d == 0 or d > m:
@@ -24,7 +24,7 @@ def _stirling(m, d):
 
 @functools.lru_cache(maxsize=None)
 def all_set(bits, balls, m):
-    """Of a lane in which `balls` random bits were set: that m random ones are."""
+    """Returns the probability that m random bits of a lane are set after `balls` random ones were."""
     total = 0.0
     for d in range(1, m + 1):
         ways = _stirling(m, d) * math.perm(bits, d) / bits ** m
@@ -34,12 +34,12 @@ def all_set(bits, balls, m):
 
 
 def _block(kind, k, keys, power):
-    """The mean of the power of the rate of a block with so many keys."""
+    """Returns the mean of rate**power for a block with this number of keys."""
     if kind == SBBF:
         return all_set(32, keys, power) ** 8
     if k in (8, 16):
         return all_set(64, keys * (k // 8), power * (k // 8)) ** 8
-    # k = 12: a key has two bits in four of the lanes, these or those.
+    # k = 12: a key has two bits in each of the first four or the last four lanes.
     total = 0.0
     for these in range(keys + 1):
         here, there = keys + these, 2 * keys - these
@@ -49,7 +49,7 @@ def _block(kind, k, keys, power):
 
 
 class Rate:
-    """Of a filter with `keys` distinct keys: .mean, and .spread, the variance among filters."""
+    """The rate of a filter with `keys` distinct keys: .mean, and .spread, the variance between filters."""
 
     def __init__(self, kind, k, blocks, keys):
         load = keys / blocks
@@ -64,27 +64,27 @@ class Rate:
             square += p * _block(kind, k, j, 2)
             cross += p * rate * (j - load)
         self.mean = mean
-        # Keys in all blocks add up to what they are: that takes away what the number explains.
+        # The total number of keys is fixed. That removes the variance which the keys in a block explain.
         self.spread = max(0.0, square - mean ** 2 - (cross ** 2 / load if load else 0)) / blocks
 
     @staticmethod
     def of(head, keys):
-        """`head` is a string's head (support.Head)."""
+        """Returns the rate of the filter with this head (support.Head)."""
         return Rate(head.kind, head.k, head.blocks, keys)
 
     def bounds(self, absent, sigmas=5):
-        """How many of so many absent keys may be found."""
+        """Returns the lowest and highest plausible number of false positives in `absent` lookups."""
         deviation = sigmas * math.sqrt(absent * self.mean + absent ** 2 * self.spread)
         wanted = absent * self.mean
         return wanted - deviation, wanted + deviation
 
 
 def losses(kind, k, blocks, keys, sigmas=5, points=64):
-    """Of keys added one after the other: how many may be false positives when they are, and so
-    nobody's."""
+    """Returns the lowest and highest plausible number of keys that are already false positives when
+    they are added, so that no process is told that they are new."""
     step = keys / points
     mean = sum(Rate(kind, k, blocks, (i + 0.5) * step).mean for i in range(points)) * step
-    # The rates on the way go together, being of one filter, and deviate at most as the last does.
+    # These rates are of one filter, so they are correlated. None deviates more than the last.
     spread = Rate(kind, k, blocks, keys).spread
     deviation = sigmas * math.sqrt(mean + keys ** 2 * spread)
     return mean - deviation, mean + deviation

@@ -1,16 +1,16 @@
-"""proxy.py - a connection that breaks when a test says so: a proxy on the loopback between a client
-and a server.
+"""proxy.py - a proxy on loopback between a client and a server, which breaks connections on demand.
 
-`plan` says, in order, what happens to each connection: None leaves it alone; Cut("up", 100) passes
-100 bytes on from the client to the server and then breaks the connection in both directions,
-Cut("down", 100) does the same with bytes of the server's replies. Both ends then get a reset or,
-with `quiet`, an end of file. arm() does the same to existing connections. stall() holds all bytes
-back without breaking anything, until flow().
+`plan` says, in order, what happens to each connection. None changes nothing. Cut("up", 100) forwards
+100 bytes from the client to the server and then breaks the connection in both directions;
+Cut("down", 100) does the same after 100 bytes of the server's replies. Both ends then receive a
+reset or, with `quiet`, an end of file. arm() does the same to existing connections. stall() holds
+back all bytes without breaking anything, until flow().
 
-With `step`, answers are kept back until the client has been silent for so many seconds: it says all
-it can say without them. `turns` then counts how often it spoke and had to wait, of all connections:
-round trips. With `client`, the number of its process, answers are kept back until that sleeps, too:
-one that has more to say, but no processor, is not taken for one that waits.
+With `step`, replies are held back until the client has been silent for `step` seconds, so that it
+sends all that it can send without them. Then `turns` is the number of round trips of all
+connections: how often the client sent something and waited. With `client`, its process id, replies
+are also held back until that process sleeps, so that a process that still has something to send, but
+gets no processor, is not mistaken for one that waits.
 """
 import selectors
 import socket
@@ -23,7 +23,7 @@ CHUNK = 1 << 16
 
 
 def _has_unread(stream):
-    """Whether the source has sent bytes that were not read yet."""
+    """Returns whether the source has sent bytes that were not read yet."""
     if stream.ended:
         return False
     try:
@@ -33,26 +33,26 @@ def _has_unread(stream):
 
 
 class Cut:
-    """After `after` bytes in one direction: "up" to the server, "down" to the client. With a delay,
-    the other direction lives on for so many seconds."""
+    """Breaks a connection after `after` bytes in one direction: "up" is to the server, "down" to the
+    client. The other direction goes on working for `delay` seconds."""
 
     def __init__(self, direction, after, quiet=False, delay=0.0):
         self.direction, self.after, self.quiet, self.delay = direction, after, quiet, delay
 
 
 class _Stream:
-    """One direction of a connection: what has been read from one end and not yet written to the
-    other."""
+    """One direction of a connection. `waiting` was read from one end and not yet written to the other."""
 
     def __init__(self, source, sink, limit):
         self.source, self.sink = source, sink
-        self.limit = limit  # bytes it may pass on; None: any number
+        self.limit = limit  # bytes that it may forward; None: any number
         self.waiting = bytearray()
         self.passed = 0
         self.ended = False
 
     def read(self):
-        """What the source said; what is beyond the limit is lost. None: nothing more will come."""
+        """Reads from the source, and returns the number of bytes. Bytes beyond the limit are never
+        forwarded."""
         data = self.source.recv(CHUNK)
         if not data:
             self.ended = True
@@ -81,8 +81,8 @@ class _Pair:
         self.ends = (client, server)
         self.cut = cut
         self.full = None  # when the limit was reached
-        self.spoke = 0.0  # when the client did last
-        self.owed = False  # it spoke, and has been let hear nothing since
+        self.spoke = 0.0  # when the client last sent something
+        self.owed = False  # the client has sent something, and received nothing since
 
     def close(self, quiet):
         for end in self.ends:
@@ -92,13 +92,13 @@ class _Pair:
 
 
 def _sleeps(process):
-    """Whether the process is waiting, according to the system."""
+    """Returns whether the process sleeps, according to the system."""
     with open(f"/proc/{process}/stat", encoding="ascii") as file:
         return file.read().rsplit(")", 1)[1].split()[0] == "S"
 
 
 class Proxy:
-    """Connects its clients with `port`, in its own thread."""
+    """Connects its clients with `port`. Runs in its own thread."""
 
     def __init__(self, port, plan=(), step=0.0, client=None):
         self.target = port
@@ -118,7 +118,7 @@ class Proxy:
         self._thread.start()
 
     def stall(self):
-        """When it returns, nothing passes any more."""
+        """Stops all forwarding. After it returns, no more bytes pass."""
         self._still.clear()
         self._stalled = True
         self._still.wait()
@@ -127,7 +127,7 @@ class Proxy:
         self._stalled = False
 
     def bytes(self):
-        """How many have passed, up and down, when nothing moves any more."""
+        """Waits until nothing moves, and returns the bytes that have passed up and down."""
         while True:
             before = dict(self.passed)
             time.sleep(0.1)
@@ -135,7 +135,7 @@ class Proxy:
                 return before["up"], before["down"]
 
     def arm(self, cut):
-        """The connections there are: broken after so many more bytes."""
+        """Breaks all existing connections after this number of further bytes."""
         with self._lock:
             for pair in self._pairs:
                 pair.cut = cut
@@ -143,7 +143,7 @@ class Proxy:
                 stream.limit = stream.passed + cut.after
 
     def cut_all(self, quiet=False):
-        """Breaks what is connected now."""
+        """Breaks all existing connections now."""
         with self._lock:
             for pair in list(self._pairs):
                 self.cuts += 1
@@ -195,7 +195,7 @@ class Proxy:
             self._selector.register(end, READ, pair)
 
     def _serve(self, pair):
-        """Reads and writes what can be, and listens for what is still to be done."""
+        """Reads and writes without blocking, and selects the events that the pair waits for."""
         try:
             for direction, stream in pair.streams.items():
                 self._move(pair, direction, stream)
@@ -219,7 +219,7 @@ class Proxy:
         return (self.step and direction == "down"
                 and (time.monotonic() < pair.spoke + self.step
                      or bool(self.client) and not _sleeps(self.client)
-                     # It may sleep because nobody has read what it said last.
+                     # It may sleep because its last bytes have not been read yet.
                      or _has_unread(pair.streams["up"])))
 
     def _move(self, pair, direction, stream):

@@ -1,5 +1,5 @@
-"""refusals.py - servers that say nothing, refuse, are busy or have no room: the call ends with the
-reason, what was not answered is said to be so, and when the server is well again, so is the handle.
+"""refusals.py - servers that do not reply, refuse, are busy or have no memory. The call ends with the
+reason, keys without an answer are reported, and when the server works again, so does the handle.
 """
 import sys
 
@@ -14,13 +14,13 @@ from proxy import Proxy  # noqa: E402
 from support import (NO, UNKNOWN, UNSURE, YES, Driver, eq, main, ok, plain, refused,  # noqa: E402
                      url, wait_for, wait_sync)
 
-# So many bits that false positives may be left out of account: 1e-7 or less for all of a test.
+# A filter so large that false positives can be neglected: 1e-7 or less with all keys of a test.
 ROOMY = {"n": 3 * 10 ** 6, "p": 0.0001, "kind": "split512"}
 
 
 def test_silent_server():
-    """A server that says nothing: the call ends when its time is up, with an error; and when the
-    server speaks again, so does the handle."""
+    """If a server does not reply, the call ends with an error when its time is up. When the server
+    replies again, the handle works again."""
     with plain() as server, contextlib.ExitStack() as stack:
         calls = []
         for options, most in (({"no_retry": 1, "command_ms": 400}, 1.5),
@@ -47,7 +47,7 @@ def test_silent_server():
 
 
 def test_silent_network():
-    """Bytes that do not arrive are no different, connecting included."""
+    """The same if the network delivers no bytes, also while connecting."""
     with plain() as server, Proxy(server.port) as proxy, Driver() as driver:
         driver.must("create", url(proxy, "k"), command_ms=300, connect_ms=300, retry_ms=900,
                     **ROOMY)
@@ -68,7 +68,7 @@ def test_silent_network():
 
 
 def test_slow_is_not_silent():
-    """The limit is on silence: a batch that takes longer, answer by answer, is done."""
+    """The limit is for silence: a batch may take longer if replies arrive meanwhile."""
     with plain() as server, Driver() as driver:
         driver.must("create", url(server, "k"), command_ms=250, no_retry=1, batch=256, **ROOMY)
         answer = driver.must("add", "key:", 0, 400000)
@@ -90,7 +90,7 @@ def test_passwords_and_permissions():
         with Driver() as ann:
             answer = ann("create", url(server, "k2", "ann:pw@"), **options)
             refused(answer, "BLY_EREFUSED", "NOPERM")
-        # Taken away while it is in use, a right or the password.
+        # A permission or the password is revoked while the filter is in use.
         c.must("ACL", "SETUSER", "bob", "on", ">pw", "~k", "+@all")
         with Driver() as bob:
             bob.must("open", url(server, "k", "bob:pw@"), **options)
@@ -105,11 +105,11 @@ def test_passwords_and_permissions():
             answer = bob("askkeys", "aa")
             refused(answer, "BLY_EREFUSED")
             eq(answer["answers"], "3")
-        eq(driver.must("askkeys", "aa", "bb")["answers"], "10", "others are not concerned")
+        eq(driver.must("askkeys", "aa", "bb")["answers"], "10", "other users can still use the filter")
 
 
 def test_out_of_memory():
-    """noeviction, and the memory is used up: adds are refused, what is there is still found."""
+    """With noeviction and no free memory, adds are refused, and keys in the filter are still found."""
     with plain("maxmemory-policy noeviction") as server, Driver() as driver, server.client() as c:
         driver.must("create", url(server, "k"), n=100000, p=0.01)
         driver.must("add", "key:", 0, 2000)
@@ -121,11 +121,11 @@ def test_out_of_memory():
         with Driver() as other:
             refused(other("create", url(server, "k2"), n=100000, p=0.01), "BLY_EREFUSED", "OOM")
         c.must("CONFIG", "SET", "maxmemory", "0")
-        ok(driver.must("add", "new:", 0, 2000)["yes"] > 1950, "nothing had been done")
+        ok(driver.must("add", "new:", 0, 2000)["yes"] > 1950, "the refused adds were executed")
 
 
 def test_replica():
-    """A replica that may be asked answers questions. It takes no adds, and says why."""
+    """With allow_replica a replica answers lookups. It refuses adds, with a reason."""
     with plain(name="master") as master, Driver() as driver, Driver() as reader:
         with plain(f"replicaof 127.0.0.1 {master.port}", name="replica") as replica:
             driver.must("create", url(master, "k"), n=100000, p=0.01, replicas=1,
@@ -161,15 +161,15 @@ def test_address_that_changes_hands():
                 wait_for(lambda new=new: new.must("ROLE")[2], 30, "the old master to follow")
             answer, digits = driver.range("add", "key:", 0, 20000)
             eq(answer["status"], "BLY_OK", answer["why"])
-            # Those that are there already need no write, which a replica would refuse; but no
-            # replica of its own confirms them.
+            # Keys that are in the filter need no write, which a replica would refuse. But no replica
+            # of that replica confirms them.
             ok(set(digits[:10000]) <= ({NO, UNSURE} if replicas else {NO}), "old keys")
             eq(digits[10000:], YES * 10000, "new keys")
 
 
 def test_replicas_that_do_not_follow():
-    """An add that waits for a replica is no answer until it is there: also one that changes
-    nothing, since what it found may be lost yet."""
+    """An add that waits for a replica has no answer until the replica confirms it. So has an add that
+    changes nothing, because the keys that it found may still be lost."""
     with plain(name="master") as master, Driver() as patient, Driver() as one, Driver() as two:
         replica = plain(f"replicaof 127.0.0.1 {master.port}", name="replica")
         with master.client() as c:
@@ -185,7 +185,7 @@ def test_replicas_that_do_not_follow():
                 answer, digits = driver.range("add", "new:", 0, 1000)
                 refused(answer, "BLY_EIO", "replica")
                 eq(digits, UNKNOWN * 1000)
-            # Nothing has to be waited for where nothing is added.
+            # Lookups do not wait for replicas.
             eq(one.must("contains", "key:", 0, 1000)["yes"], 1000)
         finally:
             os.kill(replica.pid, signal.SIGCONT)
@@ -193,7 +193,7 @@ def test_replicas_that_do_not_follow():
 
 
 def test_busy_server():
-    """Somebody's script does not end. A server that is busy has done nothing."""
+    """Another client's script does not end. A busy server executes nothing."""
     with plain("lua-time-limit 50") as server, Driver() as driver, server.client() as c, \
             server.client() as endless:
         driver.must("create", url(server, "k"), retry_ms=20000, **ROOMY)
@@ -209,7 +209,7 @@ def test_busy_server():
 
 
 def test_too_many_clients():
-    """A server with no room for another client is an error with its own words."""
+    """If a server accepts no more clients, its message is the reason."""
     with plain("maxclients 3") as server, Driver() as driver:
         links = [server.client() for _ in range(3)]
         for link in links:
@@ -225,15 +225,15 @@ def test_too_many_clients():
 
 
 def test_loading_server():
-    """A server that is still reading its data has done nothing: waited for, it answers, and no
-    answer is in doubt; where there is no time to wait, that is the reason."""
+    """A server that is loading its data executes nothing. A client that waits gets its answers, none
+    of them unsure. For one that has no time to wait, that is the reason."""
     with plain() as server, Driver() as driver, Driver() as hasty:
         driver.must("create", url(server, "k"), retry_ms=30000, **ROOMY)
         hasty.must("open", url(server, "k"), retry_ms=300)
         driver.must("add", "key:", 0, 1000)
         with server.client() as c:
             c.pipeline(("SET", f"other{i}", "x" * 100) for i in range(4000))
-        # Twenty seconds, if nobody says otherwise.
+        # Loading would take twenty seconds; the test shortens it below.
         server.configure("key-load-delay 5000", "loading-process-events-interval-bytes 1024")
         server.stop(save=True)
         server.start(wait=False)

@@ -1,7 +1,7 @@
-"""round_trips.py - a batch is one round trip, whatever its size up to 32768 keys.
+"""round_trips.py - a batch of up to 32768 keys takes one round trip.
 
-Counted three ways: by the library itself; by a proxy that keeps every answer back until the client
-has said all it can say without it; and by the server, which counts commands.
+Round trips are counted by the library, and by a proxy that holds back every reply until the client
+has sent all that it can send without it. The server counts commands.
 """
 import sys
 
@@ -12,12 +12,12 @@ import os  # noqa: E402
 from proxy import Proxy  # noqa: E402
 from support import Driver, eq, main, ok, plain, url  # noqa: E402
 
-BATCH = 512  # keys in a command
-MAX_KEYS = 32768  # keys in a trip
+BATCH = 512  # keys per command
+MAX_KEYS = 32768  # keys per round trip
 
 
 def commands(client):
-    """How often each command was called, scripts' own left out."""
+    """Returns how often each command was called."""
     stats = client.info("commandstats")
     return {name.split("_", 1)[1]: int(value.split(",")[0].split("=")[1])
             for name, value in stats.items()}
@@ -28,7 +28,8 @@ def ceil(a, b):
 
 
 def measure(driver, proxy, client, command, keys):
-    """One call: its own count of trips, the proxy's, and the commands that the server saw."""
+    """Makes one call. Returns its count of round trips, that of the proxy, and the number of commands
+    that the server executed."""
     client.must("CONFIG", "RESETSTAT")
     before = proxy.turns
     answer = driver.must(command, f"{command}:", 0, keys)
@@ -40,14 +41,14 @@ def measure(driver, proxy, client, command, keys):
 
 
 def watched(server, driver):
-    """A proxy that shows the trips of the driver."""
+    """Returns a proxy that counts the driver's round trips."""
     if os.path.exists(f"/proc/{driver.process.pid}/stat"):
         return Proxy(server.port, step=0.02, client=driver.process.pid)
     return Proxy(server.port, step=0.25)
 
 
 def check(server, kind, options, sizes, batch=BATCH):
-    """All sizes, adds and questions, over a connection that shows the trips."""
+    """Counts round trips of adds and lookups with these numbers of keys."""
     with Driver() as driver, watched(server, driver) as proxy, server.client() as c:
         driver.must(kind, url(proxy, f"{kind}{batch}"), batch=batch, command_ms=30000, **options)
         for command in ("add", "contains"):
@@ -76,13 +77,13 @@ def test_gozero():
 
 
 def test_small_commands():
-    """Many commands are one trip, too."""
+    """Many commands also take one round trip."""
     with plain() as server:
         check(server, "create", {"n": 10 ** 6, "p": 0.01}, (1000, 10000), batch=16)
 
 
 def test_shards_on_one_server():
-    """Shards that are on one server share the trip."""
+    """Shards on the same server share a round trip."""
     with plain() as server, Driver() as driver, watched(server, driver) as proxy, \
             server.client() as c:
         driver.must("create", url(proxy, "k"), n=10 ** 6, p=0.01, shards=9)
@@ -94,7 +95,7 @@ def test_shards_on_one_server():
 
 
 def test_scripts_that_are_new_to_the_server():
-    """The first call has one trip more: the server asks for the script's text. Once is enough for
+    """The first call takes one more round trip, because the server needs the script's text, once for
     all commands of the batch."""
     with plain() as server, Driver() as driver, watched(server, driver) as proxy, \
             server.client() as c:

@@ -1,7 +1,7 @@
-"""support.py - what the tests of filters on plain servers share.
+"""support.py - shared by the tests of filters on plain servers.
 
-BLOOMERY_DRIVER names the program that calls the library (driver.c says what it understands);
-harness.py of the module's tests has servers, clusters and a client.
+BLOOMERY_DRIVER names the program that calls the library; driver.c describes its commands. Servers,
+clusters and a client come from harness.py of the module's tests.
 """
 import ctypes
 import ctypes.util
@@ -29,24 +29,25 @@ HEAD = 128
 
 
 def url(at, key, login="", database=None):
-    """The address of a key; `at` is a server, a proxy, or a port."""
+    """Returns the address of a key. `at` is a server, a proxy or a port."""
     port = at if isinstance(at, int) else at.port
     path = f"/{database}/{key}" if database is not None else f"/{key}"
     return f"redis://{login}127.0.0.1:{port}{path}"
 
 
 def plain(*config, **more):
-    """A server without the module."""
+    """Starts a server without the module."""
     return Server(*config, module=False, **more)
 
 
 class Refused(Exception):
-    """What must() raises when the library said no."""
+    """Raised by must() when the library returns an error."""
 
 
 class Driver:
-    """One process that uses the library. Called with a command's words and options, it returns what
-    is answered; say() and hear() are the halves of that, for several at a time."""
+    """A process that uses the library. A call sends a command with its words and options, and
+    returns the answer. say() and hear() do this in two steps, so that several drivers can work at
+    the same time."""
 
     def __init__(self):
         self.process = subprocess.Popen([DRIVER], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
@@ -64,10 +65,10 @@ class Driver:
         parts = [self.buffer]
         while b"\n" not in parts[-1]:
             if not select.select([self.process.stdout], [], [], max(0, end - time.monotonic()))[0]:
-                raise TimeoutError(f"the driver said nothing for {timeout} s")
+                raise TimeoutError(f"no answer from the driver for {timeout} s")
             data = os.read(self.process.stdout.fileno(), 1 << 20)
             if not data:
-                raise ConnectionError(f"the driver ended with {self.process.wait()}")
+                raise ConnectionError(f"the driver exited with status {self.process.wait()}")
             parts.append(data)
         line, _, self.buffer = b"".join(parts).partition(b"\n")
         answer = json.loads(line)
@@ -86,20 +87,21 @@ class Driver:
         return answer
 
     def keys(self, command, *items, **options):
-        """addkeys or askkeys of these bytes."""
+        """Runs addkeys or askkeys with these keys, which are bytes."""
         return self(command, *(item.hex() or "-" for item in items), **options)
 
     def say_range(self, command, prefix, first, last, **options):
-        """add or contains, whose answers digits() will have."""
+        """Sends add or contains for keys prefix + first .. prefix + (last - 1). digits() returns the
+        answers."""
         self.say(command, prefix, first, last, out=self._out(), **options)
 
     def digits(self):
-        """Of the last say_range, when it has been heard: a digit for each key."""
+        """Returns a digit for each key of the last say_range. Call hear() first."""
         with open(self._out(), "rb") as file:
             return file.read().decode()
 
     def range(self, command, prefix, first, last, **options):
-        """The answer, and the digits."""
+        """Runs add or contains. Returns the answer and the digits."""
         self.say_range(command, prefix, first, last, **options)
         answer = self.hear()
         return answer, self.digits()
@@ -112,7 +114,7 @@ class Driver:
         self.process.stdout.close()
         status = self.process.wait(60)
         shutil.rmtree(self.files, ignore_errors=True)
-        eq(status, 0, "the driver's end")
+        eq(status, 0, "the driver's exit status")
 
     def kill(self):
         self.process.kill()
@@ -130,7 +132,7 @@ class Driver:
 
 
 def refused(answer, status, *words):
-    """The answer is this error, and its reason has these words."""
+    """Checks that the answer is this error, and that its reason contains these words."""
     eq(answer["status"], status, answer["why"])
     for word in words:
         ok(word.lower() in answer["why"].lower(), f"no '{word}' in: {answer['why']}")
@@ -140,7 +142,7 @@ def refused(answer, status, *words):
 # ---- strings of a native filter, read without the library ---------------------------------------
 
 class Head:
-    """The head of a string, docs/format.md section 22."""
+    """The head of a string (docs/format.md, section 22)."""
 
     def __init__(self, data):
         eq(len(data), HEAD, "bytes of a head")
@@ -158,7 +160,7 @@ def head(client, key):
 
 
 def shard_key(name, shard, shards):
-    """The key of a shard, by the rule of docs/format.md."""
+    """Returns the key of a shard, by the rule of docs/format.md."""
     if shard == 0:
         return name
     if "{" in name and name[name.index("{") + 1:].find("}") > 0:
@@ -193,7 +195,7 @@ def _mix(x):
 
 
 def murmur3(data):
-    """The first word of MurmurHash3 x64-128 with seed 0."""
+    """Returns the first word of MurmurHash3 x64-128 with seed 0."""
     h1 = h2 = 0
     whole = len(data) // 16 * 16
     for k1, k2 in struct.iter_unpack("<QQ", data[:whole]):
@@ -211,7 +213,7 @@ def murmur3(data):
 
 
 def murmur3_of_debian(data):
-    """The same, computed by libmurmurhash; None where it is not installed."""
+    """Returns the same, computed by libmurmurhash, or None if that is not installed."""
     name = ctypes.util.find_library("murmurhash")
     if not name:
         return None

@@ -1,9 +1,9 @@
-"""tls.py - filters on a server that is reached over TLS (rediss://): who is trusted, who we are,
-and that a filter behaves there as it does elsewhere.
+"""tls.py - filters on servers that are reached over TLS (rediss://): which certificates are trusted,
+client certificates, and filters that work as they do without TLS.
 
-The certificates are made with the openssl command, for a few days, in a folder of the test's own.
-Every server here has a plain port as well, by which the test looks at what TLS has brought there.
-With BLOOMERY_TLS=1 in the environment it is a failure if TLS cannot be tested, and no skip.
+The openssl command makes the certificates, which are valid for a few days, in a temporary folder.
+Every server also has a plain port, through which the test examines what TLS clients have done. With
+BLOOMERY_TLS=1 in the environment, the test fails if TLS cannot be tested; otherwise it is skipped.
 """
 import sys
 
@@ -21,7 +21,7 @@ import threading  # noqa: E402
 import time  # noqa: E402
 from unittest import mock  # noqa: E402
 
-# First: support.py puts the module's tests before this folder, and they have a crash.py, too.
+# First: support.py puts the folder of the module's tests first, which also has a crash.py.
 from crash import LOGGED, ROOMY, check_there, check_truth, killed  # noqa: E402
 from support import (UNKNOWN, UNSURE, YES, Driver, Skip, eq, head, key_slot, main,  # noqa: E402
                      ok, refused, shard_keys, wait_for, wait_sync)
@@ -30,7 +30,7 @@ import clusters  # noqa: E402 - of the module's tests, like the next
 from servers import SERVER, Server, ServerFailed, _Port  # noqa: E402
 
 SMALL = {"n": 10000, "p": 0.0001, "seed": 7}
-PATIENCE = 15  # seconds that the library tries what might succeed later
+PATIENCE = 15  # seconds for which the library retries what might succeed later
 
 
 # ---- certificates -------------------------------------------------------------------------------
@@ -38,17 +38,17 @@ PATIENCE = 15  # seconds that the library tries what might succeed later
 class Papers:
     """Certificates NAME.pem and their private keys NAME.key.
 
-    ca      an authority, which made
+    ca      an authority, which signed
       good      for localhost and 127.0.0.1
       named     for localhost only
       other     for cache.example
-      stale     like good, but it ended yesterday
-      client    for no server
-    rogue   an authority that nobody trusts, which made
+      stale     like good, but expired yesterday
+      client    for a client
+    rogue   an authority that is not trusted, which signed
       forged    like good
       intruder  like client
-    self    like good, made by itself
-    locked.key is client.key behind a password; noise.pem is no certificate.
+    self    like good, but self-signed
+    locked.key is client.key, encrypted with a password; noise.pem is not a certificate.
     """
 
     HERE = "DNS:localhost,IP:127.0.0.1"
@@ -102,8 +102,8 @@ def papers():
 # ---- servers ------------------------------------------------------------------------------------
 
 class Secure(Server):
-    """A server with a port for TLS beside the plain one. `clients`: whether it wants to see
-    certificates of theirs."""
+    """A server with a plain port and one for TLS. `shows` names its certificate; `clients` says
+    whether it asks clients for certificates."""
 
     def __init__(self, *config, shows="good", clients="no", **more):
         self._tls = _Port()
@@ -122,8 +122,8 @@ class Secure(Server):
 
 
 def address(at, key="k", host="localhost", login="", database="", **options):
-    """`at` is a server or a port. Of the options, those that are files are papers by their names;
-    the right authority is trusted unless they say otherwise."""
+    """Returns an address. `at` is a server or a port. Options whose values are files take the names of
+    papers. The address trusts the right authority unless `cacert` changes that."""
     port = at if isinstance(at, int) else at.tls
     options = {"cacert": "ca.pem", **options}
     words = [f"{name}={papers()[value] if name in ('cacert', 'cert', 'certkey') else value}"
@@ -133,18 +133,18 @@ def address(at, key="k", host="localhost", login="", database="", **options):
 
 @functools.lru_cache(None)
 def speaks_tls():
-    """Whether the build that the driver is of does. What it says if not is a test of its own."""
+    """Returns whether the driver's build has TLS. test_a_build_without_tls checks the error if not."""
     with Driver() as driver:
         return driver("open", "rediss://127.0.0.1:1/k", no_retry=1)["status"] != "BLY_EUNSUPPORTED"
 
 
 @functools.lru_cache(None)
 def lacking():
-    """Why TLS cannot be tested here, or nothing."""
+    """Returns why TLS cannot be tested, or an empty string."""
     if not speaks_tls():
         return "this build has no TLS: its hiredis lacks hiredis_ssl"
     if not shutil.which("openssl"):
-        return "there is no openssl command, which makes the certificates"
+        return "the openssl command, which makes the certificates, is not installed"
     try:
         Secure().remove()
     except ServerFailed as why:
@@ -164,7 +164,7 @@ def needs_tls(test):
 
 
 def served(driver, server, where):
-    """A filter can be made, filled and asked there; it is on that server."""
+    """Checks that keys can be added to a filter and looked up, and that it is on that server."""
     driver.must("create", where, **SMALL)
     eq(driver.must("add", "key:", 0, 100)["yes"], 100)
     eq(driver.must("contains", "key:", 0, 100)["yes"], 100)
@@ -175,24 +175,24 @@ def served(driver, server, where):
 
 @contextlib.contextmanager
 def at_once():
-    """What would be so again is not tried again."""
+    """Checks that a permanent error is reported without retries."""
     begin = time.monotonic()
     yield
     took = time.monotonic() - begin
-    ok(took < PATIENCE / 3, f"it took {took:.1f} s to say no")
+    ok(took < PATIENCE / 3, f"the error took {took:.1f} s")
 
 
 def turned_away(driver, where, *words, status="BLY_EIO"):
-    """Not served, at once and with these words."""
+    """Checks that the connection is refused without retries and with these words."""
     with at_once():
         answer = driver("create", where, **SMALL)
     refused(answer, status, *words)
 
 
-# ---- without ------------------------------------------------------------------------------------
+# ---- without TLS --------------------------------------------------------------------------------
 
 def test_a_build_without_tls():
-    """It says so, with what to do instead, and sends nothing in the clear."""
+    """The error says what to do instead, and nothing is sent in the clear."""
     if speaks_tls():
         raise Skip("this build has TLS")
     with socket.create_server(("127.0.0.1", 0)) as listener, Driver() as driver:
@@ -209,7 +209,7 @@ def test_a_build_without_tls():
         raise AssertionError("it connected")
 
 
-# ---- who is trusted -----------------------------------------------------------------------------
+# ---- server certificates ------------------------------------------------------------------------
 
 @needs_tls
 def test_authorities():
@@ -233,7 +233,7 @@ def test_authorities():
 
 @needs_tls
 def test_names():
-    """A certificate of a trusted authority, but for somebody else, is no good."""
+    """A trusted authority's certificate for another host is refused."""
     with Secure(shows="other") as other, Secure(shows="named") as named, Secure() as good, \
             Driver() as driver:
         for host in ("localhost", "127.0.0.1"):
@@ -249,7 +249,7 @@ def test_names():
 
 @needs_tls
 def test_insecure():
-    """Any certificate will do, and only for the one who said so."""
+    """With insecure=1 any certificate is accepted, but only for this address."""
     with Driver() as driver:
         for shows in ("good", "other", "stale", "forged", "self"):
             with Secure(shows=shows) as server:
@@ -259,7 +259,7 @@ def test_insecure():
                     turned_away(driver, address(server), "TLS:")
 
 
-# ---- who we are ---------------------------------------------------------------------------------
+# ---- client certificates ------------------------------------------------------------------------
 
 @needs_tls
 def test_client_certificates():
@@ -279,7 +279,7 @@ def test_client_certificates():
 
 @needs_tls
 def test_files_that_cannot_be_used():
-    """They are named, before anything is sent; nobody is asked for a password."""
+    """The error names the file, before anything is sent. No password is prompted for."""
     def connections():
         return int(c.info("stats")["total_connections_received"])
 
@@ -300,10 +300,10 @@ def test_files_that_cannot_be_used():
         served(driver, server, address(server))
 
 
-# ---- who does not speak TLS ---------------------------------------------------------------------
+# ---- servers without TLS ------------------------------------------------------------------------
 
 class Stub:
-    """Somebody who says `words` to everyone who connects, and nothing else, and hangs up or not."""
+    """A server that sends `words` to each client, nothing else, and then may close the connection."""
 
     def __init__(self, words=b"", hang_up=False):
         self.words, self.hang_up = words, hang_up
@@ -337,8 +337,7 @@ class Stub:
 
 @needs_tls
 def test_a_plain_port():
-    """A server that does not speak TLS waits for the end of a line, or says that it does not
-    understand."""
+    """A server without TLS waits for the end of a line, or replies with an error."""
     quick = {"connect_ms": 400, "retry_ms": 500}
     with Secure() as server, Driver() as driver:
         refused(driver("create", address(server.port), **quick, **SMALL), "BLY_EIO",
@@ -356,17 +355,17 @@ def test_a_plain_port():
 
 @needs_tls
 def test_the_other_way_round():
-    """redis:// to a port that wants TLS."""
+    """redis:// to a port that requires TLS."""
     with Secure() as server, Driver() as driver:
         answer = driver("create", f"redis://localhost:{server.tls}/k", retry_ms=500, **SMALL)
         refused(answer, "BLY_EIO", f"localhost:{server.tls}")
 
 
-# ---- a filter like any other --------------------------------------------------------------------
+# ---- filters over TLS ---------------------------------------------------------------------------
 
 @needs_tls
 def test_batches():
-    """Large batches, by two who use TLS and one who does not, a password and a database."""
+    """Large batches of two clients with TLS and one without, with a password and a database."""
     keys = 120000
     with Secure("requirepass secret") as server:
         drivers = [Driver(), Driver(), Driver()]
@@ -392,7 +391,7 @@ def test_batches():
 
 @needs_tls
 def test_whole_filters():
-    """Megabytes in both directions; what comes back over TLS is what a plain connection brings."""
+    """Megabytes in both directions. A file fetched over TLS is equal to one over a plain connection."""
     with Secure() as server, Driver() as driver:
         names = [os.path.join(driver.files, name) for name in ("secure", "plain", "again")]
         driver.must("create", address(server), shards=2, **ROOMY)
@@ -410,11 +409,11 @@ def test_whole_filters():
         ok(whole[0] == whole[1] and whole[0] == whole[2], "the files differ")
 
 
-# ---- what breaks --------------------------------------------------------------------------------
+# ---- failures -----------------------------------------------------------------------------------
 
 @needs_tls
 def test_restarts():
-    """A server that is killed and comes back while two add."""
+    """A server is killed and comes back while two clients add keys."""
     keys = 200000
     with Secure(*LOGGED) as server:
         drivers = [Driver(), Driver()]
@@ -433,7 +432,7 @@ def test_restarts():
 
 @needs_tls
 def test_cut_connections():
-    """Broken in the handshake, within a record, between records: each is made up for."""
+    """Connections break in the handshake, within a record and between records. The library recovers."""
     each = 200
     with Secure() as server, Driver() as driver, Driver() as other, server.client() as c:
         with Proxy(server.tls) as proxy:
@@ -455,7 +454,7 @@ def test_cut_connections():
 
 @needs_tls
 def test_another_takes_its_place():
-    """A new connection checks the certificate again: the key of a forger gets nothing."""
+    """A new connection checks the certificate again, so an impostor receives nothing."""
     with Secure(*LOGGED) as server, Driver() as driver:
         driver.must("create", address(server), **SMALL)
         driver.must("add", "key:", 0, 100)
@@ -475,9 +474,9 @@ def test_another_takes_its_place():
 # ---- a cluster ----------------------------------------------------------------------------------
 
 class SecureCluster(clusters.Cluster):
-    """All of it over TLS: clients, replication, and what nodes tell each other."""
+    """A cluster in which clients, replication and the cluster bus use TLS."""
 
-    prepared = False  # nodes have a port more than the file names
+    prepared = False  # nodes have one more port than the prepared file names
 
     def __init__(self, *config, **more):
         with mock.patch.object(clusters, "Server", Secure):
@@ -496,8 +495,8 @@ class SecureCluster(clusters.Cluster):
 
 @needs_tls
 def test_cluster():
-    """A filter on three masters, one of which hands over to its replica while keys are added, and
-    another dies. Nodes are known by their numbers, and each of them shows its certificate."""
+    """A filter on three masters. One of them fails over to its replica while keys are added, and
+    another dies. Nodes have numeric addresses, and each presents its certificate."""
     keys = 150000
     cluster = SecureCluster()
     owners = [cluster.owner(key_slot(key)) for key in shard_keys("k", 3)]
@@ -519,7 +518,7 @@ def test_cluster():
         eq(sum(text.count(UNKNOWN) for text in digits), 0)
         cluster.wait_ok()
         dead = owners[2]
-        # Not WAIT, which waits for the writes of the client that sends it alone.
+        # Not WAIT, which waits only for the writes of the client that sends it.
         wait_sync(dead, cluster.replicas[cluster.masters.index(dead)])
         dead.kill()
         for each in (driver, other):
@@ -529,13 +528,13 @@ def test_cluster():
 
 @needs_tls
 def test_cluster_with_names():
-    """Certificates that have a name, and nodes that are known by numbers: servername=, or names of
-    their own."""
+    """Certificates for a name, in a cluster whose nodes have numeric addresses: servername= helps, or
+    nodes that announce their names."""
     shown = (f"tls-cert-file {papers()['named.pem']}", f"tls-key-file {papers()['named.key']}")
     cluster = SecureCluster(*shown)
     shape = {"shards": 3, "connect_ms": 2000, **SMALL}
     with Driver() as driver:
-        # The way in has the right name, the other nodes have not.
+        # The first node is reached by the right name, the others are not.
         refused(driver("create", address(cluster.nodes[0]), **shape), "BLY_EIO", "mismatch",
                 "servername=NAME", "127.0.0.1:")
         driver.must("create", address(cluster.nodes[0], servername="localhost"), **shape)

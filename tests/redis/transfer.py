@@ -1,7 +1,8 @@
-"""transfer.py - whole filters between files and servers; what they have come to, and their end.
+"""transfer.py - moves whole filters between files and servers, reads their facts, and deletes them.
 
-The strings' blocks, one after the other, are the body of the file, so going there and coming back
-changes not a byte, however the filter is cut. One that is sent appears whole or not at all.
+The blocks of the strings, one after the other, are the body of the file. So moving a filter to a
+server and back changes no byte, with any number of shards. A filter that is sent appears completely
+or not at all.
 """
 import sys
 
@@ -46,11 +47,11 @@ def names(client):
     return sorted(key.decode() for key in client.must("KEYS", "*"))
 
 
-# ---- there and back -----------------------------------------------------------------------------
+# ---- files to servers and back ------------------------------------------------------------------
 
 def test_bytes_stay_the_same():
-    """Whatever the kind, and however it is cut: from strings to a file, and from there to strings
-    cut in another way, and back."""
+    """For each kind: from strings to a file, from there to strings with another number of shards, and
+    back."""
     with plain() as server, Driver() as driver, server.client() as c:
         for kind, first, second in (("sbbf", 1, 3), ("sbbf", 3, 1), ("split512", 4, 7),
                                     ("split512", 2, 2)):
@@ -61,11 +62,11 @@ def test_bytes_stay_the_same():
             data = read(file_of(driver))
             body = blocks(c, "a", first)
             eq(data[64:64 + size], body)
-            eq(data[64 + size:], b"\0" * (-size % 64), "what fills the file up")
+            eq(data[64 + size:], b"\0" * (-size % 64), "the padding of the file")
             answer = driver.must("send", file_of(driver), url(server, "b"), shards=second)
             eq((answer["moved"], answer["total"], answer["shards"]), (size, size, second))
             eq((answer["kind"], answer["seed"]), (kind, 5))
-            ok(answer["stamp"] != head(c, "a").stamp, "a filter of its own")
+            ok(answer["stamp"] != head(c, "a").stamp, "the new filter has the same stamp")
             eq(blocks(c, "b", second), body)
             eq(driver.must("look")["count"], fresh)
             eq(driver.must("contains", "key:", 0, 1000)["yes"], 1000)
@@ -75,14 +76,14 @@ def test_bytes_stay_the_same():
 
 
 def test_sent_is_used():
-    """One that was sent is like one that was made: it can be joined and added to."""
+    """A filter that was sent is like one that was created: clients can join it and add keys."""
     with plain() as server, Driver() as driver, Driver() as other, server.client() as c:
         make(driver, server, "a", shards=3)
         driver.must("fetch", file_of(driver))
         driver.must("send", file_of(driver), url(server, "b"), shards=3, expire=600000)
         times = {c.must("PEXPIRETIME", key) for key in shard_keys("b", 3)}
-        eq(len(times), 1, f"ends: {times}")
-        ok(590000 < driver.must("look")["expires_ms"] <= 600000, "the end")
+        eq(len(times), 1, f"expiry times: {times}")
+        ok(590000 < driver.must("look")["expires_ms"] <= 600000, "the expiry time")
         other.must("create", url(server, "b"), n=20000, p=0.01, shards=3)
         count = other.must("look")["count"]
         more = other.must("add", "more:", 0, 1000)["yes"]
@@ -92,7 +93,7 @@ def test_sent_is_used():
 
 
 def test_large():
-    """In many pieces; and what is added meanwhile does not matter to what was there before."""
+    """A large filter is moved in many pieces. Keys that are added meanwhile do not affect others."""
     with plain() as server, Driver() as driver, Driver() as other:
         make(driver, server, "a", count=50000, shards=3, **LARGE)
         other.must("open", url(server, "a"))
@@ -105,7 +106,7 @@ def test_large():
 
 
 def test_cluster():
-    """The shards arrive where they will be, and each node has its part."""
+    """The shards arrive on the nodes of their slots."""
     cluster = Cluster()
     with Driver() as driver:
         node = cluster.nodes[0]
@@ -130,7 +131,7 @@ def test_cluster():
         refused(driver("open", url(node, "b")), "BLY_EMISSING")
 
 
-# ---- what is in the way -------------------------------------------------------------------------
+# ---- existing keys ------------------------------------------------------------------------------
 
 def test_nothing_is_overwritten():
     with plain() as server, Driver() as driver, server.client() as c:
@@ -140,7 +141,7 @@ def test_nothing_is_overwritten():
         refused(driver("send", file_of(driver), url(server, "a"), shards=2), "BLY_EEXISTS")
         c.must("RPUSH", "list", "x")
         refused(driver("send", file_of(driver), url(server, "list")), "BLY_EEXISTS")
-        # A shard other than the first is no different.
+        # The same for a shard other than the first.
         other = shard_keys("b", 3)[2]
         c.must("SET", other, "x")
         refused(driver("send", file_of(driver), url(server, "b"), shards=3), "BLY_EEXISTS", other)
@@ -148,7 +149,7 @@ def test_nothing_is_overwritten():
 
 
 def test_replacing():
-    """What was there before is gone, all of it; who used it is told."""
+    """The old filter is deleted completely. Its users get an error."""
     with plain() as server, Driver() as driver, Driver() as old, server.client() as c:
         make(driver, server, "new", count=500)
         driver.must("fetch", file_of(driver))
@@ -179,7 +180,7 @@ def refusing(key, words=b"-OOM command not allowed when used memory > 'maxmemory
 
 
 def test_replacing_fails_at_the_end():
-    """When the last step is refused, or one before it, the old filter is there as it was."""
+    """If the last step or an earlier one is refused, the old filter is unchanged."""
     with plain() as server, Driver() as driver, Driver() as old, server.client() as c:
         make(driver, server, "new", count=500)
         driver.must("fetch", file_of(driver))
@@ -198,7 +199,7 @@ def test_replacing_fails_at_the_end():
                         for key in names(c)}, before)
                 eq(old.must("contains", "key:", 0, 1000)["yes"], 1000)
             old.must("drop")
-        # Nothing was there before, and nothing is left.
+        # Without an old filter, nothing is left.
         with Relay(server, refusing("a")) as relay:
             refused(driver("send", file_of(driver), url(relay, "a"), shards=3, replace=1),
                     "BLY_EREFUSED")
@@ -206,8 +207,8 @@ def test_replacing_fails_at_the_end():
 
 
 def test_death_while_replacing():
-    """A client that dies between two landings leaves an error, no wrong answer. To send again cures
-    it; and if that fails in its turn, what was there at first is there again."""
+    """If a client dies between two commits, lookups are errors, never wrong answers. Sending again
+    repairs the filter. If that fails, too, the old filter is restored."""
     with plain() as server, Driver() as driver, Driver() as old, server.client() as c:
         make(driver, server, "new", count=500)
         driver.must("fetch", file_of(driver))
@@ -225,13 +226,13 @@ def test_death_while_replacing():
 
             with Relay(server, hook) as relay:
                 dying.say("send", file_of(driver), url(relay, "a"), shards=3, replace=1)
-                wait_for(lambda: reached, what="the last landing")
+                wait_for(lambda: reached, what="the last commit")
                 dying.kill()
             refused(old("contains", "key:", 0, 1000), "BLY_EMISMATCH")
             refused(driver("open", url(server, "a")), "BLY_EMISMATCH")
             parked = [key for key in names(c) if key.endswith(":parked")]
             eq(len(parked), 2)
-            ok(all(0 < c.must("PTTL", key) <= 3600000 for key in parked), "for ever")
+            ok(all(0 < c.must("PTTL", key) <= 3600000 for key in parked), "they do not expire")
             if again == "fails":
                 with Relay(server, refusing("a")) as relay:
                     refused(driver("send", file_of(driver), url(relay, "a"), shards=3, replace=1),
@@ -245,16 +246,16 @@ def test_death_while_replacing():
             c.must("FLUSHALL")
 
 
-# ---- what goes wrong on the way -----------------------------------------------------------------
+# ---- failures during a transfer -----------------------------------------------------------------
 
 def test_stopped():
-    """The progress callback may stop a transfer. Nothing is left of it on either side."""
+    """The progress callback may stop a transfer. Then nothing is left on either side."""
     with plain() as server, Driver() as driver, server.client() as c:
         make(driver, server, "a", shards=3, **LARGE)
         answer = driver("fetch", file_of(driver), stop=MIB)
         refused(answer, "BLY_EIO", "stopped")
         eq((answer["moved"], answer["total"] > 24 * MIB), (8 * MIB, True))
-        ok(not os.path.exists(file_of(driver)), "a file")
+        ok(not os.path.exists(file_of(driver)), "a file is left")
         driver.must("fetch", file_of(driver))
         before = names(c)
         for replace in (0, 1):
@@ -266,7 +267,7 @@ def test_stopped():
 
 
 def test_cut():
-    """A lost connection costs another one, and nothing else."""
+    """After a lost connection the transfer continues on a new one, and the bytes are correct."""
     with plain() as server, Proxy(server.port) as proxy, Driver() as driver, \
             server.client() as c:
         make(driver, proxy, "a", shards=3, **LARGE)
@@ -274,18 +275,18 @@ def test_cut():
             proxy.arm(Cut(direction, after))
             driver.must("fetch", file_of(driver))
             body = blocks(c, "a", 3)
-            ok(read(file_of(driver))[64:64 + len(body)] == body, "other bytes")
+            ok(read(file_of(driver))[64:64 + len(body)] == body, "the bytes differ")
         cuts = proxy.cuts
         for number, (direction, after) in enumerate((("up", MIB), ("up", 20 * MIB), ("down", 10),
                                                      ("up", 25 * MIB))):
             proxy.plan = iter([Cut(direction, after)])
             driver.must("send", file_of(driver), url(proxy, f"b{number}"), shards=2)
-            ok(blocks(c, f"b{number}", 2) == blocks(c, "a", 3), "other bytes")
+            ok(blocks(c, f"b{number}", 2) == blocks(c, "a", 3), "the bytes differ")
         eq((cuts, proxy.cuts), (3, 7))
 
 
 def test_lost_on_the_way():
-    """A server that goes away for good: an error, and no filter by half."""
+    """If the server does not come back, the call fails and leaves no half filter."""
     with plain() as server, Proxy(server.port) as proxy, Driver() as driver, \
             server.client() as c:
         make(driver, server, "a", **LARGE)
@@ -295,8 +296,8 @@ def test_lost_on_the_way():
         ok("b" not in names(c), "half a filter")
         left = [key for key in names(c) if key != "a"]
         eq(len(left), 3, f"{left}")
-        ok(all(0 < c.must("PTTL", key) <= 3600000 for key in left), "it stays for ever")
-        # The next attempt takes their place.
+        ok(all(0 < c.must("PTTL", key) <= 3600000 for key in left), "the rest does not expire")
+        # The next attempt replaces them.
         driver.must("send", file_of(driver), url(server, "b"), shards=3)
         eq(names(c), sorted(["a"] + shard_keys("b", 3)))
         driver.must("open", url(proxy, "a"), no_retry=1)
@@ -306,7 +307,7 @@ def test_lost_on_the_way():
 
 
 def test_arrives_late():
-    """A command that is held up, sent again, and then comes after all, destroys nothing."""
+    """A command that is delayed, repeated, and then arrives late destroys nothing."""
     with plain() as server, Driver() as driver, server.client() as c:
         make(driver, server, "a", count=10000, n=200000)
         driver.must("fetch", file_of(driver))
@@ -323,7 +324,7 @@ def test_arrives_late():
 
         with Relay(server, hook) as relay:
             driver.must("send", file_of(driver), url(relay, "b"), command_ms=300)
-        ok(late, "it never came")
+        ok(late, "the late command was not sent")
         eq(driver.must("contains", "key:", 0, 10000)["yes"], 10000)
 
 
@@ -334,7 +335,7 @@ def test_answers_that_are_none():
         driver.must("fetch", file_of(driver))
         before = names(c)
         for answer in (b":0\r\n", b"$-1\r\n", b"+QUEUED\r\n", b"*1\r\n:1\r\n"):
-            for size in (7, 10):  # pieces and arrivals; landings
+            for size in (7, 10):  # writes and stagings; commits
                 def hook(command, _):
                     return answer if command[0] in (b"EVAL", b"EVALSHA") \
                         and len(command) == size else None
@@ -345,16 +346,16 @@ def test_answers_that_are_none():
 
 
 def test_vanishes_at_once():
-    """A filter that is to live for a millisecond is sent all the same."""
+    """A filter that expires after a millisecond is still sent."""
     with plain() as server, Driver() as driver, server.client() as c:
         make(driver, server, "a")
         driver.must("fetch", file_of(driver))
         driver.must("send", file_of(driver), url(server, "b"), shards=3, expire=1)
-        wait_for(lambda: names(c) == ["a"], what="its end")
+        wait_for(lambda: names(c) == ["a"], what="the expiry")
 
 
 def test_no_room():
-    """A filter that does not fit is refused before any of it arrives."""
+    """A filter that does not fit is refused before any part of it is sent."""
     with plain() as server, Driver() as driver, server.client() as c:
         make(driver, server, "a", **LARGE)
         driver.must("fetch", file_of(driver))
@@ -367,9 +368,8 @@ def test_no_room():
 
 
 def test_two_senders():
-    """Two send to one name. One of them, or with `replace` both, one after the other, is there in
-    the end, whole; or each was in the way of the other's shards, both are told so, and nothing is
-    left but what was there."""
+    """Two clients send to one name. One of them succeeds, or with `replace` both in turn, and the
+    filter is whole. Or each blocks shards of the other: then both get an error, and nothing is left."""
     with plain() as server, Driver() as one, Driver() as two, server.client() as c:
         for driver, name, count in ((one, "a", 1000), (two, "b", 2000)):
             make(driver, server, name, count=count, **LARGE)
@@ -387,8 +387,8 @@ def test_two_senders():
                 eq(names(c), ["a", "b"])
                 good = [one.must("send", file_of(one), url(server, "x"), shards=3)]
             if head(c, "x").stamp not in [a["stamp"] for a in good]:
-                raise AssertionError(f"somebody else's: {answers}")
-            eq(len({head(c, key).stamp for key in shard_keys("x", 3)}), 1, "of two filters")
+                raise AssertionError(f"the stamp is in no answer: {answers}")
+            eq(len({head(c, key).stamp for key in shard_keys("x", 3)}), 1, "stamps of the shards")
             eq(names(c), sorted(["a", "b"] + shard_keys("x", 3)))
             with Driver() as reader:
                 reader.must("open", url(server, "x"))
@@ -398,7 +398,7 @@ def test_two_senders():
 
 
 def test_damaged():
-    """A string that is shorter or longer than it should be, and one that is not there."""
+    """Strings that are shorter or longer than they should be, or missing."""
     with plain() as server, Driver() as driver, server.client() as c:
         for shards in (1, 3):
             make(driver, server, "a", shards=shards)
@@ -412,7 +412,7 @@ def test_damaged():
             c.must("DEL", last)
             refused(driver("fetch", file_of(driver)), "BLY_EMISSING", last)
             c.must("FLUSHALL")
-        # A head that promises more than there is: no memory is taken for it.
+        # A head with a larger size than the string: no memory is allocated for that size.
         driver.must("create", url(server, "a"), n=20000, p=0.01)
         driver.must("create", url(server, "big"), n=3 * 10 ** 8, p=0.01)
         c.must("SETRANGE", "a", 0, c.must("GETRANGE", "big", 0, HEAD - 1))
@@ -421,7 +421,7 @@ def test_damaged():
 
 
 def test_approximate():
-    """An intersection stays one on its way to a server and back; who joins it has it, too."""
+    """An intersection keeps its flag on its way to a server and back, also for clients that join it."""
     with plain() as server, Driver() as driver, Driver() as other, server.client() as c:
         make(driver, server, "a", shards=2)
         driver.must("fetch", file_of(driver))
@@ -440,10 +440,10 @@ def test_approximate():
         ok(read(file_of(other, "back.bly")) == bytes(data), "the file has changed")
 
 
-# ---- keys, and what they open -------------------------------------------------------------------
+# ---- secret keys, and what cannot be moved ------------------------------------------------------
 
 def test_secret_key():
-    """Without its key a filter can be looked at, copied and deleted, but not asked."""
+    """Without its secret key a filter can be inspected, copied and deleted, but answers no lookups."""
     with plain() as server, Driver() as driver, Driver() as blind, server.client() as c:
         driver.must("create", url(server, "a"), n=20000, p=0.01, shards=2, key=KEY)
         driver.must("add", "key:", 0, 1000)
@@ -461,7 +461,7 @@ def test_secret_key():
             eq((digits, answer["tally"]["unknown"]), ("1" * 10, 10))
         eq(blind.must("look")["count"], driver.must("look")["count"])
         blind.must("fetch", file_of(blind))
-        ok(read(file_of(blind)) == read(file_of(driver)), "another copy")
+        ok(read(file_of(blind)) == read(file_of(driver)), "the files differ")
         refused(blind("send", file_of(blind), url(server, "b"), without_key=1), "BLY_EKEY")
         driver.must("send", file_of(driver), url(server, "b"), key=KEY)
         eq(driver.must("contains", "key:", 0, 1000)["yes"], 1000)
@@ -473,7 +473,7 @@ def test_secret_key():
 
 
 def test_what_cannot_be_moved():
-    """go-zero's, and files of other kinds."""
+    """go-zero's filters, addresses without a key, and too many shards."""
     with plain() as server, Driver() as driver:
         driver.must("gozero", url(server, "g"), bits=20000)
         driver.must("add", "key:", 0, 100)
@@ -485,10 +485,10 @@ def test_what_cannot_be_moved():
         refused(driver("send", file_of(driver), url(server, "b"), shards=5000), "BLY_ETOOBIG")
 
 
-# ---- the end ------------------------------------------------------------------------------------
+# ---- deletion, and facts ------------------------------------------------------------------------
 
 def test_drop():
-    """All of it, and nothing but it."""
+    """drop deletes the whole filter, and nothing else."""
     with plain() as server, Driver() as driver, Driver() as other, server.client() as c:
         make(other, server, "b", shards=3)
         for shards in (1, 4):
@@ -497,7 +497,7 @@ def test_drop():
             eq(names(c), sorted(shard_keys("b", 3)))
             refused(driver("drop"), "BLY_EMISSING")
             refused(driver("add", "key:", 0, 1), "BLY_EMISSING")
-        # Another of that name is left alone.
+        # It does not delete another filter of that name.
         make(driver, server, "a", shards=2)
         c.must("DEL", *shard_keys("a", 2))
         make(other, server, "a", shards=2)
@@ -506,7 +506,7 @@ def test_drop():
 
 
 def test_gozero_facts():
-    """What a server can tell of a filter without a head."""
+    """The facts of a filter without a head."""
     with plain() as server, Driver() as driver, server.client() as c:
         driver.must("gozero", url(server, "g"), bits=20000)
         for command in (["look"], ["expire", 1000]):
@@ -519,7 +519,7 @@ def test_gozero_facts():
             facts["nodes"]), (bits, 0, c.must("STRLEN", "g"), -1, 1))
         ok(abs(facts["expected_fpr"] / (bits / 20000) ** 14 - 1) < 1e-9, f"{facts}")
         driver.must("expire", 600000)
-        ok(590000 < driver.must("look")["expires_ms"] <= 600000, "the end")
+        ok(590000 < driver.must("look")["expires_ms"] <= 600000, "the expiry time")
         driver.must("expire", 0)
         eq(c.must("PTTL", "g"), -1)
         driver.must("drop")
@@ -527,7 +527,7 @@ def test_gozero_facts():
 
 
 def test_facts_of_shards():
-    """Sums over shards, and the one that has least to live."""
+    """Facts are sums over the shards; the expiry is the earliest one."""
     with plain() as server, Driver() as driver, server.client() as c:
         fresh = make(driver, server, "a", count=5000, shards=3)
         keys = shard_keys("a", 3)

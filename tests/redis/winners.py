@@ -1,9 +1,10 @@
-"""winners.py - several processes add the same keys at once: of each new key exactly one is told
-that it was new, all keys are there afterwards, and absent keys are found at the planned rate.
+"""winners.py - several processes add the same keys at once. For each new key exactly one process (the
+winner) is told that it was new. Afterwards all keys are in the filter, and false positives occur at
+the planned rate.
 
-A key may have no winner: when its bits happened to be set by others before, it is a false positive
-from its first add on. How many such keys there may be follows from the plan, as does how many
-absent keys are found; plans.py computes both without the library.
+A key has no winner if other keys had already set all its bits: then it is a false positive when it
+is first added. The number of such keys and of false positives follows from the plan; plans.py
+computes both without the library.
 """
 import random
 import sys
@@ -18,8 +19,8 @@ FORMS = {"sbbf": 0.01, "split512": 0.001}
 
 
 def pieces(keys, number):
-    """All keys in ranges, in an order that is the process's own: up, down, shuffled, and up again
-    head to head with the first."""
+    """Returns all keys as ranges, in another order for each process: ascending, descending, shuffled,
+    and ascending again, which competes directly with the first."""
     piece = keys // TURNS
     ranges = [(at, at + piece) for at in range(0, keys, piece)]
     if number == 1:
@@ -30,10 +31,10 @@ def pieces(keys, number):
 
 
 def add_all(drivers, keys, orders):
-    """Every driver adds every key, all at once; the digits of each, in the order of the keys."""
+    """All drivers add all keys at once. Returns the digits of each driver, in the order of the keys."""
     digits = [bytearray(keys) for _ in drivers]
     for turn in range(TURNS):
-        # One who is told first has an advantage: they take turns.
+        # The driver that gets its command first has an advantage, so they take turns.
         for driver, order in list(zip(drivers, orders))[::1 if turn % 2 else -1]:
             driver.say_range("add", "key:", *order[turn])
         for driver, order, to in zip(drivers, orders, digits):
@@ -47,7 +48,8 @@ def add_all(drivers, keys, orders):
 
 
 def check_winners(digits, keys, shape):
-    """At most one winner each; none as often as the plan has it. Returns the winners."""
+    """Checks that no key has several winners, and that as many keys have none as planned. Returns the
+    number of keys with a winner."""
     wins = list(map(sum, zip(*digits)))
     base = 48 * len(digits)
     ok(max(wins) <= base + 1, f"{sum(w > base + 1 for w in wins)} keys with several winners")
@@ -58,14 +60,14 @@ def check_winners(digits, keys, shape):
 
 
 def check_rate(driver, shape, keys, absent, filled):
-    """Non-members that are found, and the number that the library predicts."""
+    """Checks the number of false positives, and the rate that the library predicts."""
     answer, _ = driver.range("contains", "absent:", 0, absent)
     eq(answer["status"], "BLY_OK", answer["why"])
     rate = Rate.of(shape, keys)
     low, high = rate.bounds(absent)
     found = answer["yes"]
     ok(low <= found <= high, f"{found} of {absent} absent keys found; planned: {low:.1f} .. {high:.1f}")
-    ok(rate.mean <= shape.rate * 1.001, f"planned {rate.mean}, asked {shape.rate}")
+    ok(rate.mean <= shape.rate * 1.001, f"planned {rate.mean}, requested {shape.rate}")
     facts = driver.must("look")
     eq(facts["count"], filled, "the filter's own count")
     predicted = facts["expected_fpr"]
@@ -74,7 +76,7 @@ def check_rate(driver, shape, keys, absent, filled):
 
 
 def contest(server, kind, keys, processes, shards=1, absent=None):
-    """Processes that add `keys` keys to a filter made for so many."""
+    """Several processes add `keys` keys to a filter with this capacity."""
     drivers = [Driver() for _ in range(processes)]
     name = f"{kind}:{keys}:{processes}:{shards}"
     for driver in drivers:
@@ -88,7 +90,7 @@ def contest(server, kind, keys, processes, shards=1, absent=None):
     eq((answer["status"], answer["yes"]), ("BLY_OK", keys), "false negatives")
     rate = check_rate(drivers[-1], shape, keys, absent or keys, filled)
     shares = [text.count(b"1") for text in digits]
-    ok(min(shares) > 0, f"no contest: {shares}")
+    ok(min(shares) > 0, f"a process has no wins: {shares}")
     print(f"  {name}: wins {shares}, rate {rate:.6f}")
     for driver in drivers:
         driver.close()
@@ -101,8 +103,8 @@ def test_four_at_a_hundred_thousand():
 
 
 def test_small():
-    """A thousand keys, of the kind that is chosen by itself: few blocks, so many filters, and all
-    of them together."""
+    """A thousand keys, with the kind that the planner chooses. These filters have few blocks, so the
+    test adds up the results of 20 filters."""
     with plain() as server, Driver() as one, Driver() as two, server.client() as c:
         for kind, p in FORMS.items():
             found = 0
@@ -128,7 +130,7 @@ def test_small():
 
 
 def test_duplicates_in_a_batch():
-    """The first of several is the new one, in one command and across commands."""
+    """Of equal keys only the first is new, in one command and across commands."""
     with plain() as server, Driver() as driver:
         for kind, shards in (("sbbf", 1), ("split512", 1), ("sbbf", 3)):
             driver.must("create", url(server, f"{kind}{shards}"), n=10 ** 6, p=FORMS[kind],

@@ -1,8 +1,9 @@
-"""winners_million.py - what winners.py shows, with a million keys: so many that the number of keys
-without a winner and the rate of false positives are measured well.
+"""winners_million.py - the tests of winners.py with a million keys, which measure the number of keys
+without a winner and the false-positive rate precisely.
 
-Of n lookups at the rate p, five sigma are 5 sqrt((1 - p) / (p n)) of the rate: 5% at 0.01 and 16% at
-0.001. Of keys without a winner, 1726 and 151 are expected, and five sigma are 15% and 42% of them.
+With n lookups at rate p, five sigma are 5 sqrt((1 - p) / (p n)) of the rate: 5% at 0.01 and 16% at
+0.001. The expected numbers of keys without a winner are 1726 and 151; five sigma are 15% and 42% of
+these.
 """
 import sys
 
