@@ -317,7 +317,7 @@ def test_server_dies():
 
 
 def test_server_dies_while_adding():
-    """The message counts keys that were certainly added and keys whose fate is unknown separately."""
+    """The message has two numbers: keys that were certainly added, and keys for which this is unknown."""
     server = plain()
     at = address(server, "k")
     bloomery(server, "build", "-q", "-n", "100000", "-o", at, lines=b"x\n")

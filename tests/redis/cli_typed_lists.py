@@ -39,7 +39,7 @@ def test_typed_lists():
     eq(report(server, "info", at)["count"], before)
     eq(report(server, "add", "--skip-malformed", at, lines=b"203.0.113.7\nno address\n")["new"], 1)
     refused(server, "type ip", "add", "--type", "domain", at, lines=b"example.com\n")
-    # The same as a file.
+    # The same lines match in a file that was pulled.
     bloomery(server, "pull", "-q", at, "ip.bly")
     eq(bloomery(server, "check", "ip.bly", lines=b"198.51.97.9\n192.0.2.1\n")[0],
        "198.51.97.9\n192.0.2.1\n")

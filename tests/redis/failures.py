@@ -33,8 +33,8 @@ class HangUp:
 
 class Relay:
     """A relay between a client and a server. hook(command, connection) returns what to do with a
-    command: None forwards it; bytes are the reply; Silence, HangUp; a function is called with the
-    socket. Commands are lists of bytes. Connections are numbered from 1."""
+    command. None: forward it. Bytes: the reply. A function: call it with the socket. Or Silence or
+    HangUp. Commands are lists of bytes. Connections are numbered from 1."""
 
     def __init__(self, server, hook):
         self.server, self.hook = server, hook

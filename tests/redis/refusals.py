@@ -101,7 +101,7 @@ def test_passwords_and_permissions():
                     answer = bob(command, "aa", "bb")
                     refused(answer, "BLY_EREFUSED", "NOPERM")
                     eq(answer["answers"], "33")
-            c.must("ACL", "DELUSER", "bob")  # which ends his connections, too
+            c.must("ACL", "DELUSER", "bob")  # also closes bob's connections
             answer = bob("askkeys", "aa")
             refused(answer, "BLY_EREFUSED")
             eq(answer["answers"], "3")

@@ -43,7 +43,7 @@ class Papers:
       named     for localhost only
       other     for cache.example
       stale     like good, but expired yesterday
-      client    for a client
+      client    for a client, client.example
     rogue   an authority that is not trusted, which signed
       forged    like good
       intruder  like client
