@@ -259,7 +259,9 @@ def check_links_finds():
 
 def check_phrases_finds():
     good = {"src/a.c": "/* Many strange things, if there are no more. */\n", "README.md": "It says \"whoever\" and `anew`.\n\n```sh\nanew\n```\n"}
-    bad = ["keys of strangers", "built\n * anew", "takes other keys for its own", "there is\n    none", "cannot be had", "the rate\nasked"]
+    bad = ["keys of strangers", "built\n * anew", "takes other keys for its own", "there is\n    none", "cannot be had", "the rate\nasked",
+           "all but\n * for one", "kept for ever", "sent in\nvain", "each in its turn", "parted by tabs", "gone without a word",
+           "told to one who adds", "a node that has not the slot"]
     assert rules_broken(good, check_phrases.violations) == []
     for words in bad:
         for path, text in (("src/a.c", f"+/* {words} */\n"), ("README.md", f"+\n{words}\n")):

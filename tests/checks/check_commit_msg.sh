@@ -27,7 +27,7 @@ refused() { # MESSAGE REASON
 }
 
 accepted 'cuckoo: refuse a horizon of 0\n'
-accepted 'docs/redis: say what REPLACE does\n\nThe command replaced the key without a word.\n'
+accepted 'docs/redis: say what REPLACE does\n\nThe command replaced the key silently.\n'
 accepted 'Merge branch "x"; anything\n'
 accepted '# a comment\ncli: add --csv\n\n# ------------------------ >8 ------------------------\nan added line; of a diff.\n'
 accepted "cli: $(printf 'x%.0s' {1..67})\n"

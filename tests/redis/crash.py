@@ -1,9 +1,9 @@
 """crash.py - servers that die, connections that break, scripts that servers forget: answered adds
 are never lost, and keys without an answer are reported.
 
-Of several processes that add a key, at most one is told that it was new, whatever happens meanwhile.
-A key whose answer was lost is "unsure" (it is in the filter, but it is not known whether it was
-new) or "unknown" (nothing is known). Every other answer is true.
+If several processes add a key, at most one is told that it was new, whatever happens meanwhile. A
+key whose answer was lost is "unsure" (it is in the filter, but it is not known whether it was new)
+or "unknown" (nothing is known). Every other answer is true.
 """
 import sys
 

@@ -130,7 +130,7 @@ def test_small():
 
 
 def test_duplicates_in_a_batch():
-    """Of equal keys only the first is new, in one command and across commands."""
+    """Only the first of several equal keys is new, in one command and across commands."""
     with plain() as server, Driver() as driver:
         for kind, shards in (("sbbf", 1), ("split512", 1), ("sbbf", 3)):
             driver.must("create", url(server, f"{kind}{shards}"), n=10 ** 6, p=FORMS[kind],
