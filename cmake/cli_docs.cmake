@@ -1,7 +1,7 @@
 # Manual pages and completions. The program writes them at build time; they are installed where shells and man search.
 #
-# cli/CMakeLists.txt includes this file. It is also the script (cmake -P) that runs the program, because only the program
-# knows its commands.
+# cli/CMakeLists.txt includes this file. It is also the script (cmake -P) that runs the program, because only the
+# program knows its commands.
 if(CMAKE_SCRIPT_MODE_FILE)
   string(REPLACE "|" ";" program "${PROGRAM}")
   function(ask file)

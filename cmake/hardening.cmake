@@ -17,8 +17,8 @@ foreach(flag -fstack-protector-strong -fcf-protection=full -mbranch-protection=s
   endif()
 endforeach()
 
-# The size checks of the C library need optimisation, and a packager may have set a level already. Old compilers have only
-# level 2, and warn about others.
+# The size checks of the C library need optimisation, and a packager may have set a level already. Old compilers have
+# only level 2, and warn about others.
 function(find_fortify_level config level)
   set(CMAKE_TRY_COMPILE_CONFIGURATION ${config})
   set(CMAKE_REQUIRED_FLAGS -Werror)

@@ -1,5 +1,5 @@
-# Finds what tests on real servers need: BLOOMERY_PYTHON, which is the system's Python, because Debian's packages are for
-# that one, and BLOOMERY_SERVER. If the tests cannot run, BLOOMERY_NO_SERVERS is the reason.
+# Finds what tests on real servers need: BLOOMERY_PYTHON, which is the system's Python, because Debian's packages are
+# for that one, and BLOOMERY_SERVER. If the tests cannot run, BLOOMERY_NO_SERVERS is the reason.
 find_program(BLOOMERY_PYTHON NAMES python3 HINTS /usr/bin NO_DEFAULT_PATH)
 if(NOT BLOOMERY_PYTHON)
   find_program(BLOOMERY_PYTHON NAMES python3)

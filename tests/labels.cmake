@@ -74,8 +74,8 @@ function(bloomery_label_tests)
   endforeach()
 endfunction()
 
-# Calls bloomery_label_tests at the end of the folder's CMakeLists.txt, even after return(). Before CMake 3.19 tests have no
-# labels; the presets need 3.21.
+# Calls bloomery_label_tests at the end of the folder's CMakeLists.txt, even after return(). Before CMake 3.19 tests
+# have no labels; the presets need 3.21.
 macro(bloomery_label_tests_later)
   if(CMAKE_VERSION VERSION_GREATER_EQUAL 3.19)
     cmake_language(DEFER CALL bloomery_label_tests)

@@ -1,7 +1,7 @@
 #!/bin/sh
 # check_readme.sh [LIBDIR]: the C program in README.md and README.zh.md is examples/readme.c; it compiles and runs with
-# plain cc and the library in LIBDIR (default: that of the dev preset, else of the release preset). The functions, options
-# and files that the documents name exist. (check_links.py checks links.)
+# plain cc and the library in LIBDIR (default: that of the dev preset, else of the release preset). The functions,
+# options and files that the documents name exist. (check_links.py checks links.)
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
 lib=${1:-$root/build/dev/lib}
@@ -31,8 +31,8 @@ if [ "$(grep -c '^new ' out)" -ne 2 ] || [ "$(grep -c '^seen ' out)" -ne 1 ] ||
     exit 1
 fi
 
-# Functions, options and files that the documents name must exist. Names that the changelog lists under Removed must not,
-# except for statuses (BLY_E...).
+# Functions, options and files that the documents name must exist. Names that the changelog lists under Removed must
+# not, except for statuses (BLY_E...).
 cd "$root"
 set -- README.md README.zh.md CONTRIBUTING.md SECURITY.md CHANGELOG.md docs/*.md docs/kinds/*.md
 names='\b(bly|blyi|BLY|BLYI)_[A-Za-z0-9_]*[A-Za-z0-9]'

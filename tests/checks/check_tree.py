@@ -33,8 +33,8 @@ from c_source import Source, files_in, line_of, without_comments  # noqa: E402
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
-# The order of folders: a folder may use itself and those with a smaller number. Files directly in cli/ describe commands
-# and options; all folders of cli/ may use their headers.
+# The order of folders: a folder may use itself and those with a smaller number. Files directly in cli/ describe
+# commands and options; all folders of cli/ may use their headers.
 ORDER = {
     "src": {"base": 0, "hash": 1, "simd": 2, "filter": 3, "kinds": 4, "file": 5, "lists": 6, "formats": 6, "redis": 6},
     "cli": {"": 0, "text": 1, "io": 2, "filters": 3, "bench": 4, "build": 4, "count": 4, "dedup": 4, "plan": 4, "commands": 5},
