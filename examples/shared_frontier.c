@@ -216,7 +216,7 @@ static void options(crawl *c, int argc, char **argv) {
         (void)fputs(usage, stderr);
         exit(2);
     }
-    const char *why = "it names no key; say redis://host/crawl";
+    const char *why = "it has no key; use redis://host/crawl";
     const char *text = optind < argc ? argv[optind] : "redis://127.0.0.1:6379/crawl";
     bly_status status = bly_redis_url_parse(text, &why, &c->url);
     need(status == BLY_OK && c->url.key.data, text, why);

@@ -180,10 +180,11 @@ bly_kind remote_kind(double rate) {
 }
 
 int remote_refuse_kind(const char *name, bly_kind kind) {
-    return message_error("%s: %s %s filter needs the Bloomery module; without it, a server "
-                         "supports only sbbf and split512. Build it with --kind split512, or load "
-                         "the module (MODULE LOAD /PATH/TO/bloomery.so) and push the file",
-                         name, kinds_article(kind), bly_kind_name(kind));
+    return message_error(
+        "%s: %s %s filter needs the Bloomery module; without it, a server "
+        "supports only sbbf and split512. Build it with --kind split512 (a state of "
+        "dedup: with -n), or load the module (MODULE LOAD /PATH/TO/bloomery.so) and push the file",
+        name, kinds_article(kind), bly_kind_name(kind));
 }
 
 bool remote_spec(uint64_t shards, uint64_t expire, bly_bitmap_spec *out) {

@@ -202,9 +202,14 @@ const help_note *help_exit_status(const cli_command *command) {
         {"1", "A file is intact, but too full or above its requested rate."},
         {"2", "A file is damaged or cannot be read, or there was another error."},
         {NULL, NULL}};
+    static const help_note dedup[] = {{"0", "Success."},
+                                      {"2", STATUS_ERROR " Also if most new lines were dropped, "
+                                                         "because there were more than planned."},
+                                      {NULL, NULL}};
     static const help_note others[] = {{"0", "Success."}, {"2", STATUS_ERROR}, {NULL, NULL}};
     return !command                     ? all
            : command == &command_check  ? check
+           : command == &command_dedup  ? dedup
            : command == &command_remove ? remove
            : command == &command_verify ? verify
                                         : others;

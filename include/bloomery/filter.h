@@ -383,7 +383,8 @@ BLY_CHECKED bly_status bly_filter_load(const char *path, const bly_open_options 
 /* A file used in place: read-only, and shared between the processes that map it. */
 typedef struct bly_map bly_map;
 
-/* Maps a file, in microseconds whatever its size. The header is checked. The body is checked only
+/* Maps a file, in microseconds whatever its size. Any number of threads may look keys up in it. The
+ * header is checked. The body is checked only
  * with BLY_OPEN_VERIFY, but no damaged body makes a lookup misbehave. The file must not be
  * shortened while it is mapped; bly_filter_save replaces it without touching the mapped one.
  * `options` may be NULL. The caller closes *out with bly_map_close.

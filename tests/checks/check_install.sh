@@ -130,8 +130,8 @@ P
 }
 load "$module"
 
-# Under a strict umask the files are for everybody all the same, and so is the module's folder. The
-# other folders are as the administrator wishes.
+# Even under a strict umask everybody can read the files and the module's folder. The modes of the other
+# folders follow the umask.
 (umask 077 && cmake --install "$build" --prefix "$scratch/strict" >/dev/null)
 strict=$scratch/strict/${module#"$scratch/usr/"}
 closed=$(cd "$scratch/strict" && find . -type f ! -perm -444)
@@ -141,9 +141,9 @@ for path in "$strict" "$(dirname "$strict")" "$scratch/strict/bin/bloomery"; do
 done
 load "$strict"
 
-# What is installed is hardened, as far as compiler and linker of this machine can do it. Whether all
-# code of a file may run under CET depends also on the C library's start-up code, so that is asked of
-# our objects alone.
+# Installed files are hardened as far as compiler and linker of this machine can do it. Whether a whole
+# file may run under CET also depends on the C library's start-up code, so only our objects are checked
+# for that.
 hardened() { # PROGRAM-OR-LIBRARY
     local headers dynamic symbols
     headers=$(readelf -lW "$1") dynamic=$(readelf -dW "$1") symbols=$(readelf -W --dyn-syms "$1")

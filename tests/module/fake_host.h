@@ -68,7 +68,7 @@ struct rm_type {
     int encver;
     rm_type_methods methods;
 };
-/* By name; NULL when there is none. */
+/* Returns a type by its name; NULL if it is unknown. */
 rm_type *fake_type(const char *name);
 
 struct rm_digest {
@@ -112,7 +112,7 @@ extern fake_commands fake_replicated;
 const char *fake_run(const char *name, ...);
 const char *fake_run_strings(rm_string *const *argv, int argc);
 
-/* The value under a key, and its type; NULL when there is none. */
+/* Returns the value of a key, and its type; NULL without a value. */
 void *fake_get(const char *key, rm_type **type);
 /* Sets a value of that type under a key; NULL deletes the key. */
 void fake_set(const char *key, rm_type *type, void *value);

@@ -18,7 +18,7 @@ RM_NEEDED(FAKE_DECLARE)
 fake_command fake_command_of(const char *name, const char *fmt, va_list args);
 void fake_commands_add(fake_commands *commands, fake_command command);
 
-/* A command that was created; NULL when there is none. */
+/* Returns a command that was created; NULL if it is unknown. */
 rm_command_fn fake_command_named(const char *name);
 /* Clears the reply; the text of the next one. */
 void fake_reply_clear(void);

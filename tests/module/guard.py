@@ -30,7 +30,7 @@ def test_guard():
     ok(without[2] >= 18000, "an attack reaches the database")
     ok(guarded[1] > 17900 and guarded[2] < 100 and guarded[3] == 0, f"the guard stops it: {guarded}")
     eq((evicted[1], evicted[3]), (0, 20000), "without its filter it fails open")
-    ok(evicted[2] >= 18000, "and the database is asked again")
+    ok(evicted[2] >= 18000, "and the database is read again")
 
 
 def test_guard_without_module():

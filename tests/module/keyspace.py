@@ -95,7 +95,7 @@ def test_memory_usage():
         info = c.info("everything")
         total = [v for k, v in info.items() if k.endswith("filters_memory_bytes")
                  or k.endswith("memory_bytes") and k.startswith("bf_")]
-        eq(total, ["0"], "memory of filters in INFO, when there are none")
+        eq(total, ["0"], "memory of filters in INFO, without filters")
 
 
 def _usage_is_right(c, used, command):

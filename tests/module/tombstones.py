@@ -44,7 +44,7 @@ def check_lost(c, name):
         fails(c(*words), LOST)
     for words in (("BF.RESERVE", name, "0.01", "100"), ("CF.RESERVE", name, "100")):
         fails(c(*words), "ERR item exists")
-    eq(c("BLY.CHECK", name, "a", "never"), [None, None], "and still nobody knows")
+    eq(c("BLY.CHECK", name, "a", "never"), [None, None], "and the answer is still unknown")
 
 
 def dump(c, name):

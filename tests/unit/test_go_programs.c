@@ -35,8 +35,8 @@ static uint64_t false_positives(go_positions positions, uint64_t m, unsigned k, 
     return found;
 }
 
-/* Whether a rate of `rate` explains so many false positives: five sigma of the lookups, and of how
- * full a single filter of m bits gets. */
+/* Whether a rate of `rate` explains this number of false positives: five sigma of the lookups, and
+ * of how full a single filter of m bits gets. */
 static void assert_explains(double rate, uint64_t found, uint64_t lookups, unsigned k, uint64_t m) {
     const double expected = rate * (double)lookups;
     const double fill_sigma = expected * k * 0.28 / sqrt((double)m) / 0.5;
