@@ -14,10 +14,10 @@ extern "C" {
  *     unix://[[USER]:PASSWORD@]/PATH/OF/THE/SOCKET[?db=DATABASE&key=KEY]
  *
  * rediss:// means redis:// over TLS, and redis+unix:// means unix://. The defaults are HOST
- * 127.0.0.1, PORT 6379 and DATABASE 0. IPv6 addresses are written in brackets. If the first part of the
- * path is all digits it is the database, and the rest is the key; else the whole path is the key,
- * slashes included. "?db=" and "&key=" may replace the path of redis://, too. "%XX" is the byte XX
- * everywhere.
+ * 127.0.0.1, PORT 6379 and DATABASE 0. IPv6 addresses are written in brackets. If the first part of
+ * the path is all digits it is the database, and the rest is the key; else the whole path is the
+ * key, slashes included. "?db=" and "&key=" may replace the path of redis://, too. "%XX" is the
+ * byte XX everywhere.
  *
  * Over TLS the server must present a certificate for HOST from an authority that the system trusts.
  * After the '?' of rediss:// there may be:
