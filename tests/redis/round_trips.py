@@ -43,7 +43,7 @@ def measure(driver, proxy, client, command, keys):
 def watched(server, driver):
     """Returns a proxy that counts the driver's round trips."""
     if os.path.exists(f"/proc/{driver.process.pid}/stat"):
-        return Proxy(server.port, step=0.02, client=driver.process.pid)
+        return Proxy(server.port, step=0.05, client=driver.process.pid)
     return Proxy(server.port, step=0.25)
 
 
