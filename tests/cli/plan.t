@@ -984,5 +984,5 @@ $ bloomery plan -n 1M --plain --window
 ! bloomery plan: --plain cannot be combined with --deletes, --grows, --static, --window or --counts, which need the Bloomery module; leave out --plain or the others
 ? 2
 $ bloomery plan -n 1M --plain --kind cuckoo
-! bloomery plan: --plain: a cuckoo filter needs the Bloomery module; without it, a server supports only sbbf and split512. Build it with --kind split512, or load the module (MODULE LOAD /PATH/TO/bloomery.so) and push the file
+! bloomery plan: --plain: a cuckoo filter needs the Bloomery module; without it, a server supports only sbbf and split512. Build it with --kind split512 (a state of dedup: with -n), or load the module (MODULE LOAD /PATH/TO/bloomery.so) and push the file
 ? 2
