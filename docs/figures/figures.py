@@ -101,7 +101,17 @@ def overlay(planner, changes):
     return rounded(planner.overlay_bits(number(changes)), 0)
 
 
-SPANS = {"bits": bits, "bytes": bytes_per_key, "memory": memory, "few-keys": few_keys, "lines": lines, "hashes": hashes, "levels": hashes, "rate": rate,
+def string_keys(planner, requested):
+    """The most keys, in millions, of a filter on a plain server that is a single string."""
+    low, high = 1, 1000  # one string is enough for low, not for high
+    while high - low > 1:
+        middle = (low + high) // 2
+        one = planner.plan(middle * 10**6, rate_of(requested), "--plain")["redis"]["shards"] == 1
+        low, high = (middle, high) if one else (low, middle)
+    return str(low)
+
+
+SPANS = {"string-keys": string_keys, "bits": bits, "bytes": bytes_per_key, "memory": memory, "few-keys": few_keys, "lines": lines, "hashes": hashes, "levels": hashes, "rate": rate,
          "overflow": overflow, "least": least, "above-least": above_least, "saves": saves, "costs": costs,
          "overlay": overlay}
 
@@ -146,6 +156,19 @@ def auto_memory(planner):
     counts = [("1 million", "1M"), ("10 million", "10M"), ("100 million", "100M"), ("1 billion", "1G")]
     return table(["keys", *USUAL_RATES],
                  ([text, *(memory(planner, "auto", n, r) for r in USUAL_RATES)] for text, n in counts))
+
+
+def shards(planner):
+    """Filters on a plain server: their memory, and in how many strings."""
+    def cells(keys, requested):
+        plan = planner.plan(number(keys), rate_of(requested), "--plain")["redis"]
+        megabytes = plan["bytes"] / 1e6
+        text = significant(megabytes, 2 if megabytes < 100 else 3) + " MB" if megabytes < 1000 else significant(megabytes / 1000, 2) + " GB"
+        return [text, str(plan["shards"])]
+
+    counts = [("1 million", "1M"), ("10 million", "10M"), ("100 million", "100M"), ("1 billion", "1G"), ("10 billion", "10G")]
+    return table(["keys", "1% (`sbbf`)", "shards", "0.1% (`split512`)", "shards"],
+                 ([text, *cells(n, "1%"), *cells(n, "0.1%")] for text, n in counts))
 
 
 def hash_keys(_):
@@ -196,7 +219,7 @@ NEEDS = {
         "per level": "每层 1 或 2", "adjacent": "相邻的几个", "two": "；`bb2x512` 为 2", "grown": "（从一千个键增长到一百万个）"},
 }
 
-BLOCKS = {"bits-per-key": bits_per_key, "bits": kind_bits, "counter-widths": counter_widths, "memory": auto_memory, "hash-keys": hash_keys,
+BLOCKS = {"bits-per-key": bits_per_key, "bits": kind_bits, "counter-widths": counter_widths, "memory": auto_memory, "shards": shards, "hash-keys": hash_keys,
           **{name: (lambda planner, words=words: needs(planner, words)) for name, words in NEEDS.items()}}
 
 
