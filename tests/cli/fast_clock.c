@@ -1,5 +1,5 @@
-/* A library to preload: the monotonic clock runs 16 times as fast. What a program does every second
- * then happens every 62 ms, so that tests are faster. */
+/* A library to preload (LD_PRELOAD): the monotonic clock runs 16 times as fast as real time. A task
+ * that a program runs every second runs every 62 ms, so tests are faster. */
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>

@@ -1,6 +1,7 @@
-/* test_confirm.c - fingerprints on disk behind a filter: the answers are those of an exact set
- * whatever the filter's false positives, across runs, after kills at any moment and when the disk
- * is full. */
+/* test_confirm.c - `dedup --confirm`: fingerprints on disk behind a filter in memory. The answers
+ * are those of an exact set, whatever the filter's false positives; across runs; after kills at any
+ * moment; and when the disk is full. To settle is to write the fingerprints that wait in memory to
+ * the file (confirm_settle). */
 #include "store_support.h"
 
 #include "dedup/state_confirm.h"
@@ -42,8 +43,8 @@ static void settle_if_due(confirm *c) {
         assert_true(confirm_settle(c));
 }
 
-/* Adds the same keys to both, in batches of varying sizes, and checks that the answers are equal.
- */
+/* Adds the same keys to c and to the exact set e, in batches of varying sizes, and checks that the
+ * answers are equal. */
 static void compare_with_exact(confirm *c, fingerprint_set *e, stream *s, size_t n) {
     uint64_t batch[INPUT_BATCH];
     uint8_t a[INPUT_BATCH], b[INPUT_BATCH];
@@ -86,7 +87,8 @@ static bly_status collect(void *ctx, const uint64_t *x, size_t n) {
     return fingerprint_set_add(ctx, x, n, NULL);
 }
 
-/* The contents of the file, found by reading it, or NULL if the file is damaged. */
+/* Returns the fingerprints in the file, except 0, by a scan of all its pages; NULL if the file is
+ * damaged. */
 static fingerprint_set *content(const char *name) {
     pages p;
     if (!pages_open(&p, at(name)))
@@ -108,12 +110,12 @@ static fingerprint_set *content(const char *name) {
 
 static void test_as_exact_with_a_bad_filter(void **state) {
     (void)state;
-    size_t n = 700000 / BLYT_SLOW; /* half of them are new: settled once, when 2^18 are waiting */
+    size_t n = 700000 / BLYT_SLOW; /* half of them are new; they are settled once, when 2^18 wait */
     stream s = {1, 0};
     confirm *c = opened("f", n / 2, 0.3);
     fingerprint_set *e = fingerprint_set_create(0, 0);
     compare_with_exact(c, e, &s, n);
-    /* At the end, about 30% of the new keys are false positives of the filter; before, fewer. */
+    /* At the end, about 30% of the new keys are false positives of the filter; at first, fewer. */
     assert_true(confirm_saved(c) > n / 2 / 50);
     assert_true(confirm_saved(c) < n / 2 * 3 / 10);
     assert_true(confirm_lookups(c) >= confirm_saved(c));
@@ -121,7 +123,8 @@ static void test_as_exact_with_a_bad_filter(void **state) {
     confirm_close(c);
 }
 
-/* A filter for far fewer keys only costs reads. Settling early makes them reads of the file. */
+/* If the filter is planned for too few keys, answers stay right; only more fingerprints are looked
+ * up. After each part all are settled, so the next lookups read the file. */
 static void test_as_exact_when_more_come(void **state) {
     (void)state;
     for (uint64_t expected = 0; expected <= 100; expected += 100) {
@@ -137,7 +140,8 @@ static void test_as_exact_when_more_come(void **state) {
     }
 }
 
-/* Fingerprint 0, which means "empty" in every table, as a false positive of the filter. */
+/* Fingerprint 0 is added while it is a false positive of the filter. In tables and pages, 0 marks
+ * an empty slot, so this fingerprint is a special case. */
 static void test_zero(void **state) {
     (void)state;
     const uint64_t zero = 0;
@@ -260,8 +264,9 @@ static void test_refusals(void **state) {
 
 /* ---- kills ----------------------------------------------------------------------------------- */
 
-/* The write or rename at which the process ends, and how many quarters of that write are done. Only
- * whole pages are written, because a kill stops a write between two pages. */
+/* In the process that will be killed: the write or rename at which it is killed, and how many
+ * quarters of that write are done first. Only whole pages are written, because a kill stops a write
+ * between two pages. */
 static struct {
     long calls; /* calls before the fatal one; -1: no call is fatal */
     unsigned quarters;
@@ -299,15 +304,15 @@ int __wrap_renameat(int from, const char *old_name, int to, const char *new_name
     return result;
 }
 
-/* What the process that will be killed reports to its parent. */
+/* Shared memory in which the process that will be killed reports to its parent. */
 typedef struct told {
     _Atomic bool open;        /* the file has been opened */
-    _Atomic uint64_t handed;  /* keys [0, handed) have been, or are being, settled */
-    _Atomic uint64_t settled; /* keys [0, settled) have been */
-    _Atomic uint64_t settles; /* how often it has settled */
+    _Atomic uint64_t handed;  /* keys 0 to handed - 1 have been settled, or are being settled */
+    _Atomic uint64_t settled; /* keys 0 to settled - 1 have been settled */
+    _Atomic uint64_t settles; /* number of completed calls of confirm_settle */
 } told;
 
-/* Adds and settles at most `most` keys at a time, without end. */
+/* Adds batches of at most `most` keys, and settles each, until the process is killed. */
 static void settle_for_ever(const char *path, told *t, uint64_t rng, size_t most) {
     uint64_t batch[INPUT_BATCH], next = t->handed;
     uint8_t fresh[INPUT_BATCH];
@@ -340,7 +345,8 @@ static void sleep_for(long nanoseconds) {
     (void)nanosleep(&(struct timespec){0, nanoseconds}, NULL);
 }
 
-/* `wait`: wait first until the child has opened the file and settled `settles` times. */
+/* Kills the child after the given time. If `wait`, the time begins when the child has opened the
+ * file and settled `settles` times. */
 static void kill_after(pid_t child, const told *t, bool wait, uint64_t settles, long nanoseconds) {
     for (int tries = 0; wait && (!t->open || t->settles < settles) && tries < 1000000; tries++)
         sleep_for(50000);
@@ -348,10 +354,10 @@ static void kill_after(pid_t child, const told *t, bool wait, uint64_t settles, 
     assert_int_equal(kill(child, SIGKILL), 0);
 }
 
-/* Checks that the file can be opened, and contains all settled keys and no key that was not handed
- * over. Keys that it lacks are new, the others are not. Then all are settled, for the next round.
- * All keys from `doubtful` on are looked up, and one in 16 of those before, because each costs a
- * read. */
+/* Checks after a kill that the file can be opened, has all settled keys, and has no key that the
+ * child never added. Adding a key must report it as new exactly if the file lacks it. Looks up all
+ * keys from number `doubtful` on, but only one in 16 of the earlier ones, because each lookup reads
+ * the file. Then settles all keys, for the next round. */
 static void look_after_a_kill(told *t, uint64_t doubtful) {
     uint64_t handed = t->handed, settled = t->settled, inside = 0, batch[1000];
     uint8_t fresh[1000];
@@ -381,7 +387,8 @@ static void look_after_a_kill(told *t, uint64_t doubtful) {
 
 enum { LARGE = 40000 }; /* keys: 128 pages, twice as many as are read at once */
 
-/* A small file, which doubles often, or a large one, where writing pages takes most of the time. */
+/* Starts again with a small file, which doubles often, or a large one, where writing pages takes
+ * most of the time. */
 static void begin_anew(told *t, bool large) {
     (void)unlink(at("f"));
     t->handed = t->settled = 0;
@@ -394,10 +401,11 @@ static void begin_anew(told *t, bool large) {
     confirm_close(c);
 }
 
-/* The parent kills the child after some time, or the child ends itself in the middle of a call. */
+/* In every other round, the parent kills the child after a random time; in the others, the child
+ * kills itself in the middle of a write or rename. */
 static void test_killed(void **state) {
     (void)state;
-    /* Nanoseconds: some more than it takes to open the file, or to settle once. */
+    /* In nanoseconds: slightly more than the child needs to open the file, and to settle once. */
     const uint64_t opens = 8000000 * (BLYT_SLOW > 1 ? 5 : 1), settles = opens / 4;
     uint64_t rng = 9;
     char path[PATH_MAX];
@@ -435,8 +443,8 @@ static void test_killed(void **state) {
 
 enum { PROCESSES = 4, TURNS = 5 };
 
-/* Waits until the file is free, adds one key, and closes the file. Often the file was replaced in
- * between. */
+/* Adds some keys, one at a time: waits until no other process has the file open, adds the key, and
+ * closes the file. In between, other processes often replace the file. */
 static void take_turns(const char *path, uint64_t first) {
     uint8_t fresh;
     exact_file f;
@@ -488,8 +496,8 @@ static void limit_files(rlim_t bytes) {
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
 }
 
-/* Checks that the file has the first `settled` keys, and possibly some of those up to `to`. Returns
- * how many it has. */
+/* Checks that the file has the keys 0 to settled - 1, and no others but keys below `to`, not all of
+ * them. Returns how many it has. */
 static uint64_t assert_partly_written(uint64_t settled, uint64_t to) {
     fingerprint_set *e = content("f");
     uint64_t inside = 0;
@@ -512,7 +520,7 @@ static void test_disk_full(void **state) {
     add_keys_from(c, 0, 3000, 1);
     assert_true(confirm_settle(c));
     assert_int_equal(stat(at("f"), &st), 0);
-    /* No space for twice as many pages; then not even for the existing pages. */
+    /* First, the file cannot double its pages; then, not even the existing pages can be written. */
     const rlim_t limits[] = {(rlim_t)st.st_size + 100, (rlim_t)st.st_size / 2};
     for (int i = 0; i < 2; i++) {
         uint64_t from = i ? 9000 : 3000, to = i ? 9100 : 9000;
@@ -526,7 +534,7 @@ static void test_disk_full(void **state) {
         uint64_t inside = assert_partly_written(from, to);
         c = opened("f", 0, 0.05);
         assert_int_equal(confirm_count(c), inside);
-        for (uint64_t k = 0; k < to; k += 1000) { /* some are new, some are not: all are added */
+        for (uint64_t k = 0; k < to; k += 1000) { /* some are new: all adds succeed */
             uint64_t batch[1000];
             uint8_t fresh[1000];
             for (uint64_t j = 0; j < 1000; j++)
@@ -536,7 +544,7 @@ static void test_disk_full(void **state) {
         assert_true(confirm_settle(c));
         assert_int_equal(confirm_count(c), to);
     }
-    /* When there is space again, the open file can be used. */
+    /* When there is space again, the same open file works. */
     add_keys_from(c, 9100, 20000, 1);
     limit_files(limits[0]);
     assert_false(confirm_settle(c));

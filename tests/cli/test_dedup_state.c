@@ -1,6 +1,6 @@
-/* test_dedup_state.c - states of dedup in cases that a transcript cannot produce: no random
- * numbers, files of fingerprints that do not record their key rule, an absurd estimate, and the
- * cost of computing the rate of an overfull filter. */
+/* test_dedup_state.c - states of dedup in cases that a transcript cannot produce: no random numbers
+ * are available; files of fingerprints do not record their key rule; an estimate is absurdly high;
+ * and the time it takes to compute the rate of an overfull filter. */
 #include "store_support.h"
 
 #include "dedup/dedup_plan.h"
@@ -22,7 +22,8 @@ static bool opens(const state_request *request) {
     return s != NULL;
 }
 
-/* A predictable seed would be worse than an error. */
+/* Without random numbers, a state without a given seed cannot be opened: a predictable seed would
+ * be worse than an error. */
 static void test_no_random_seed(void **state) {
     (void)state;
     const state_request filter = {.keys = 1000, .rule = ""}, all = {.exact = true, .rule = ""};
@@ -42,7 +43,7 @@ static void test_no_random_seed(void **state) {
 
 /* ---- what a state records -------------------------------------------------------------------- */
 
-/* Opens, adds one key and saves. */
+/* Opens a state, adds one key and saves. Returns false if it cannot be opened. */
 static bool run(const state_request *request, bool *keeps_return) {
     const bly_bytes key = {"a line", 6};
     uint8_t fresh;
@@ -55,7 +56,9 @@ static bool run(const state_request *request, bool *keeps_return) {
     return s != NULL;
 }
 
-/* A new state records its key rule. An old one records nothing, and is used with the old rule. */
+/* A new state records its key rule, and is refused if the request has another rule. A state of an
+ * older version records no rule; it is used with the rule of that time (lines keep their carriage
+ * return). */
 static void test_rules(void **state) {
     (void)state;
     const state_request requests[] = {
@@ -112,9 +115,9 @@ bly_status __wrap_bly_filter_get_info(const bly_filter *f, bly_filter_info *out)
     return __real_bly_filter_get_info(f, out);
 }
 
-/* A pass over all bits takes about as long as one lookup for each 64 bytes. So there is at most one
- * pass for that many keys, but passes are frequent enough for a right estimate of the dropped keys.
- */
+/* The estimate of the dropped keys needs the filter's rate, which takes a pass over all bits. Such
+ * a pass takes about as long as one lookup per 64 bytes, so there is at most one pass for that many
+ * keys. */
 static void test_passes(void **state) {
     (void)state;
     enum { BYTES = 16 << 20, KEYS = 1500000 };

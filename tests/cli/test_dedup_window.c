@@ -35,7 +35,7 @@ static state_facts facts_of(dedup_state *s) {
     return facts;
 }
 
-/* Whether the key is new at that time. */
+/* Whether an add of the key at that time reports it as new. */
 static bool fresh_at(dedup_state *s, uint64_t time, unsigned key) {
     char text[16];
     uint8_t fresh = 2;
@@ -49,7 +49,7 @@ static bool fresh_at(dedup_state *s, uint64_t time, unsigned key) {
 /* ---- how long a key is known ------------------------------------------------------------------
  */
 
-/* Starts at many moments of a generation, with many or few other keys in between. */
+/* Adds keys at many moments of a generation, in half of the cases with other keys in between. */
 static void test_edges(void **state) {
     (void)state;
     dedup_state *s = opened(&minute);
@@ -59,7 +59,7 @@ static void test_edges(void **state) {
         assert_true(fresh_at(s, time, i));
         for (unsigned step = 1; i % 2 && step < 20; step++)
             assert_true(fresh_at(s, time + step * SPAN / 20, other++));
-        assert_false(fresh_at(s, time + SPAN, i)); /* which renews the key */
+        assert_false(fresh_at(s, time + SPAN, i)); /* this lookup renews the key */
         assert_false(fresh_at(s, time + 2 * SPAN, i));
         assert_true(fresh_at(s, time + 3 * SPAN + SLICE + 1, i));
         time += SPAN;
@@ -67,7 +67,7 @@ static void test_edges(void **state) {
     state_close(s);
 }
 
-/* A clock that stands still, advances, or is set back by a little or a lot. */
+/* The clock stands still, advances, or is set back by a little or a lot. */
 static void test_clock_back(void **state) {
     (void)state;
     const uint64_t begin = UINT64_C(1700000000000);
@@ -76,7 +76,8 @@ static void test_clock_back(void **state) {
     assert_true(fresh_at(s, begin, 1));
     assert_false(fresh_at(s, begin - 1000000, 1));
     assert_true(fresh_at(s, begin - 900000, 2));
-    assert_false(fresh_at(s, begin + SPAN, 2)); /* remembered for too long, never too short */
+    /* A key may be remembered for too long, but never too briefly. */
+    assert_false(fresh_at(s, begin + SPAN, 2));
     assert_true(fresh_at(s, begin + 3 * SPAN, 1));
     state_close(s);
 }
@@ -100,10 +101,10 @@ static void test_runs(void **state) {
     for (unsigned run = 0; run < 40; run++) {
         now = begin + run * (SPAN / 3);
         dedup_state *s = opened(&request);
-        /* The mark is never forgotten, however many runs there have been. */
+        /* The mark of the key rule is never forgotten, however many runs there have been. */
         assert_true(s->ops->add_mark(s, mark, &known) && known);
         assert_true(fresh_at(s, now, run));
-        assert_true(run < 3 || !fresh_at(s, now, run - 3)); /* a minute ago */
+        assert_true(run < 3 || !fresh_at(s, now, run - 3)); /* added a minute ago */
         assert_true(run < 8 || fresh_at(s, now, 10000 + run));
         assert_true(state_save(s));
         state_close(s);
@@ -117,8 +118,8 @@ static void test_runs(void **state) {
 /* ---- the rate ----------------------------------------------------------------------------------
  */
 
-/* If all keys come at once, the false-positive rate is not above the requested one. With twice as
- * many keys it is, and the state reports that. */
+/* If all keys of a window come at once, the false-positive rate does not exceed the requested rate.
+ * With twice as many keys it does, and the state reports that. */
 static void test_bursts(void **state) {
     (void)state;
     state_request request = minute;

@@ -1,4 +1,4 @@
-/* The estimate of a sketch and its range, and how often a state is saved. */
+/* The estimated number of keys in a sketch and its 95% range; and how often a state is saved. */
 #include "support.h"
 
 #include "filters/measure.h"
@@ -18,8 +18,8 @@ static bly_filter *sketch_of(uint64_t keys, uint64_t seed) {
     return f;
 }
 
-/* The range of about 20 of 400 sketches does not contain the true number; by chance at most 45 (5.7
- * sigma), and at least one. */
+/* In 400 trials, about 20 of the 95% ranges miss the true number of keys. From 1 to 45 misses are
+ * accepted; 45 is 5.7 sigma above the mean. */
 static void test_range(void **state) {
     enum { TRIALS = 400, KEYS = 5000 };
     unsigned missed = 0;
@@ -47,7 +47,7 @@ static void test_few(void **state) {
     }
 }
 
-/* The number of keys does not exceed the number of lines. */
+/* The estimate is limited to the number of lines, which the caller gives. */
 static void test_most(void **state) {
     char range[ESTIMATE_RANGE];
     (void)state;
@@ -57,14 +57,15 @@ static void test_most(void **state) {
     assert_true(bound.keys == free.keys && bound.high == free.keys && bound.low == free.low);
     assert_true(less.keys == 10 && less.low == 10 && less.high == 10);
     assert_string_equal(estimate_range(&less, range), "");
-    /* With a limit far below the estimate there is still a range, unless the limit is small. */
+    /* An estimate that is reduced to a much smaller limit still has a range, unless the limit is
+     * small. */
     const estimate half = estimate_of(f, 2500);
     assert_true(half.keys == 2500 && half.high == 2500 && half.low == 2420);
     assert_non_null(strstr(estimate_range(&free, range), " with 95% certainty)"));
     bly_filter_destroy(f);
 }
 
-/* Registers with values that no number of keys could give still result in an estimate. */
+/* Even registers that no number of keys is likely to produce give an estimate. */
 static void test_full(void **state) {
     bly_filter *f;
     (void)state;
@@ -104,11 +105,11 @@ static void test_autosave(void **state) {
     assert_false(autosave_due(&p));
     now += 0.2;
     assert_true(autosave_due(&p));
-    save_in(&p, 0.01); /* saving takes a hundredth of a second */
+    save_in(&p, 0.01); /* after a short save, the next is due in 1 s */
     assert_false(autosave_due(&p));
     now += 1.1;
     assert_true(autosave_due(&p));
-    save_in(&p, 3); /* saving takes at most a twentieth of the time */
+    save_in(&p, 3); /* at most a twentieth of the time: after 3 s, the next is due in 60 s */
     now += 59;
     assert_false(autosave_due(&p));
     now += 2;

@@ -1,6 +1,6 @@
 /* test_fingerprint_set.c - the set of fingerprints in memory: it gives the same answers as a sorted
- * list, stays within its limit, and is unchanged if it cannot grow. Read from a file, it is the
- * same. */
+ * list, stays within its limit, and is unchanged if it cannot grow. A set that was saved and loaded
+ * has the same elements. */
 #include "store_support.h"
 
 #include "dedup/state_exact.h"
@@ -14,7 +14,7 @@ typedef struct list {
     size_t n, room;
 } list;
 
-/* The index of x, or where it would be. */
+/* Returns the index of x, or the index at which x would be inserted. */
 static size_t list_find(const list *l, uint64_t x) {
     size_t low = 0, high = l->n;
     while (low < high) {
@@ -158,8 +158,8 @@ static void test_ranges(void **state) {
 
 /* ---- limits ---------------------------------------------------------------------------------- */
 
-/* Adds batches of new fingerprints until one is refused with the status `want`; returns how many
- * were added. */
+/* Adds batches of new fingerprints until one is refused, which must be with the status `want`.
+ * Returns how many were added. */
 static uint64_t fill_up(fingerprint_set *e, bly_status want) {
     uint64_t rng = 3, batch[500];
     uint8_t fresh[500];
@@ -177,7 +177,8 @@ static uint64_t fill_up(fingerprint_set *e, bly_status want) {
     return fingerprint_set_count(e);
 }
 
-/* Checks that the set contains all n, which needs no memory. */
+/* Checks that the set contains all n fingerprints of fill_up and no others. This adds them again,
+ * which must succeed without memory. */
 static void assert_still_whole(fingerprint_set *e, uint64_t n) {
     uint64_t rng = 3, batch[500];
     uint8_t fresh[500];
@@ -198,7 +199,8 @@ static void test_limit(void **state) {
         assert_non_null(e);
         uint64_t n = fill_up(e, BLY_EFULL);
         assert_true(fingerprint_set_bytes(e) <= limit);
-        /* At least the 70% of the limit that can be used, less one batch. */
+        /* A table is filled up to 70%. The largest table within the limit is that full, less one
+         * batch. */
         assert_true(n + 500 >= (limit - 200) / 8 * 7 / 10);
         assert_still_whole(e, n);
         fingerprint_set_destroy(e);
@@ -219,11 +221,11 @@ static void test_limit_too_small(void **state) {
     fingerprint_set_destroy(NULL);
 }
 
-/* The system refuses more memory. */
+/* The system refuses more memory (RLIMIT_AS). */
 static void test_out_of_memory(void **state) {
     (void)state;
     if (BLYT_SLOW > 1)
-        skip(); /* sanitizers need memory too */
+        skip(); /* sanitizers need address space too */
     struct rlimit usual, none;
     fingerprint_set *e = fingerprint_set_create(400000, 0);
     assert_non_null(e);

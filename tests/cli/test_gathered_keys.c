@@ -1,5 +1,5 @@
-/* The keys that a list is built from: sorted by hash, without repeats, and hashed again if needed.
- */
+/* The keys that a list is built from: they are sorted by hash, lose repeats, and can be hashed
+ * again with another hasher. */
 #include "support.h"
 
 #include "io/gathered_keys.h"
@@ -27,7 +27,8 @@ static void assert_sorted_like(gathered_keys *k, size_t n) {
     free(wanted);
 }
 
-/* Few different values, values that differ only in the last byte, and any values. */
+/* The masks give hashes with few different values, hashes that differ only in the last byte, and
+ * any hashes. */
 static void hashes_are_sorted_and_repeats_dropped(void **state) {
     static const uint64_t masks[][2] = {
         {0, 0}, {7, 0}, {0, 0xFF}, {0xFF00, 1}, {~UINT64_C(0), ~UINT64_C(0)}};

@@ -1,12 +1,12 @@
-/* test_handle.c - the facts about a filter that a handle returns, for every way to open it. */
+/* test_handle.c - a handle gives the same facts about a filter, however the filter was opened. */
 #include "support.h"
 
 #include "filters/handle.h"
 
 #include <unistd.h>
 
-/* Without a pass over the bits, the facts are those of the header. For a locked filter in memory
- * they are taken from the filter, and are the same. */
+/* Facts that need no pass over the bits are those of the file's header. If the filter is in memory
+ * and locked, they come from the filter, and are the same. */
 static void test_facts_of_header(void **state) {
     static const handle_access ways[] = {HANDLE_HEADER, HANDLE_MAPPED, HANDLE_COPIED,
                                          HANDLE_CHANGED};

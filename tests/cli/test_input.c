@@ -1,5 +1,5 @@
-/* Records in files: found eight bytes at a time or not, empty or long, across the ends of the
- * buffer, and with all byte values. */
+/* Reading records from files: short records are found eight bytes at a time, long ones are not.
+ * Records may be empty, cross the ends of the buffer, and contain any byte. */
 #include "support.h"
 
 #include "io/input.h"
@@ -11,14 +11,15 @@ enum { MAX = 3 << 20 };
 static char text[MAX];
 static input in; /* too large for the stack */
 
-/* Writes phases of short and of long records, with any bytes. */
+/* Alternates at random between short and long records, with any bytes. Returns the size of the
+ * text. */
 static size_t make_text(char separator, uint64_t seed) {
     size_t size = 0;
     while (size < MAX - 70000) {
         const uint64_t mean = blyt_next(&seed) % 2 ? 6 : 300;
         for (size_t end = size + 60000; size < end; size++) {
             const uint64_t r = blyt_next(&seed);
-            /* Bytes that differ from the separator in one bit are the difficult ones. */
+            /* Bytes that differ from the separator in one bit are the hardest to tell from it. */
             char byte = (char)(r >> 40);
             if (r % mean == 0)
                 byte = separator;

@@ -1,11 +1,11 @@
-/* Compares what the command line states about kinds with the library. */
+/* The words that the command line prints about kinds agree with what the library says of them. */
 #include "support.h"
 
 #include "filters/kind_words.h"
 
 #include <bloomery/host/describe.h>
 
-/* A list of all kinds fits into its buffer. */
+/* The names of all kinds fit into a buffer of KINDS_LIST bytes. */
 static void test_lists(void **state) {
     char list[KINDS_LIST];
     bly_kind last = BLY_KIND_NONE;
@@ -31,8 +31,8 @@ static void test_words(void **state) {
     assert_string_equal(kinds_article(BLY_COUNTING), "a");
 }
 
-/* kinds_are_bits is true only for Bloom filters of a fixed size, not for kinds that count, have
- * slots or grow. */
+/* kinds_are_bits is true only for Bloom filters of fixed size, and false for kinds that count, grow
+ * or have slots. */
 static void test_sorts(void **state) {
     (void)state;
     for (bly_kind k = bly_kind_next(BLY_KIND_NONE); k != BLY_KIND_NONE; k = bly_kind_next(k)) {
@@ -51,7 +51,8 @@ static void test_sorts(void **state) {
     assert_true(kinds_hold_copies(BLY_CUCKOO) && kinds_hold_copies(BLY_HYBRID));
 }
 
-/* Every bit of a body of counters belongs to a counter. */
+/* Bodies of counters have no other bits: the number of counters times their bits is the size of the
+ * body. */
 static void test_counters(void **state) {
     static const struct {
         bly_kind kind;

@@ -1,5 +1,4 @@
-/* Lines in messages: control characters are escaped, and types have the names that the commands
- * use. */
+/* Lines in messages: control characters are escaped. Types have the same names as the commands. */
 #include "support.h"
 
 #include "io/list_lines.h"
@@ -17,7 +16,7 @@ static void quoting_is_safe(void **state) {
     (void)line_quote((bly_bytes){text, sizeof text}, out);
     assert_int_equal(strlen(out), 60 * 4 + 3);
     memset(text, 'a', sizeof text);
-    text[59] = '\xC3'; /* the cut must not fall between these two */
+    text[59] = '\xC3'; /* the cut must not fall inside this character of two bytes */
     text[60] = '\xA4';
     (void)line_quote((bly_bytes){text, sizeof text}, out);
     assert_int_equal(strlen(out), 59 + 3);

@@ -11,17 +11,19 @@ static bool above(uint64_t lines, uint64_t positives, double requested) {
 
 static void test_above(void **state) {
     (void)state;
-    assert_false(above(1000000, 10900, 0.01)); /* less than a tenth above */
+    assert_false(above(1000000, 10900, 0.01)); /* less than a tenth above 0.01 */
     assert_true(above(1000000, 11100, 0.01));
-    /* 10 are expected; 5 sqrt(10 * 0.999) + 4 = 19.8 more are possible by chance. */
+    /* 10 false positives are expected; 5 sqrt(10 * 0.999) + 4 = 19.8 more are possible by
+     * chance. */
     assert_false(above(10000, 20, 0.001));
     assert_false(above(10000, 29, 0.001));
     assert_true(above(10000, 30, 0.001));
-    assert_false(above(100, 4, 1e-6)); /* too few to decide */
+    assert_false(above(100, 4, 1e-6)); /* too few lines to decide */
 }
 
-/* A small deviation is chance: 1100 are expected (a tenth more than the bits give); 5 sqrt(1100 *
- * 0.989) + 4 = 168.9 more are possible. */
+/* A rate above that of the bits blames the hash only if chance does not explain it. Here 1,100
+ * false positives are accepted as expected, a tenth more than the bits give, and 5 sqrt(1100 *
+ * 0.989) + 4 = 168.9 more as chance. */
 static void test_blames_hash(void **state) {
     (void)state;
     assert_false(measure_blames_hash(&(measurement){.lines = 100000, .positives = 1000}, 0.01));
@@ -30,8 +32,8 @@ static void test_blames_hash(void **state) {
     assert_false(measure_blames_hash(&(measurement){.lines = 100, .positives = 100}, 1)); /* full */
 }
 
-/* A hundred measurements of a filter whose bits show its true rate: none may blame the hash
- * or be above that rate. */
+/* A hundred measurements of one filter, whose true rate follows from its bits. None may blame the
+ * hash, or find a rate that counts as above the true one. */
 static void test_chance(void **state) {
     (void)state;
     bly_spec spec = bly_spec_for(BLY_SBBF, 1000, 0.01);

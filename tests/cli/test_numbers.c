@@ -88,7 +88,7 @@ static void counts(void **state) {
     refuses(number_count, bad);
 }
 
-/* 1.001 has no exact double, but 1.001k is still 1001. */
+/* In binary, 1.001 is not exact, but 1.001k is still read as 1001. */
 static void counts_with_three_decimals(void **state) {
     static const struct {
         char letter;

@@ -1,5 +1,5 @@
-/* The parser of the command line: every type of value, every way to write an option, and a message
- * of one line for every error. */
+/* The parser of the command line: every type of value, every way to write an option, and for every
+ * error a message of one line. */
 #include "support.h"
 
 #include "options.h"
@@ -49,7 +49,7 @@ static const cli_option options[] = {
 static values got;
 static cli_common common;
 static cli_operands operands;
-static char said[8192]; /* the output on standard error */
+static char said[8192]; /* the output of the last parse on standard error */
 static const char *words[CLI_MAX_FILES + 1];
 
 static bool parse_words(const char *const *given) {
@@ -313,7 +313,7 @@ static void unknown_options(void **state) {
     REFUSES("unknown option -Z; see --help", "-q0Z5");
     REFUSES("unknown option -5; see --help", "-5");
     REFUSES("unknown option --zzz; see --help", "a", "-q", "--zzz", "--help");
-    /* a prefix is not accepted: a later version may have another option with that prefix */
+    /* A prefix is not accepted: a later version may have another option with that prefix. */
     REFUSES("unknown option --memo; did you mean --memory?", "--memo", "1");
 }
 
@@ -399,8 +399,8 @@ static void values_outside_of_a_set(void **state) {
             "-d\\x");
 }
 
-/* Invalid values for each option that takes a number. test_numbers.c tests the functions that read
- * numbers. */
+/* Invalid values for each option that takes a number. (test_numbers.c tests the functions that read
+ * numbers.) */
 static void bad_numbers(void **state) {
     static const char *const bad[] = {
         "",    " 1",    "-1",    "+1", "nan",

@@ -1,4 +1,4 @@
-/* test_output.c - files that appear when they are complete, and readers that close the pipe. */
+/* test_output.c - output files appear only when they are complete; readers may close the pipe. */
 #include "store_support.h"
 
 #include "io/interrupt.h"
@@ -67,7 +67,7 @@ static void test_reader_gone(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         IN_SCRATCH(test_temporary_stays),
-        cmocka_unit_test(test_reader_gone), /* last: it sets a flag for good */
+        cmocka_unit_test(test_reader_gone), /* last: its flag cannot be cleared */
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* test_pages.c - fingerprints in a file: all that were added are found, however often the file was
- * rewritten, and an invalid file is refused. */
+ * rewritten. Invalid files are refused. */
 #include "store_support.h"
 
 #include "io/fingerprint_file.h"
@@ -9,7 +9,8 @@
 
 /* ---- another process ------------------------------------------------------------------------- */
 
-static const char *make_meanwhile; /* created just before the program creates its next file */
+/* A file that another process creates just before this one creates it. */
+static const char *make_meanwhile;
 
 int __real_open(const char *path, int flags, ...);
 int __wrap_open(const char *path, int flags, ...);
@@ -62,8 +63,7 @@ static bly_status collect(void *ctx, const uint64_t *x, size_t n) {
     return BLY_OK;
 }
 
-/* Checks that the file contains exactly these fingerprints, which are in ascending order and
- * without 0. */
+/* Checks that the file contains exactly these fingerprints (in ascending order, without 0). */
 static void assert_holds(pages *p, const uint64_t *x, size_t n) {
     collected c = {0};
     bool found;
@@ -108,8 +108,8 @@ static void insert(pages *p, const uint64_t *x, size_t n) {
     assert_int_equal(done, n);
 }
 
-/* Whether the file can be opened and read completely. The messages of a thousand refusals are not
- * printed. */
+/* Whether the file can be opened and read completely. Hides the messages, because tests refuse a
+ * thousand files. */
 static bool accepted(const char *name) {
     pages p;
     int saved = dup(2), nowhere = open("/dev/null", O_WRONLY);
@@ -146,8 +146,8 @@ static void test_round_trip(void **state) {
     }
 }
 
-/* Adds fingerprints in many small pieces: the file doubles step by step, and each step keeps all
- * fingerprints. */
+/* Adds fingerprints in many small pieces. The file doubles step by step, and no fingerprint is
+ * lost. */
 static void test_doubling(void **state) {
     (void)state;
     enum { PIECE = 700 };
@@ -177,7 +177,7 @@ static void test_doubling(void **state) {
     struct stat st;
     assert_int_equal(stat(at("f"), &st), 0);
     assert_int_equal(st.st_size, ((off_t)1 + (1 << bits)) * PAGE);
-    assert_true(n >= (size_t)180 << bits); /* the file is never emptier than that */
+    assert_true(n >= (size_t)180 << bits); /* never fewer than 180 fingerprints per page */
     pages_close(&p);
     p = opened("f");
     assert_holds(&p, all, n);
@@ -233,7 +233,7 @@ static void test_zero(void **state) {
         assert_true(pages_scan(&p, NULL, NULL));
         assert_true(p.shape.zero);
     }
-    uint64_t *more = numbers(8, 5000); /* the file is rewritten, and they stay */
+    uint64_t *more = numbers(8, 5000); /* the file is rewritten, and keeps its fingerprints */
     assert_holds(&p, x + 1, 3);
     insert(&p, more, 5000);
     assert_ok(pages_has(&p, 0, &found));
@@ -243,7 +243,7 @@ static void test_zero(void **state) {
     free(more);
 }
 
-/* The layout is that of fingerprint_file.h, byte for byte. */
+/* The bytes of the file are those that fingerprint_file.h describes. */
 static void test_layout(void **state) {
     (void)state;
     const uint64_t x[] = {0x0000000000000001, 0x0000000000000002, 0x80C0000000000003};
@@ -261,7 +261,7 @@ static void test_layout(void **state) {
     for (int i = 0; i < 8; i++)
         want[SUMMED + i] = (uint8_t)(sum >> 8 * i);
     want[PAGE] = 1;
-    want[PAGE + 8] = 2; /* its slot was taken */
+    want[PAGE + 8] = 2; /* slot 0 of its page was taken */
     memcpy(want + PAGE + 8 * 0x101, "\3\0\0\0\0\0\xC0\x80", 8);
     assert_memory_equal(im.data, want, sizeof want);
     free(im.data);
@@ -352,7 +352,7 @@ static void test_misplaced(void **state) {
     for (size_t page = 1; page < 5; page++) {
         for (size_t slot = 0; slot < PAGES_SLOTS; slot += 73) {
             uint8_t *top = im.data + page * PAGE + slot * 8 + 7, was = *top;
-            *top = (uint8_t)((page % 4) << 6 | 1); /* it belongs to the page after this one */
+            *top = (uint8_t)((page % 4) << 6 | 1); /* now it belongs to the next page */
             spill(at("bad"), im.data, im.size);
             assert_false(accepted("bad"));
             *top = was;
@@ -376,8 +376,9 @@ static void test_what_is_no_file(void **state) {
     assert_false(pages_open(&p, at("text")));
 }
 
-/* Fingerprints that were chosen for one page are refused before the disk is full, and the file is
- * unchanged. Random fingerprints never crowd like this. */
+/* Many fingerprints that were chosen to fall on one page are refused, so that the file does not
+ * double until the disk is full. The file is unchanged. Random fingerprints never crowd like
+ * this. */
 static void test_crowded(void **state) {
     (void)state;
     enum { ALIKE = 600 };
@@ -392,7 +393,7 @@ static void test_crowded(void **state) {
     assert_int_equal(done, 0);
     assert_file_is(at("f"), before);
     assert_holds(&p, even, 3000);
-    insert(&p, x, 100); /* this number fits */
+    insert(&p, x, 100); /* that many fit */
     assert_int_equal(p.count, 3100);
     pages_close(&p);
     free(before.data);
@@ -406,7 +407,7 @@ static void test_locked(void **state) {
     pages p = fresh_file("f"), q;
     uint64_t *x = numbers(11, 5000);
     assert_false(pages_open(&q, at("f")));
-    insert(&p, x, 5000); /* a new file by now, which is locked, too */
+    insert(&p, x, 5000); /* rewrites the file; the new file is locked, too */
     assert_false(pages_open(&q, at("f")));
     pages_close(&p);
     p = opened("f");
@@ -415,7 +416,7 @@ static void test_locked(void **state) {
     free(x);
 }
 
-/* A file that was never written is removed. */
+/* A new file to which nothing was ever written is removed when it is closed. */
 static void test_no_trace(void **state) {
     (void)state;
     pages p = opened("f"), q;
@@ -430,7 +431,7 @@ static void test_no_trace(void **state) {
     assert_int_equal(access(at("f"), F_OK), 0); /* this process did not create it */
 }
 
-/* Only files that this process created are removed. */
+/* If another process creates the file first, it is not removed: this process did not create it. */
 static void test_made_meanwhile(void **state) {
     (void)state;
     pages p;
@@ -463,7 +464,7 @@ static void test_link_and_mode(void **state) {
     free(x);
 }
 
-/* Another process shortens the file while it is open. */
+/* Another process truncates the file while it is open. */
 static void test_cut_while_open(void **state) {
     (void)state;
     bool found;

@@ -1,5 +1,6 @@
-/* The pipeline from files to batches of records: every record is passed on once and in order, for
- * any files. A file with errors, lack of memory, the command or a signal can end it. */
+/* The pipeline from files to batches of records: every record is passed on once, in order, whatever
+ * the files contain. Reading ends early if a file has errors, memory is lacking, the command stops
+ * it, or a signal arrives. */
 #include "support.h"
 
 #include "io/interrupt.h"
@@ -37,7 +38,7 @@ static char *file_of_text(const char *name, const char *text) {
     return file_of(name, text, strlen(text));
 }
 
-/* "line 0", "line 1" ... */
+/* A file of `count` lines "line 0", "line 1" ... */
 static char *file_of_lines(const char *name, unsigned count) {
     char *path = file_at(name);
     FILE *to = fopen(path, "wb");
@@ -62,13 +63,13 @@ static int remove_folder(void **state) {
 
 /* ---- what a command gets --------------------------------------------------------------------- */
 
-static char taken[1 << 16]; /* the records, or their keys, each before a '|' */
+static char taken[1 << 16]; /* the records or keys that `take` was given, each followed by '|' */
 static struct {
-    bool keys;        /* record the keys, not the records */
-    bool separated;   /* each record is followed by its separator */
+    bool keys;        /* collect the keys, not the records */
+    bool separated;   /* check that each record is followed by its separator */
     unsigned calls;   /* calls of `take` */
     unsigned fail_at; /* the call that fails; 0: none */
-    unsigned stop_at; /* the call that ends the reading; 0: none */
+    unsigned stop_at; /* the call after which reading stops; 0: none */
     unsigned signal_at;
     uint64_t records;
     uint64_t firsts, lasts; /* sums of lines.first and lines.last */
@@ -112,7 +113,7 @@ static void open_files(const pipeline_options *o, char **files, size_t count) {
     assert_true(pipeline_open(&lines, o, (cli_operands){files, count}));
 }
 
-/* Reads all records of the files, and returns them or their keys. */
+/* Reads all records of the files. Returns them, or their keys, each followed by '|'. */
 static const char *all_of(const pipeline_options *o, char **files, size_t count) {
     open_files(o, files, count);
     assert_true(pipeline_run(&lines, take, &got));
@@ -131,8 +132,8 @@ static void files_come_in_order(void **state) {
                         "one|two|three||no newline|");
     assert_false(lines.failed);
     assert_int_equal(lines.count, 5);
-    /* A batch belongs to one file, in which lines are counted from 1. A last line without a newline
-     * is a separate batch. */
+    /* A batch has lines of one file, counted from 1. The last line forms a separate batch if it has
+     * no newline. */
     assert_int_equal(got.calls, 3);
     assert_int_equal(got.firsts, 1 + 1 + 3);
     assert_int_equal(got.lasts, 2 + 2 + 3);
@@ -171,7 +172,7 @@ static void more_files_go_on(void **state) {
     for (unsigned i = 1; i <= 2; i++) {
         assert_true(pipeline_reopen(&lines, (cli_operands){second, 1}));
         assert_true(pipeline_run(&lines, take, &got));
-        assert_false(lines.failed); /* only the files read last count */
+        assert_false(lines.failed); /* only the files that were reopened count */
         assert_int_equal(lines.count, 2 * i);
         assert_int_equal(lines.rule.fieldless, 2 * i);
     }
@@ -200,12 +201,12 @@ static void compressed_files_are_read(void **state) {
     forget();
     open_files(&(pipeline_options){.keys = NULL}, files, 3);
     pipeline_begin(&lines);
-    assert_int_equal(pipeline_estimate(&lines), 0); /* the total length is unknown */
+    assert_int_equal(pipeline_estimate(&lines), 0); /* unknown, because the total length is */
     assert_true(pipeline_run(&lines, take, &got));
     assert_string_equal(taken, "line 0|line 1|line 2|plain|line 0|line 1|line 2|");
     assert_false(lines.failed);
     pipeline_close(&lines);
-    for (size_t i = 3; i < 5; i++) { /* a truncated file, and one that this program cannot decode */
+    for (size_t i = 3; i < 5; i++) { /* a truncated file, then one that this build cannot decode */
         forget();
         (void)all_of(&(pipeline_options){.keys = NULL}, files + i, 1);
         assert_true(lines.failed);
@@ -271,7 +272,7 @@ static void first_batch_tells_how_many(void **state) {
     pipeline_begin(&lines);
     assert_int_equal(got.calls, 0);
     assert_in_range(pipeline_estimate(&lines), LINES,
-                    LINES + LINES / 4); /* later lines are longer */
+                    LINES + LINES / 4); /* the first lines are shorter */
     assert_true(pipeline_run(&lines, take, &got));
     assert_int_equal(lines.count, LINES);
     assert_int_equal(got.records, LINES);
@@ -286,7 +287,7 @@ static void links_are_batches_of_their_own(void **state) {
     static char text[LINKS * 40];
     const key_options keys = {.extract = true};
     size_t used = 0;
-    for (unsigned i = 0; i < LINKS; i++) /* the second half must be decoded */
+    for (unsigned i = 0; i < LINKS; i++) /* links of the second half have escapes to decode */
         used += (size_t)snprintf(text + used, sizeof text - used, "x http://h.example/%u%s y%s", i,
                                  i < LINKS / 2 ? "" : "?a&amp;b", i % 7 ? "" : "\n");
     char *files[] = {file_of("a", text, used)};
@@ -317,7 +318,7 @@ static const char *keys_of(const key_options *keys, const char *text) {
     return all_of(&(pipeline_options){.keys = keys}, files, 1);
 }
 
-/* All keys of a batch are valid at the same time, wherever they are stored. */
+/* All keys of a batch are valid at the same time, whether they are in the records or copies. */
 static void keys_of_a_batch(void **state) {
     (void)state;
     const char *const text = "One a\r\nTWO\nhttp://H.example:80/../x b\n";
@@ -336,8 +337,9 @@ static void keys_of_a_batch(void **state) {
     pipeline_close(&lines);
 }
 
-/* With a limit on copied keys, a batch is divided, and each part gives its line numbers. Keys that
- * are not copied need no limit. A single key is not copied, however long it is. */
+/* If the size of copied keys is limited, a batch is divided into parts, each with its own line
+ * numbers. Keys that are not copied need no limit. A part of a single key needs no copy, however
+ * long the key is. */
 static void batches_are_divided_where_keys_are_copied(void **state) {
     (void)state;
     char *files[] = {file_of_text("keys", "A\n\nbb\nCcccccccccc\nd\ne\n")};
@@ -359,7 +361,7 @@ static void batches_are_divided_where_keys_are_copied(void **state) {
     pipeline_close(&lines);
 }
 
-/* The length of what is written to standard error while keys are made. */
+/* Returns how many lines are written to standard error while keys are made. */
 static size_t warnings_of(const key_options *keys, const char *state, const char *text) {
     char *path = file_at("errors"), *files[] = {file_of_text("keys", text)};
     const int kept = dup(STDERR_FILENO), to = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
@@ -387,7 +389,7 @@ static void kept_returns_are_warned_of_once(void **state) {
     const key_options whole = {.field = 0}, null = {.null = true};
     const char *const text = "a\r\nb\nc\r\n";
     const size_t one = warnings_of(&whole, "seen.bly", text);
-    assert_true(one >= 1 && one <= 4); /* a warning of several lines */
+    assert_true(one >= 1 && one <= 4); /* one warning, of several lines */
     assert_string_equal(taken, "a\r|b|c\r|");
     assert_int_equal(warnings_of(&whole, "seen.bly", "a\r\n"), one);
     assert_int_equal(warnings_of(&whole, "seen.bly", "a\nb\n"), 0);
@@ -416,7 +418,7 @@ static void command_ends_it(void **state) {
     pipeline_close(&lines);
 }
 
-/* In a separate process, because the flag that a signal sets cannot be cleared. */
+/* Runs in a separate process, because the flag that a signal sets cannot be cleared. */
 static void signal_ends_it_after_a_batch(void **state) {
     (void)state;
     char *files[] = {file_of_lines("a", 3 * INPUT_BATCH), file_of_text("b", "more\n")};
@@ -437,7 +439,7 @@ static void signal_ends_it_after_a_batch(void **state) {
 
 /* ---- lack of memory -------------------------------------------------------------------------- */
 
-static int allocations_left = -1; /* allocations that will succeed; below 0: all */
+static int allocations_left = -1; /* how many will succeed; below 0: all */
 
 void *__real_malloc(size_t size);
 void *__real_realloc(void *old, size_t size);
@@ -458,8 +460,8 @@ void *__wrap_realloc(void *old, size_t size) {
     return may_allocate() ? __real_realloc(old, size) : NULL;
 }
 
-/* Lets one more allocation succeed each time: the pipeline fails until there is enough memory, and
- * never crashes. */
+/* Runs the pipeline with ever more allocations that succeed. It fails, without a crash, until there
+ * is enough memory. */
 static void check_memory(const pipeline_options *o, char **files, size_t count) {
     int enough = 0;
     for (bool good = false; !good; enough++) {

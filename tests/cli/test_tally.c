@@ -1,4 +1,5 @@
-/* Compares counts with an array of the true counts; and keys that are stored several times. */
+/* Counts of keys are compared with an array of the true counts; and gathered keys that occur
+ * several times. */
 #include "support.h"
 
 #include "count/tally.h"
@@ -8,19 +9,20 @@ enum { KEYS = 3000 };
 
 static tally counts; /* too large for the stack */
 
-/* The key of a number, in `room`. */
+/* Returns the key of a number, as text in `room`. */
 static bly_bytes key_of_number(unsigned number, char room[16]) {
     const int size = snprintf(room, 16, "key %u", number);
     return (bly_bytes){room, (size_t)size};
 }
 
-/* A random number; a few numbers are frequent. */
+/* Returns a random number; the numbers 0 to 9 are frequent. */
 static unsigned any_number(uint64_t *random) {
     const uint64_t r = blyt_next(random);
     return (unsigned)(r % 3 ? (r >> 8) % 10 : (r >> 8) % KEYS);
 }
 
-/* Counts 50,000 keys in batches, and records the last count of each. */
+/* Counts 50,000 keys in batches. For each key, `truth` gets the true count, and `last` the count
+ * that was reported last. */
 static void run(const tally_request *request, uint64_t truth[KEYS], uint64_t last[KEYS]) {
     static char rooms[64][16];
     uint64_t random = 7;
@@ -46,8 +48,8 @@ static void run(const tally_request *request, uint64_t truth[KEYS], uint64_t las
     }
 }
 
-/* Exact counts in one level or in several. A large sketch is exact, too, because it tracks all keys
- * from their first occurrence on. */
+/* Exact counts, in one level or in several. The counts of a large sketch are exact, too, because it
+ * tracks all keys from their first occurrence on. */
 static void test_counts(void **state) {
     static const tally_request requests[] = {
         {.keys = KEYS}, {.keys = 10}, {.keys = 200000, .rate = 1e-6, .sketch = true}};
@@ -68,8 +70,8 @@ static void test_counts(void **state) {
     }
 }
 
-/* A sketch that is far too small and tracks eight keys: its counts are too high by at most the
- * stated error. */
+/* A sketch that is far too small tracks eight keys. Its counts are too high by at most the error
+ * that it reports. */
 static void test_estimates(void **state) {
     static const tally_request request = {.memory = 1024, .sketch = true};
     uint64_t truth[KEYS] = {0}, last[KEYS] = {0}, estimates = 0;
@@ -85,7 +87,8 @@ static void test_estimates(void **state) {
     tally_close(&counts);
 }
 
-/* The counts use the allowed memory and no more. Exact counts begin small. */
+/* A sketch uses the allowed memory (at least 7/8 of it) from the start; exact counts start small.
+ * Neither uses more. */
 static void test_memory(void **state) {
     (void)state;
     for (uint64_t bytes = 1 << 12; bytes <= 1 << 24; bytes *= 4)
@@ -97,7 +100,7 @@ static void test_memory(void **state) {
         }
 }
 
-/* Keys for which there is no memory are refused, and all keys before them are counted. */
+/* A key for which there is no memory is refused. All earlier keys have been counted. */
 static void test_full(void **state) {
     const tally_request request = {.memory = 1 << 20};
     char room[16];
