@@ -1,7 +1,9 @@
 /* list_tool.c - a program that uses typed lists through <bloomery/list.h>, for list_cli.py:
  *
- *     list_tool build TYPE FPR LIST    a list of the lines of standard input; malformed ones are
- * skipped list_tool check LIST             of each line: "no", "maybe ENTRY" or "malformed REASON"
+ *     list_tool build TYPE FPR LIST
+ *         Builds a list from the lines of standard input, without malformed ones.
+ *     list_tool check LIST
+ *         Prints for each line of standard input "no", "maybe ENTRY" or "malformed REASON".
  */
 #include <bloomery/list.h>
 

@@ -1,6 +1,6 @@
-/* Typed lists as a program uses them: building, opening, checking single lines and batches;
- * malicious files; and failure of every allocation (-Wl,--wrap). list_cli.py compares with the
- * command line. */
+/* Typed lists as a program uses them: building, opening, and checking single lines and batches.
+ * Also malicious files, and failure of every allocation (-Wl,--wrap). list_cli.py checks that the
+ * command line gives the same answers. */
 #include "support.h"
 
 #include <bloomery/host/lists.h>
@@ -10,7 +10,8 @@
 
 /* ---- memory that runs out -------------------------------------------------------------------- */
 
-static unsigned allowed = UINT_MAX; /* number of allocations that succeed before one fails */
+/* allocations that succeed before all others fail; UINT_MAX: all succeed */
+static unsigned allowed = UINT_MAX;
 
 static bool refused(void) {
     if (allowed == UINT_MAX)
@@ -175,7 +176,8 @@ static void lists_are_built_opened_and_checked(void **state) {
     (void)unlink(path);
 }
 
-/* Marks give the type of a filter that records none; without marks, the caller gives it as `as`. */
+/* A filter that records no type is recognised by its marks. Without marks, the caller names the
+ * type; if the caller does not, keys are lines. */
 static void lists_without_a_record_are_recognised(void **state) {
     bly_filter *f = build(BLY_LIST_DOMAIN, 1e-6, (const char *const[]){"example.com", NULL});
     const list_question question = {"a.example.com", BLY_LIST_MAYBE, "example.com"};
@@ -278,7 +280,7 @@ static void builders_refuse_what_is_no_list(void **state) {
     assert_int_equal(bly_list_builder_finish(b, &f), BLY_EFULL);
     assert_null(f);
     bly_list_builder_destroy(b);
-    options.capacity = UINT64_MAX - 5; /* no room for the marks */
+    options.capacity = UINT64_MAX - 5; /* leaves no room for the marks */
     assert_ok(bly_list_builder_create(BLY_LIST_DOMAIN, 0.01, &options, &b));
     assert_ok(bly_list_builder_add(b, "a.example", 9, NULL));
     assert_int_equal(bly_list_builder_finish(b, &f), BLY_ETOOBIG);
@@ -286,8 +288,8 @@ static void builders_refuse_what_is_no_list(void **state) {
     bly_list_builder_destroy(b);
 }
 
-/* Bytes that are not the key of an address are returned as they are, and not read past their
- * end. */
+/* For types with addresses, bly_list_words returns bytes of any other size unchanged. Bytes are not
+ * read past their end. */
 static void words_of_no_address_are_the_bytes(void **state) {
     char room[BLY_LIST_WORDS];
     (void)state;
@@ -308,7 +310,7 @@ static void words_of_no_address_are_the_bytes(void **state) {
     }
 }
 
-/* An empty list has a bounded rate per lookup, and matches nothing. */
+/* An empty list has a limited rate per lookup, although a very high rate was requested. */
 static void empty_lists_match_nothing(void **state) {
     bly_filter *f = build(BLY_LIST_DOMAIN, 0.9, (const char *const[]){NULL});
     bly_list_info info = {.struct_size = sizeof info};
@@ -318,7 +320,8 @@ static void empty_lists_match_nothing(void **state) {
     bly_filter_destroy(f);
 }
 
-/* A struct that is too short is refused; nothing is written past the members of this version. */
+/* A caller's struct that is too short is refused. If it is longer than this version's, its other
+ * members are not written. */
 static void info_fits_the_struct_of_the_caller(void **state) {
     bly_filter *f = build(BLY_LIST_URL, 0.01, (const char *const[]){"http://a.example/", NULL});
     struct {
@@ -338,7 +341,7 @@ static void info_fits_the_struct_of_the_caller(void **state) {
     bly_filter_destroy(f);
 }
 
-/* Records that end in a NUL byte keep their carriage return as a part of the key. */
+/* In records that end in a NUL byte, a carriage return at the end is a part of the key. */
 static void records_with_returns_are_found(void **state) {
     const bly_list_build_options options = {.struct_size = sizeof options,
                                             .flags = BLY_LIST_RECORDS};
@@ -373,8 +376,8 @@ static bly_hash length_hash(void *user, const void *key, size_t len) {
     return (bly_hash){len, *(const unsigned char *)key};
 }
 
-/* A hasher that is not filled in means the default, or is refused. Hashes of a mixed custom
- * function do not fit a filter that uses the raw form. */
+/* A hasher of zeros means the default hash; a hasher with an id but without functions is refused.
+ * Mixed hashes of a custom function are refused for a textbook filter, which uses unmixed ones. */
 static void unfit_hashers_are_refused(void **state) {
     bly_hasher hasher = {0};
     bly_list_build_options options = {.struct_size = sizeof options, .hasher = &hasher};
@@ -455,7 +458,7 @@ static void write_file(const char *path, const unsigned char *bytes, size_t size
     assert_int_equal(fclose(file), 0);
 }
 
-/* Any file is either refused, or answers every line. */
+/* A malicious file is either refused, or every line can be checked. */
 static void hostile_files_are_harmless(void **state) {
     char path[] = "/tmp/bloomery-list-XXXXXX";
     static unsigned char good[8192], bytes[8192];
@@ -502,7 +505,7 @@ static void hostile_files_are_harmless(void **state) {
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-/* Uses all functions. BLY_ENOMEM: the first of them that failed for lack of memory. */
+/* Uses all functions. Stops with BLY_ENOMEM at the first one that fails for lack of memory. */
 static bly_status use_everything(void) {
     static const char line[] = "WWW.Example.com";
     bly_list_builder *b = NULL;

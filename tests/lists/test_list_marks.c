@@ -1,11 +1,12 @@
-/* Typed lists: blocks and parents of a key are looked up, and marks record type and levels. */
+/* Typed lists: a lookup of a key also tries the blocks or parent domains that contain it, and marks
+ * in the filter record the list's type and levels. */
 #include "support.h"
 
 #include <bloomery/host/lists.h>
 
 #include <limits.h>
 
-/* Makes the reader at the first call. */
+/* Reads a key. The first call creates the reader. */
 static void read_key(bly_list_reader **r, bly_list_type type, const char *line, bly_list_key *out) {
     if (!*r)
         assert_ok(bly_list_reader_create(r));
@@ -61,7 +62,7 @@ static void what_contains_a_key_is_tried(void **state) {
     assert_int_equal(bly_list_max_lookups(BLY_LIST_URL, &two), 1);
 }
 
-/* The largest possible number of lookups. */
+/* The inputs with the most lookups: an IPv6 address, and the longest domain name. */
 static void the_longest_rows_of_tries_fit(void **state) {
     bly_list_levels all = bly_list_levels_all();
     bly_list_reader *r = NULL;
@@ -112,7 +113,7 @@ static void lists_know_themselves(void **state) {
     }
 }
 
-/* All levels at once, more than any list needs. */
+/* All levels at once, which is more than any list has. */
 static void all_levels_are_remembered(void **state) {
     bly_list_levels all = {{0}}, seen;
     bly_filter *f = filter_for(4000);
@@ -142,13 +143,13 @@ static void two_types_are_none(void **state) {
     const bly_list_source source = bly_list_source_of(f);
     assert_ok(bly_list_recognise_levels(&source, BLY_LIST_DOMAIN, &seen));
     assert_true(bly_list_levels_contain(&seen, 2) && !bly_list_levels_contain(&seen, 3));
-    /* None is marked, so all are looked up. */
+    /* No level of addresses is marked, so lookups try all of them. */
     assert_ok(bly_list_recognise_levels(&source, BLY_LIST_IP, &seen));
     assert_true(bly_list_levels_contain(&seen, 32) && bly_list_levels_contain(&seen, BLY_LIST_V6));
     bly_filter_destroy(f);
 }
 
-/* A list on a server: lookups come in batches, and may fail. */
+/* A list on a server: lookups come in batches. The call after the first `answered` ones fails. */
 typedef struct far_list {
     bly_filter *filter;
     unsigned calls, answered;
@@ -202,7 +203,7 @@ static void lists_far_away_are_recognised(void **state) {
 
 /* ---- what the header records ----------------------------------------------------------------- */
 
-/* Later keys of other levels do not change the recorded number of lookups. */
+/* Keys of other levels that are added later do not change the recorded number of lookups. */
 static void lookups_of_the_request_are_remembered(void **state) {
     bly_list_levels levels = {{0}}, more = {{0}}, seen;
     bly_filter *f = filter_for(100);
@@ -221,7 +222,8 @@ static void lookups_of_the_request_are_remembered(void **state) {
     assert_int_equal(facts.requested_lookups, 1);
     assert_int_equal(facts.marks, 32);
     assert_false(facts.chance_levels);
-    /* Two lists with different recorded numbers were merged. */
+    /* Marks of two different numbers, as in merged lists: neither counts, and the number of lookups
+     * follows from the levels (3). */
     bly_list_levels_add(&levels, BLY_LIST_LEVELS + 2);
     assert_ok(bly_list_add_marks(f, BLY_LIST_IP, &levels));
     bly_list_examine(f, &facts);
@@ -252,7 +254,8 @@ static bly_filter *overfull(uint64_t keys) {
     return f;
 }
 
-/* A filter that answers "maybe" to everything has all marks, so they must be ignored. */
+/* An overfull filter answers "maybe" for all marks, so marks must be ignored. A type in the header
+ * is still used. */
 static void overfull_lists_have_no_type_by_chance(void **state) {
     bly_list_levels levels;
     bly_filter *f = overfull(100);
@@ -266,7 +269,8 @@ static void overfull_lists_have_no_type_by_chance(void **state) {
     bly_filter_destroy(f);
 }
 
-/* Type marks are trusted up to a rate of a quarter. Above that, no type is reported. */
+/* A type is reported from marks if the filter's rate is at most about a quarter. Above that, marks
+ * may be false positives, and no type is reported. */
 static void marks_are_believed_far_from_full(void **state) {
     const struct {
         double rate;
@@ -293,7 +297,8 @@ static void marks_are_believed_far_from_full(void **state) {
     }
 }
 
-/* An overfull list may seem to have more levels than it has, but never fewer. */
+/* Marks of levels may be false positives in an overfull list, so it seems to have more levels than
+ * it has, but never fewer: all members are found. */
 static void overfull_typed_lists_answer_every_member(void **state) {
     bly_filter *f = overfull(50);
     bly_list_levels levels = {{0}}, seen;
@@ -326,7 +331,8 @@ static void overfull_typed_lists_answer_every_member(void **state) {
     bly_filter_destroy(f);
 }
 
-/* A program may record a type without adding marks. */
+/* If a list records a type but no levels, lookups try all levels. A program may record a type
+ * without adding marks. */
 static void all_levels_are_tried_where_none_is_marked(void **state) {
     bly_list_levels none = {{0}}, levels;
     (void)state;
@@ -339,7 +345,7 @@ static void all_levels_are_tried_where_none_is_marked(void **state) {
     assert_memory_equal(&levels, &none, sizeof levels);
 }
 
-/* The documentation lists these marks, so they must not change. */
+/* The documentation states the bytes of these marks, so they must not change. */
 static void marks_are_these_keys(void **state) {
     static const char type[] = "\0bloomery\0type\0domain\0a";
     static const char level[] = "\0bloomery\0level\0labels/2\0d";

@@ -1,5 +1,5 @@
-/* Reading lines of typed lists: all spellings of an entry give one key, and a line of another type
- * is refused with advice. test_list_marks.c tests the lists. */
+/* Reading lines of typed lists: all spellings of an entry give the same key, and a line of another
+ * type is refused with advice. test_list_marks.c tests the lists. */
 #include "support.h"
 
 #include "lists/idn.h"
@@ -8,9 +8,9 @@
 /* The outcome of reading a line. */
 typedef enum outcome { KEY, BLANK, MALFORMED } outcome;
 
-/* Reads a line. The results of this call and the one before are valid. */
+/* Reads a line. The key stays valid during the next call, so that two keys can be compared. */
 static outcome read_text(bly_list_type type, uint32_t flags, bly_bytes line, bly_list_key *out) {
-    static bly_list_reader *readers[2]; /* so that two keys can be compared */
+    static bly_list_reader *readers[2]; /* used in turn */
     static unsigned calls;
     bly_list_reader **r = &readers[calls++ % 2];
     bly_list_reader_destroy(*r);
@@ -35,7 +35,7 @@ static bool have_idn(void) {
 typedef struct spelling {
     bly_list_type type;
     const char *line;
-    const char *words; /* the key in words; NULL: malformed; "": a blank line */
+    const char *words; /* the key as text; NULL: the line is malformed; "": it is blank */
 } spelling;
 
 static const spelling spellings[] = {
@@ -205,7 +205,7 @@ static const spelling idn_spellings[] = {
     {BLY_LIST_DOMAIN, "ex\xFFmple.de", NULL},
 };
 
-/* A copy that ends where its allocation ends, so that a sanitizer reports a read past it. */
+/* Returns a copy that ends where its allocation ends, so that a sanitizer reports reads past it. */
 static bly_bytes copy_of(const char *text) {
     char *copy = malloc(strlen(text) + 1);
     memcpy(copy, text, strlen(text));
@@ -241,7 +241,7 @@ static void every_spelling_has_its_key(void **state) {
         check_spelling(&idn_spellings[i], false);
 }
 
-/* The words of a key, read again, give the same key. */
+/* The text written for a key is read back as the same key. */
 static void keys_are_their_own_spelling(void **state) {
     (void)state;
     for (size_t i = 0; i < COUNT_OF(spellings); i++)
@@ -279,7 +279,7 @@ static void malformed_lines_get_advice(void **state) {
     }
 }
 
-/* Labels before a domain do not change its canonical form, because lists look up parents. */
+/* The key of a subdomain ends in the key of its parent, because lists look up parents. */
 static void names_end_in_the_key_of_their_parent(void **state) {
     static const char *const parents[] = {
         "example.com",     "stra\303\237e.example", "\xCE\xB2\xCF\x8C\xCE\xBB\xCE\xBF\xCF\x82.gr",
@@ -354,7 +354,7 @@ static void records_keep_their_carriage_return(void **state) {
     assert_int_equal(key.bytes.size, 1);
 }
 
-/* A program may compute these bytes itself and look them up in the filter. */
+/* These bytes are documented, so that a program may compute them itself and look them up. */
 static void ip_keys_are_network_bytes(void **state) {
     static const struct {
         const char *line, *bytes;
@@ -376,7 +376,8 @@ static void ip_keys_are_network_bytes(void **state) {
     }
 }
 
-/* Any bytes: no crash, and a key that is accepted is its own spelling. */
+/* Reading any bytes does not crash. If a key is accepted, the text written for that key is read
+ * back as the same key. */
 static void any_bytes_are_read_safely(void **state) {
     static const char alphabet[] = "0123456789abcfABF.:/@-+()[]*%<>_ \t\r#;\"x\xC3\xA4\x80\xFF";
     uint64_t seed = 1;

@@ -1,6 +1,7 @@
-/* test_url.c - canonical forms of URLs: the tables in tests/lists/url/, and properties of every
- * text: a canonical form is its own canonical form, both levels agree, and so do the fast path and
- * the slow one. Allocation is wrapped (-Wl,--wrap=realloc), so that tests can make it fail. */
+/* test_url.c - canonical forms of URLs: the tables in tests/lists/url/, and properties that hold
+ * for every text. Canonicalising a canonical form does not change it; the crawl form can be made
+ * from the standard form; and the fast path gives the same result as the slow one. Allocation is
+ * wrapped (-Wl,--wrap=realloc), so that tests can make it fail. */
 #include "support.h"
 
 #include "lists/idn.h"
@@ -38,7 +39,7 @@ typedef struct row {
 
 typedef void (*row_test)(const row *r);
 
-/* Undoes \xNN in place. */
+/* Replaces each \xNN by its byte, in place. Returns the size. */
 static size_t unescape(char *text) {
     char *out = text;
     for (const char *at = text; *at != 0;) {
@@ -64,7 +65,7 @@ static void split(row *r, char *line) {
     }
 }
 
-/* Runs a test on every row of a table and returns how many there were. */
+/* Runs a test on every row of a table. Returns the number of rows. */
 static int each_row(const char *name, row_test test) {
     char path[4096], line[4096];
     int rows = 0;
@@ -113,7 +114,7 @@ static void expect(const row *r, bly_bytes wanted, bly_bytes got) {
 
 /* ---- what holds for every text -------------------------------------------------------------- */
 
-/* A copy in a block of exactly its size, so that a sanitizer reports reads past its end. */
+/* Returns a copy in a block of exactly its size, so that a sanitizer reports reads past its end. */
 static char *copy_of(bly_bytes text) {
     char *copy = malloc(text.size > 0 ? text.size : 1);
     assert_non_null(copy);
@@ -127,7 +128,8 @@ static void expect_same(bly_bytes text, bly_bytes wanted, bly_bytes got) {
     expect(&r, wanted, got);
 }
 
-/* The canonical form at a level, checked to be its own canonical form. The caller frees it. */
+/* Returns the canonical form at a level, and checks that canonicalising it again does not change
+ * it. The caller frees it. */
 static bly_bytes stable(bly_bytes text, bly_url_level level, bly_status *result) {
     bly_url_buffer first = {NULL, 0}, second = {NULL, 0};
     bly_bytes once, twice;
@@ -142,7 +144,8 @@ static bly_bytes stable(bly_bytes text, bly_url_level level, bly_status *result)
     return once;
 }
 
-/* A capital in the scheme and a tab before the last byte prevent the fast path. */
+/* Checks that the slow path gives the same result. A capital in the scheme, and a tab before the
+ * last byte, prevent the fast path. */
 static void check_long_way(bly_bytes text, bly_bytes canonical) {
     bly_url_buffer b = {NULL, 0};
     bly_bytes out;
@@ -175,8 +178,9 @@ static void check_find(bly_bytes text) {
     free(copy);
 }
 
-/* The text with most of its characters as \uNNNN, or NULL if it has non-ASCII characters or
- * escapes. Schemes, colons and quotes stay, because they have a meaning only unescaped. */
+/* Returns the text with most of its characters written as \uNNNN; NULL if it has non-ASCII
+ * characters, '&' or '\'. Letters of schemes, and some punctuation, stay, because they have a
+ * meaning only unescaped. */
 static char *all_escaped(bly_bytes text, size_t *size) {
     const unsigned char *from = text.data;
     char *escaped = malloc(text.size * 6 + 1), *out = escaped;
@@ -199,7 +203,8 @@ static char *all_escaped(bly_bytes text, size_t *size) {
     return escaped;
 }
 
-/* Escaped characters are read one by one, others in runs: both ways must find the same URLs. */
+/* The search for URLs reads escaped characters one by one, others in runs. Both ways must find the
+ * same URLs. */
 static void check_find_escaped(bly_bytes text) {
     bly_url_buffer b = {NULL, 0}, b2 = {NULL, 0};
     size_t size;
@@ -379,7 +384,7 @@ static void test_nothing(void **state) {
     assert_null(b.data);
 }
 
-/* Without libidn2 a non-ASCII host is refused, and the text is returned unchanged. */
+/* Without libidn2, a non-ASCII host is refused, and the text is returned unchanged. */
 static void test_hosts_without_idn(void **state) {
     static const char text[] = "http://B\xC3\x9C"
                                "CHER%C3%9c.\xFF:80/";
@@ -417,7 +422,7 @@ static void test_no_memory(void **state) {
     no_memory = false;
 }
 
-/* A text that is too long to be a name does not determine how much memory is reserved. */
+/* Memory is not reserved for a text that is too long to be a host name. */
 static void test_long_hosts(void **state) {
     enum { SIZE = 1 << 20, MAX_ROOM = 8192 };
     char *text = malloc(SIZE);
@@ -440,7 +445,8 @@ static void test_long_hosts(void **state) {
     free(text);
 }
 
-/* Limits the processor time of the program from now on, by SIGXCPU. 0: no limit. */
+/* From now on, limits the processor time of the program to `seconds` more, after which SIGXCPU ends
+ * it. 0: no limit. */
 static void limit_seconds(unsigned seconds) {
     struct rlimit limit;
     struct rusage used;
@@ -452,8 +458,9 @@ static void limit_seconds(unsigned seconds) {
     assert_int_equal(setrlimit(RLIMIT_CPU, &limit), 0);
 }
 
-/* The time for long texts must be linear: all of these then take about 0.3 s. With quadratic time,
- * one of them needs 6 times 2^33 steps, which is 25 s at two steps per nanosecond. */
+/* The time for long texts must be linear. All of these texts then take about 0.3 s. If a part
+ * were quadratic, a single text would need 6 times 2^33 steps, which is 25 s at two steps per
+ * nanosecond; the limit is 15 s. */
 static void test_long_texts(void **state) {
     static const char *const pieces[] = {
         "/a/..", "&b&a", "&",  "%", ";jsessionid=1", "a@",  "http:", "http://", "((((",
@@ -479,8 +486,8 @@ static void test_long_texts(void **state) {
     free(text);
 }
 
-/* More parameters than insertion sort handles, with repeated names: equal names keep their
- * order. */
+/* With more parameters than insertion sort handles, and with repeated names. Parameters of equal
+ * name keep their order. */
 static void test_many_parameters(void **state) {
     enum { COUNT = 5000, NAMES = 7 };
     char *text = malloc(COUNT * 8 + 16), *wanted = malloc(COUNT * 8 + 16);
@@ -514,7 +521,8 @@ static size_t random_below(size_t n) {
     return (size_t)((z ^ z >> 31) % n);
 }
 
-/* Changes a row's text: inserts pieces that have a meaning in URLs, and removes others. */
+/* Changes the text of a row: inserts random pieces that have a meaning in URLs, and removes
+ * others. */
 static void mutate_row(const row *r) {
     static const char *const pieces[] = {"/",       "//",
                                          ".",       "..",
