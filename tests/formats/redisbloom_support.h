@@ -1,6 +1,6 @@
-/* redisbloom_support.h - reads the files of golden/redisbloom (redisbloom_reader.py describes
- * them), and wraps both structures in one set of calls, so that common properties are tested
- * once. */
+/* redisbloom_support.h - reads the files of tests/golden/redisbloom (redisbloom_reader.py describes
+ * them). Also gives RedisBloom's Bloom and cuckoo filters one set of calls (any_...), so that the
+ * properties that they share are tested once. */
 #ifndef BLYT_REDISBLOOM_SUPPORT_H
 #define BLYT_REDISBLOOM_SUPPORT_H
 
@@ -10,7 +10,7 @@
 #include <dirent.h>
 #include <inttypes.h>
 
-/* A filter of either type. */
+/* A Bloom or a cuckoo filter; the other pointer is NULL. */
 typedef struct any {
     bly_rb_bloom *bloom;
     bly_rb_cuckoo *cuckoo;
@@ -239,7 +239,7 @@ static inline void golden_free(golden *g) {
     free(g->after_data.data);
 }
 
-/* Calls `test` for every file; returns how many there are. */
+/* Calls `test` for every file. Returns the number of files. */
 static inline size_t for_each_golden(void (*test)(const golden *g)) {
     static golden g;
     DIR *dir = opendir(BLYT_GOLDEN_DIR "/../redisbloom");
@@ -264,7 +264,7 @@ static inline double golden_double(const field *f) {
     return value;
 }
 
-/* Loads a filter from its RDB fields. */
+/* Loads a Bloom filter from the fields of an RDB file. */
 static inline bly_status golden_load_bloom(const golden *g, uint64_t max_bytes,
                                            const bly_allocator *a, bly_rb_bloom **out) {
     const field *at = g->fields;
@@ -308,7 +308,7 @@ static inline bly_status golden_load_cuckoo(const golden *g, uint64_t max_bytes,
         head.bucket_size = at++->number;
         head.max_iterations = at++->number;
         head.expansion = at++->number;
-    } else if (head.filters == 1) { /* with more filters, the number of slots determines it */
+    } else if (head.filters == 1) { /* with more filters, it follows from the numbers of slots */
         head.expansion = g->expansion;
     }
     bly_status status = bly_rb_cuckoo_load(&head, max_bytes, a, out);
@@ -321,7 +321,7 @@ static inline bly_status golden_load_cuckoo(const golden *g, uint64_t max_bytes,
     return status == BLY_OK ? bly_rb_cuckoo_load_end(*out) : status;
 }
 
-/* On failure there is nothing to destroy. */
+/* Loads a filter of either type. If it fails, there is nothing to destroy. */
 static inline bly_status golden_load(const golden *g, uint64_t max_bytes, const bly_allocator *a,
                                      any *out) {
     *out = (any){NULL, NULL};

@@ -1,6 +1,6 @@
-/* test_redisbloom.c - RedisBloom's structures behave as in RedisBloom. After the same calls they
- * have exactly the bytes that redisbloom_reader.py computes, which was written from the description
- * of the layout alone. test_redisbloom_dump.c tests untrusted input. */
+/* test_redisbloom.c - RedisBloom's filters behave as in RedisBloom. After the same calls they have
+ * exactly the bytes that redisbloom_reader.py computes, a program that was written only from the
+ * description of the layout. test_redisbloom_dump.c tests untrusted input. */
 #include "formats/redisbloom_support.h"
 
 #include "formats/redisbloom_bloom.h"
@@ -52,7 +52,7 @@ static void run(const golden *g, any f, const program *p) {
         run_step(g, f, &p->steps[i]);
 }
 
-/* The filter contains every key that the file lists as added and not removed. */
+/* Asserts that the filter contains every key that the program added and did not remove. */
 static void assert_holds(const golden *g, any f, const program *p) {
     for (size_t i = 0; i < p->n; i++) {
         const step *s = &p->steps[i];
@@ -82,7 +82,7 @@ static any create(const golden *g) {
     return any_cuckoo(n[0], n[1], n[2], n[3]);
 }
 
-/* Saving gives the fields that were loaded. */
+/* Asserts that saving gives the fields that were loaded. */
 static void assert_fields(const golden *g, any f) {
     const field *at = g->fields + (g->bloom ? 4 : 7);
     for (uint64_t i = 0; i < any_parts(f) && g->encoding == 4; i++) {
@@ -145,7 +145,7 @@ static void test_files(void **state) {
 
 /* ---- numbers --------------------------------------------------------------------------------- */
 
-/* SMHasher's verification values, by the author of the functions. */
+/* The verification values that the author of the functions published with SMHasher. */
 static void test_murmur(void **state) {
     (void)state;
     uint8_t key[256], narrow[256 * 4], wide[256 * 8];
@@ -246,8 +246,8 @@ static void test_refusals(void **state) {
 
 /* ---- use ------------------------------------------------------------------------------------- */
 
-/* Batches answer like single calls in order, also with repeats in the batch; with small and large
- * links, one and several. */
+/* Batches give the same answers as single calls in order, also if a key is repeated in the batch.
+ * Tests small and large links, and filters of one link and of several. */
 static void test_batches(void **state) {
     (void)state;
     const size_t n = 60000 / BLYT_SLOW, half = n / 2;
@@ -291,7 +291,7 @@ static void test_batches(void **state) {
     blyt_list_free(&l);
 }
 
-/* A full filter: keys in it are still found, adds of others are refused, and nothing changes. */
+/* A full filter still finds its keys. It refuses to add other keys, and is not changed by that. */
 static void test_full(void **state) {
     (void)state;
     any f = {NULL, NULL}, before;
@@ -311,7 +311,7 @@ static void test_full(void **state) {
     any_destroy(f);
     any_destroy(before);
 
-    /* Cuckoo: evictions that found no empty slot are undone. */
+    /* Cuckoo: if evictions find no empty slot, they are undone. */
     for (uint32_t expansion = 0; expansion < 2; expansion++) {
         bly_rb_cuckoo_how how = {.max_filters = 2};
         unsigned refused = 0;
@@ -333,7 +333,7 @@ static void test_full(void **state) {
     blyt_list_free(&l);
 }
 
-/* With one bucket, both buckets of a key are the same, and copies are counted once. */
+/* In a filter of one bucket, both buckets of a key are the same, but each copy is counted once. */
 static void test_copies(void **state) {
     (void)state;
     any f = any_cuckoo(4, 4, 20, 0);
@@ -346,7 +346,7 @@ static void test_copies(void **state) {
     any_destroy(f);
 }
 
-/* Error rates that halve from link to link reach 0. */
+/* The error rate is halved from link to link until it is 0; then the filter cannot grow. */
 static void test_last_link(void **state) {
     (void)state;
     any f = any_bloom(1e-300, 1, 1);
@@ -362,7 +362,8 @@ static void test_last_link(void **state) {
     any_destroy(f);
 }
 
-/* Random adds and removes: no member is missed. Counts are exact while there is one sub-filter. */
+/* Random adds and removes in a single sub-filter. All members are found, and the number of items is
+ * exact. */
 static void test_programs(void **state) {
     (void)state;
     enum { KEYS = 400 };
@@ -399,7 +400,7 @@ static void test_programs(void **state) {
     }
 }
 
-/* Without removes, keys stay in the filter however often it grows. */
+/* Without removes, keys stay in the filter, however often it grows. */
 static void test_growth(void **state) {
     (void)state;
     const size_t n = 30000 / BLYT_SLOW;
@@ -416,7 +417,8 @@ static void test_growth(void **state) {
     blyt_list_free(&l);
 }
 
-/* Removing the newest keys brings the filter back to few sub-filters, without losing others. */
+/* If the newest keys are removed, the filter shrinks to few sub-filters, and keeps the other
+ * keys. */
 static void test_compaction(void **state) {
     (void)state;
     char key[BLYT_KEY_MAX];
@@ -432,13 +434,14 @@ static void test_compaction(void **state) {
     assert_true(i.filters < filters);
     assert_true(i.items >= 100 && i.items < 110);
     assert_true(i.deletes <= i.items / 10 || i.filters == 1);
-    /* The caveat of redisbloom.h: some removes may have removed other keys. */
+    /* At most 10 keys may be missing: some removes may have removed other keys (see
+     * redisbloom.h). */
     for (uint64_t k = 0; k < 100; k++)
         missing += !any_contains(f, key, blyt_key(KEYS_RANDOM, k, key));
     assert_true(missing <= 10);
     any_destroy(f);
 
-    /* Compaction alone moves fingerprints, and loses none. */
+    /* bly_rb_cuckoo_compact moves fingerprints, but loses none. */
     blyt_list l = blyt_list_of(KEYS_URL, 0, 400);
     f = any_cuckoo(64, 2, 20, 2);
     assert_ok(any_add_many(f, l.keys, l.n, NULL, NULL));
@@ -465,11 +468,11 @@ static void test_rates(void **state) {
     assert_ok(any_add_many(f, l.keys, n, NULL, NULL));
     assert_true(rate(f) <= 0.011 && rate(f) > 0.001);
     any_destroy(f);
-    f = any_bloom(0.02, n, 2); /* one link, whose capacity is half of that */
+    f = any_bloom(0.02, n, 2); /* one link, whose requested rate is half of 0.02 */
     assert_ok(any_add_many(f, l.keys, n, NULL, NULL));
     assert_true(rate(f) <= 0.0115 && rate(f) > 0.007);
     any_destroy(f);
-    f = any_cuckoo(n, 4, 500, 1); /* a lookup compares eight slots; there are 255 fingerprints */
+    f = any_cuckoo(n, 4, 500, 1); /* a lookup compares 8 slots; a fingerprint has 255 values */
     assert_ok(any_add_many(f, l.keys, n, NULL, NULL));
     double full = (double)n / (double)any_data_bytes(f);
     assert_int_equal(any_parts(f), 1);

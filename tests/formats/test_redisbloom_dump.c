@@ -1,7 +1,7 @@
-/* test_redisbloom_dump.c - untrusted dumps of RedisBloom: truncated and modified headers, wrong
- * fields of an RDB file, chunks that do not fit. The result is an error or a filter that works, and
- * nothing is allocated for data that has not arrived. Also: every allocation fails once, and blocks
- * are moved. */
+/* test_redisbloom_dump.c - untrusted dumps of RedisBloom: truncated and changed headers, wrong
+ * fields of an RDB file, and chunks that do not fit. The result is an error or a filter that works,
+ * and nothing is allocated for data that has not arrived. Also: each allocation in turn fails, and
+ * blocks are moved (defragmentation). */
 #include "formats/redisbloom_support.h"
 
 #include <bloomery/host/redisbloom.h>
@@ -10,7 +10,7 @@ enum { LIMIT = 1 << 20 };
 
 /* ---- hostile bytes --------------------------------------------------------------------------- */
 
-/* An allocator with a limit, like that of a host. */
+/* An allocator that limits the total size of its allocations, like that of a host. */
 typedef struct purse {
     uint64_t total;
     size_t live;
@@ -19,7 +19,7 @@ typedef struct purse {
 static void *purse_alloc(void *ctx, size_t size) {
     purse *p = ctx;
     p->total += size;
-    assert_true(p->total <= 4 * LIMIT); /* room for the filter and a little growth */
+    assert_true(p->total <= 4 * LIMIT); /* enough for the filter and one growth step */
     p->live++;
     return calloc(1, size);
 }
@@ -29,7 +29,7 @@ static void purse_free(void *ctx, void *ptr) {
     free(ptr);
 }
 
-/* Asserts that adds, lookups and removes work, whatever was loaded. */
+/* Asserts that adds, lookups and removes work, whatever was loaded, and that a copy is equal. */
 static void assert_works(any f, purse *p) {
     char key[BLYT_KEY_MAX];
     any copy;
@@ -55,7 +55,7 @@ static void assert_works(any f, purse *p) {
 
 static unsigned refused, accepted;
 
-/* Parses a header, and uses the filter if there is one. */
+/* Parses a header. If it is accepted, uses the filter. */
 static bly_status try_header(bool bloom, const uint8_t *header, size_t size) {
     purse p = {0, 0};
     const bly_allocator a = {purse_alloc, purse_free, &p};
@@ -84,7 +84,7 @@ static void bend_header(const golden *g) {
     memcpy(bytes, g->header.data, g->header.size);
     bytes[g->header.size] = 0;
     for (size_t size = 0; size < g->header.size; size++) {
-        uint8_t *cut = malloc(size + 1); /* sanitizers report reads past its end */
+        uint8_t *cut = malloc(size + 1); /* sanitizers report reads past the end of this copy */
         memcpy(cut, bytes, size);
         assert_int_equal(try_header(g->bloom, cut, size), BLY_ECORRUPT);
         free(cut);
@@ -115,7 +115,7 @@ static void test_headers(void **state) {
     assert_true(refused > 5000 && accepted > 1000);
 }
 
-/* Replaces each number of the RDB fields by others. */
+/* Replaces each RDB field, one at a time, by boundary values; cuts strings. */
 static void bend_fields(const golden *g) {
     const uint64_t numbers[] = {0,
                                 1,
@@ -161,7 +161,8 @@ static void bend_fields(const golden *g) {
     }
 }
 
-/* Loads fewer and more parts than announced, a newer encoding, and with less memory. */
+/* Loads fewer or more parts than announced, wrong counts, a newer encoding, and with too little
+ * memory. */
 static void miscount(const golden *g) {
     golden bent = *g;
     size_t per_part = g->bloom ? (g->encoding ? 8 : 6) : (g->encoding == 4 ? 2 : 1);
@@ -206,7 +207,7 @@ static void test_fields(void **state) {
     for_each_golden(miscount);
 }
 
-/* Headers with one wrong field each. */
+/* Headers with one changed field each, and the status of parsing them. */
 static const struct {
     const char *what;
     bool bloom;
@@ -260,7 +261,9 @@ static void test_lies(void **state) {
     }
 }
 
-/* More keys than bits, with consistent sums; and fingerprints that the header does not count. */
+/* A Bloom header with as many keys as bits is accepted, with one more key it is refused, although
+ * the sums agree. A cuckoo filter with more fingerprints than its header counts can still be
+ * used. */
 static void test_miscounts(void **state) {
     (void)state;
     static golden g;
@@ -286,8 +289,9 @@ static void test_miscounts(void **state) {
     golden_free(&g);
 }
 
-/* A full link (most of its pages are never touched), and a growth factor: capacity times factor,
- * modulo 2^64, is 2^32 - 2. */
+/* A link of 2^32 + 2 keys is full, so the next add must create a link. Capacity times growth factor
+ * is 2^32 - 2 modulo 2^64: if the overflow were not noticed, a link of that capacity would be
+ * created. (Most pages of the full link are never touched.) */
 static void test_enormous(void **state) {
     (void)state;
     const uint64_t capacity = ((uint64_t)1 << 32) + 2;
@@ -300,7 +304,7 @@ static void test_enormous(void **state) {
     blyt_buffer h = any_header(f);
     any_destroy(f);
     h.data[12] = BLY_RB_NO_ROUNDING | BLY_RB_HASH_64;
-    for (unsigned b = 0; b < 8; b++) /* as many items as its capacity */
+    for (unsigned b = 0; b < 8; b++) /* as many items as the capacity */
         h.data[b] = h.data[36 + b] = (uint8_t)(capacity >> 8 * b);
     assert_ok(any_parse(true, h.data, h.size, UINT64_MAX, NULL, &f));
     assert_int_equal(bly_rb_bloom_get_info(f.bloom).items, capacity);
@@ -310,8 +314,9 @@ static void test_enormous(void **state) {
     free(h.data);
 }
 
-/* 40 sub-filters, each twice as large as the one before, do not overflow; nor does a growth factor
- * of 2^32. */
+/* Sizes of sub-filters, each twice as large as the one before, must not overflow: up to 39 there
+ * may be too little memory, from 40 on the header is invalid. Nor may a growth factor of 2^32 -
+ * 1. */
 static void test_towers(void **state) {
     (void)state;
     static golden g;
@@ -379,7 +384,7 @@ static bly_status make_any(bool bloom, const bly_allocator *a, any *out) {
                  : bly_rb_cuckoo_create(&(bly_rb_cuckoo_spec){16, 2, 20, 2}, a, &out->cuckoo);
 }
 
-/* Growth while every allocation in turn fails: the add is refused, nothing changes, and the next
+/* Each allocation of a growth step fails in turn: the add is refused, nothing changes, and the next
  * attempt succeeds. */
 static void grow_without_memory(bool bloom) {
     blyt_heap heap = {0};
@@ -410,7 +415,7 @@ static void grow_without_memory(bool bloom) {
     assert_int_equal(heap.live, 0);
 }
 
-/* Creates a filter in each of the ways, while the nth allocation fails. */
+/* Creates a filter in each of four ways, while allocation `nth` fails. */
 static void make_without_memory(const golden *g) {
     any source, f;
     assert_ok(golden_load(g, LIMIT, NULL, &source));
@@ -444,7 +449,7 @@ static void test_no_memory(void **state) {
     for_each_golden(make_without_memory);
 }
 
-/* An allocator that records how much is allocated, to compare with what the filter reports. */
+/* An allocator that counts its bytes and blocks, to compare with what the filter reports. */
 typedef struct ledger {
     uint64_t bytes;
     size_t blocks;
@@ -467,7 +472,7 @@ static void ledger_free(void *ctx, void *ptr) {
     free(block);
 }
 
-/* Moves every other block. */
+/* The state of move_some, which moves every other block. */
 typedef struct mover {
     ledger *books;
     unsigned offered, moved;
