@@ -28,7 +28,7 @@ typedef struct blyt_case {
 } blyt_case;
 
 /* An entry with a name is a variant, which is tested in addition to the kind's default. An entry
- * without a name has facts about the default. */
+ * without a name has facts about the default itself. */
 static const blyt_case blyt_exceptions[] = {
     {"classic textbook", BLY_CLASSIC, .options = BLY_TEXTBOOK},
     {NULL, BLY_COUNTING, .limit = 15},
@@ -68,8 +68,9 @@ static inline const blyt_case *blyt_case_at(size_t i) {
     return i < n ? &cases[i] : NULL;
 }
 
-/* The next case, or NULL. Environment variables: BLYT_ONLY names the only case to test,
- * BLYT_VERBOSE prints the name of each case. */
+/* The case after c (c NULL: the first), or NULL after the last. If the environment variable
+ * BLYT_ONLY is set, only the case of that name is returned. BLYT_VERBOSE prints the name of each
+ * case. */
 static inline const blyt_case *blyt_following(const blyt_case *c) {
     const char *only = getenv("BLYT_ONLY");
     size_t i = c ? (size_t)(c - blyt_case_at(0)) + 1 : 0;
@@ -90,7 +91,8 @@ static inline const blyt_case *blyt_case_of(bly_kind kind) {
     return c;
 }
 
-/* The case that a geometry belongs to: for counting filters, by the counter bits in `detail`. */
+/* The case that a geometry belongs to. The cases of counting filters differ in their counter bits,
+ * which `detail` holds. */
 static inline const blyt_case *blyt_case_like(const bly_geometry *g) {
     const blyt_case *c, *like = blyt_case_of(g->kind);
     for (size_t i = 0; (c = blyt_case_at(i)); i++)
@@ -115,8 +117,8 @@ static inline bool blyt_has_plain_bits(bly_kind kind) {
     return (bly_kind_capabilities(kind) & (BLY_CAN_ADD | more)) == BLY_CAN_ADD;
 }
 
-/* Whether every add stores a copy, and every remove removes one. (An overlay can remove, but is a
- * set; a sketch counts copies, but cannot remove.) */
+/* Whether every add stores a copy, and every remove removes one. (An overlay can remove, but keeps
+ * no copies; a sketch counts copies, but cannot remove.) */
 static inline bool blyt_stores_copies(const blyt_case *c) {
     return blyt_can(c, BLY_CAN_REMOVE | BLY_CAN_COUNT);
 }
@@ -132,14 +134,14 @@ static inline uint64_t blyt_max_copies(const blyt_case *c) {
     return blyt_stores_copies(c) ? blyt_limit(c) - 1 : 1;
 }
 
-/* Whether filters with the same keys are equal, whatever was done before, if no counter got
- * stuck. */
+/* Whether two filters that contain the same keys are equal, whatever their histories, as long as no
+ * counter is stuck. */
 static inline bool blyt_is_canonical(const blyt_case *c) {
     return !blyt_can(c, BLY_FORGETS) && !c->by_order &&
            (!blyt_can(c, BLY_CAN_COUNT) || blyt_stores_copies(c));
 }
 
-/* Whether the geometry is planned, and never changes. */
+/* Whether bly_plan plans the geometry, which then never changes. */
 static inline bool blyt_plans(const blyt_case *c) {
     bly_geometry g;
     return bly_plan(c->kind, 100, 0.1, c->options, 64, &g) == BLY_OK;

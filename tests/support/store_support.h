@@ -18,10 +18,10 @@ enum { HEADER = 64, PAGE = 4096 };
 
 enum { BLYT_WINDOW_SMALL = 64 }; /* the bit of `detail` that marks a small window */
 
-/* Shapes that do and do not fill their last 64 bytes. If `hashes` is 0, `size` is the number of
- * keys that the filter is planned for, and a `detail` of 1 means special contents: many copies of
- * one key, or an overlay with all parts. The smaller scalable filter grows with the keys that tests
- * add, and the smaller window forgets some. Kinds that are not listed get a planned shape
+/* Shapes that fill, or do not fill, their last 64 bytes. If `hashes` is 0, the shape is planned:
+ * `size` is the number of keys, and a `detail` of 1 means special contents, which are many copies
+ * of one key, or an overlay with all parts. The smaller scalable filter grows with the keys that
+ * tests add, and the smaller window forgets some. Kinds that are not listed get a planned shape
  * (shape_at). */
 static const bly_geometry listed_shapes[] = {
     {BLY_CLASSIC, 7, 1000, 0, 0},
@@ -81,7 +81,8 @@ static inline bool shape_is_listed(bly_kind kind) {
     return false;
 }
 
-/* Shape number i: one or more of every kind of the library. BLY_KIND_NONE past the last. */
+/* Shape number i; its kind is BLY_KIND_NONE past the last. Every kind of the library has one or
+ * more shapes. */
 static inline bly_geometry shape_at(size_t i) {
     if (i < COUNT_OF(listed_shapes))
         return listed_shapes[i];
@@ -104,7 +105,8 @@ static inline bool shape_can(bly_geometry shape, uint32_t what) {
     return (bly_kind_capabilities(shape.kind) & what) == what;
 }
 
-/* The same shape, with room for many more keys, where that is a matter of its size. */
+/* Returns a shape of the same kind with room for many more keys. (A sketch has room for any
+ * number.) */
 static inline bly_geometry enlarged(bly_geometry shape) {
     if (shape.kind == BLY_WINDOW &&
         shape.detail & BLYT_WINDOW_SMALL) /* a small window has no room for more */
@@ -125,8 +127,7 @@ static inline const char *at(const char *name) {
     return path;
 }
 
-/* Removes a directory tree. Works relative to open directories, since paths in it may be too
- * long. */
+/* Removes a directory tree. Works relative to open directories, because paths may be too long. */
 static inline void remove_tree(int parent, const char *name) {
     int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
     DIR *dir = fd < 0 ? NULL : fdopendir(fd);
@@ -209,7 +210,7 @@ static inline void add_keys(bly_filter *f, const char *prefix, int from, int cou
     }
 }
 
-/* The keys as a list. Free it with blyt_list_free. */
+/* Returns the keys 0 to count - 1 as a list. Free it with blyt_list_free. */
 static inline blyt_list list_keys(const char *prefix, int count) {
     blyt_list l = blyt_list_of(KEYS_RANDOM, 0, (size_t)count);
     char *to = l.bytes;
@@ -327,7 +328,7 @@ static inline void assert_load_refused(const char *path, size_t size,
     assert_true(heap.largest <= size + PAGE);
 }
 
-/* The same for mapping. */
+/* As assert_load_refused, for mapping the file. */
 static inline void assert_map_refused(const char *path, size_t size,
                                       const bly_open_options *options, bly_status want) {
     blyt_heap heap = {0};
@@ -358,8 +359,8 @@ static inline void assert_refused(blyt_buffer im, const bly_open_options *option
     assert_map_refused(at("refused.bly"), im.size, options, want);
 }
 
-/* The same with a file that already has this size: it is at `path`, open for writing as fd, and is
- * overwritten. With many images that is faster than a new file for each. */
+/* As assert_refused, but overwrites a file of the same size: it is at `path` and open for writing
+ * as fd. For many images this is faster than a new file for each. */
 static inline void assert_refused_over(const char *path, int fd, blyt_buffer im, bly_status want) {
     assert_parse_refused(im, NULL, want);
     assert_int_equal(pwrite(fd, im.data, im.size, 0), im.size);
@@ -375,7 +376,7 @@ static inline int open_over(const char *path, blyt_buffer im) {
     return fd;
 }
 
-/* A custom hash function: the words of fnv1a, swapped. The golden files use it, too. */
+/* A custom hash function: fnv1a with its two words exchanged. The golden files use it, too. */
 static inline bly_hash swapped(void *user, const void *key, size_t len) {
     bly_hash h = bly_hash_key(user, key, len);
     return (bly_hash){h.hi, h.lo};
@@ -457,7 +458,8 @@ static inline void fix_all_sums(blyt_buffer im) {
     fix_sums(im);
 }
 
-/* A field of a header that is overwritten, and the status that this must cause. */
+/* A header field that a test overwrites, and the status with which the file must then be
+ * refused. */
 typedef struct lie {
     int offset, width;
     uint64_t value;

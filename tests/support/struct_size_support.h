@@ -1,5 +1,5 @@
-/* struct_size_support.h - tests calls with structs of other versions: too small, or with members
- * that this version does not have (docs/abi.md). */
+/* struct_size_support.h - tests calls with structs as other versions of the library have them:
+ * shorter, or with more members (docs/abi.md). */
 #ifndef BLYT_STRUCT_SIZE_SUPPORT_H
 #define BLYT_STRUCT_SIZE_SUPPORT_H
 
@@ -14,18 +14,20 @@ typedef union caller_struct {
     unsigned char bytes[MAX_STRUCT_SIZE + 256];
 } caller_struct;
 
-/* Makes the call with such a struct. If the struct is a parameter, it also asserts that a failed
- * call sets its result to NULL, and destroys the result of a successful one. */
+/* Calls the tested function with such a struct. For a parameter struct, it also asserts that a
+ * failed call sets its result to NULL, and destroys the result of a successful call. */
 typedef bly_status (*struct_call)(void *object);
 
-/* Sizes that no version has. SIZE_MAX - 7 would overflow if something were added to it. */
+/* Returns the i-th size that no version of the struct can have; after the last of these, `size`.
+ * (SIZE_MAX - 7 would overflow if something were added to it.) */
 static inline size_t impossible_size(size_t i, size_t size) {
     const size_t sizes[] = {0,       1, 8, size - 8, size - 1, MAX_STRUCT_SIZE + 1, SIZE_MAX - 7,
                             SIZE_MAX};
     return i < COUNT_OF(sizes) ? sizes[i] : size;
 }
 
-/* Checks a call that takes a parameter struct; `valid` is one of `size` bytes that it accepts. */
+/* Checks a call that takes a parameter struct. `valid` is a struct of `size` bytes that the call
+ * accepts. */
 static inline void check_parameter(struct_call call, const void *valid, size_t size) {
     caller_struct s;
     bly_status status;

@@ -1,6 +1,6 @@
 /* support.h - shared by the test programs: a random generator, key sets, filters of every case
- * (cases.h), and an allocator that can fail on demand. Header only, so that each test stays one
- * file. */
+ * (cases.h), and an allocator that can fail on demand. All is in the header, so that each test
+ * stays one file. */
 #ifndef BLYT_SUPPORT_H
 #define BLYT_SUPPORT_H
 
@@ -28,13 +28,13 @@
 
 #define assert_ok(call) assert_int_equal(call, BLY_OK)
 
-/* Whether there is time for larger samples: the tests NAME_large run the program NAME with this
- * variable. */
+/* Whether there is time for larger samples: whether BLOOMERY_LARGE is set, as in the tests
+ * NAME_large, which run the program NAME. */
 static inline bool blyt_large(void) {
     return getenv("BLOOMERY_LARGE") != NULL;
 }
 
-/* Whether there is time for hours of work: only if somebody sets this variable. */
+/* Whether there is time for hours of work: whether somebody has set BLOOMERY_LONG. */
 static inline bool blyt_long(void) {
     return getenv("BLOOMERY_LONG") != NULL;
 }
@@ -57,7 +57,8 @@ static inline double blyt_counters(const bly_filter *f) {
     return (double)bly_geometry_counters(&g);
 }
 
-/* The spec of a case for that rate, or for the lowest rate that the case allows. */
+/* The spec of a case for n keys and the rate p, which is raised to the lowest rate that the case
+ * allows. */
 static inline bly_spec blyt_spec(const blyt_case *c, uint64_t n, double p) {
     bly_spec spec = bly_spec_for(c->kind, n, p != 0 && p < c->finest ? c->finest : p);
     spec.geometry.options = c->options;
@@ -65,7 +66,7 @@ static inline bly_spec blyt_spec(const blyt_case *c, uint64_t n, double p) {
     return spec;
 }
 
-/* The same, and ready to be folded if the kind can. */
+/* As blyt_spec; the filter can be folded if its kind can. */
 static inline bly_spec blyt_foldable(const blyt_case *c, uint64_t n, double p) {
     bly_spec spec = blyt_spec(c, n, p);
     if (blyt_can(c, BLY_CAN_FOLD))
@@ -121,7 +122,7 @@ static inline bly_filter *blyt_create(const blyt_case *c, uint64_t n, double p, 
     return f;
 }
 
-/* Key sets that have broken filters before. */
+/* Kinds of keys with which filters have failed before. */
 typedef enum blyt_keys {
     KEYS_RANDOM,  /* 8 random bytes */
     KEYS_LITTLE,  /* counters, least significant byte first */
@@ -134,8 +135,8 @@ typedef enum blyt_keys {
 
 enum { BLYT_KEY_MAX = 64 };
 
-/* The decimal digits of i, and a NUL. Returns how many digits. (Printing them with snprintf takes
- * longer than a lookup of the key.) */
+/* Writes the decimal digits of i, and a NUL. Returns the number of digits. (snprintf takes longer
+ * than a lookup of the key.) */
 static inline size_t blyt_digits(uint64_t i, char *out) {
     size_t n = 1;
     for (uint64_t rest = i / 10; rest > 0; rest /= 10)
@@ -146,7 +147,7 @@ static inline size_t blyt_digits(uint64_t i, char *out) {
     return n;
 }
 
-/* Key i of a set: distinct for distinct i. Returns its length. */
+/* Writes key i of a set; different i give different keys. Returns its length. */
 static inline size_t blyt_key(blyt_keys set, uint64_t i, char out[BLYT_KEY_MAX]) {
     static const char url[] = "https://www.example.com/catalogue/item?id=";
     uint64_t word = i;
@@ -174,7 +175,7 @@ static inline size_t blyt_key(blyt_keys set, uint64_t i, char out[BLYT_KEY_MAX])
     return 8;
 }
 
-/* The same keys in an array, for batches. */
+/* Keys of a set in an array, for batches. */
 typedef struct blyt_list {
     bly_bytes *keys;
     char *bytes;
@@ -204,7 +205,8 @@ static inline void blyt_add_all(bly_filter *f, const blyt_list *l) {
     assert_int_equal(tally.done, l->n);
 }
 
-/* A filter of these keys: created and added to, or built from them. */
+/* Returns a filter of these keys. It is built if its kind can be, otherwise created and added to.
+ */
 static inline bly_filter *blyt_filled(const bly_spec *spec, const blyt_list *l) {
     bly_filter *f = NULL;
     if (bly_kind_capabilities(spec->geometry.kind) & BLY_CAN_BUILD) {
@@ -216,7 +218,7 @@ static inline bly_filter *blyt_filled(const bly_spec *spec, const blyt_list *l) 
     return f;
 }
 
-/* The same, with a filter that is planned for exactly these keys. */
+/* As blyt_filled, with a filter that is planned for exactly these keys. */
 static inline bly_filter *blyt_full(const blyt_case *c, double p, uint64_t seed,
                                     const blyt_list *l) {
     bly_spec spec = blyt_spec(c, l->n ? l->n : 1, p);
@@ -229,7 +231,7 @@ static inline void blyt_assert_contains(const bly_filter *f, const blyt_list *l)
     assert_int_equal(bly_filter_contains_many(f, l->keys, l->n, NULL), l->n);
 }
 
-/* An allocator that counts, and fails at its fail_at-th call (0: never). */
+/* An allocator that counts its calls and blocks, and fails at call number fail_at (0: never). */
 typedef struct blyt_heap {
     size_t calls, live, largest, fail_at;
 } blyt_heap;

@@ -15,7 +15,8 @@ static inline bly_hash hash_at(uint64_t stream, uint64_t i) {
     return (bly_hash){lo, blyt_next(&state)};
 }
 
-/* Hashes from..until-1 of a stream, in groups. */
+/* Runs the next statement for the hashes from .. until - 1 of a stream, in groups of at most
+ * SOME. */
 enum { SOME = 1024 };
 #define FOR_GROUPS(h, stream, from, until)                                                         \
     for (size_t at_ = (from), n_; at_ < (until) && (n_ = group(h, stream, at_, until)); at_ += n_)
@@ -62,7 +63,8 @@ static inline void remove_hashes(bly_filter *f, uint64_t stream, uint64_t from, 
     }
 }
 
-/* Non-members looked up, how many of them were found, and how many were expected. */
+/* Numbers of non-members that were looked up, that were found, and that were expected to be
+ * found. */
 typedef struct tally {
     double asked, found, expected;
 } tally;
@@ -74,7 +76,7 @@ static inline void look_up_non_members(const bly_filter *f, uint64_t stream, uin
     t->expected += rate * (double)n;
 }
 
-/* Asserts that the hits are within five sigma of the expectation, on both sides. */
+/* Asserts that the number found is within five sigma of the expected number, on both sides. */
 static inline void judge(const tally *t, const char *what, double n, double p) {
     bool fits = fabs(t->found - t->expected) <= 5 * sqrt(t->expected) + 4;
     if (!fits || getenv("BLYT_VERBOSE"))
@@ -112,7 +114,7 @@ static inline bly_filter *exact_table(bly_geometry g, const bly_allocator *a) {
 }
 
 /* Random adds and removes of `keys` keys, checked against exact counts. No key ever has more than
- * two copies, and there are never more than `most` copies in all. At the end all are removed. */
+ * two copies, and all keys together never have more than `most`. At the end, all are removed. */
 static inline void run_program(bly_filter *f, unsigned keys, uint64_t most, uint64_t operations) {
     uint8_t *copies = calloc(keys, 1);
     uint64_t live = 0, state = operations ^ keys;
@@ -152,7 +154,7 @@ static inline void run_program(bly_filter *f, unsigned keys, uint64_t most, uint
     free(copies);
 }
 
-/* Fills the body with random bytes: lookups must stay within it, and statistics must be
+/* Gives a filter a body of random bytes. Lookups must stay within it, and statistics must be
  * plausible. */
 static inline void abuse(bly_geometry g) {
     uint64_t bytes = bly_plan_bytes(&g), state = g.size ^ g.hashes;

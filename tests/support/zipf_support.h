@@ -5,7 +5,7 @@
 #include "support.h"
 
 typedef struct zipf {
-    double *until; /* cumulative weights: entry i is the sum of those of keys 0 to i */
+    double *until; /* entry i is the sum of the weights of keys 0 to i */
     unsigned n;
 } zipf;
 
