@@ -10,7 +10,7 @@
 
 #include <bloomery/redis/bitmap.h>
 
-/* Replies of a server: a text, or an error. */
+/* A reply of a server that is a text. blyt_error makes a reply that is an error. */
 static inline bly_redis_value blyt_says(const void *data, size_t size) {
     return (bly_redis_value){.type = BLY_REDIS_TEXT, .text = {data, size}};
 }
@@ -25,7 +25,7 @@ static inline bly_bitmap blyt_bitmap_plan(const bly_bitmap_spec *spec) {
     return b;
 }
 
-/* The shape of the vectors in docs/format.md, section 22, with a fixed stamp. */
+/* The shape of the test vectors in docs/format.md, section 22. Its stamp is fixed. */
 static inline bly_bitmap blyt_golden_bitmap(void) {
     bly_bitmap b = {
         .form = BLY_BITMAP_NATIVE,

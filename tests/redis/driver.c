@@ -1,47 +1,48 @@
 /* driver.c - runs commands on filters on plain servers, one per line, for tests in other languages.
  *
- * A command is a line on standard input: words between spaces, then any NAME=VALUE. Each is
- * answered by one line on standard output, a JSON object that always has "status" (BLY_OK, BLY_EIO,
- * ...) and "why" (empty if all went well). A command that cannot be understood has the status
- * "USAGE". The program ends with its input.
+ * A command is a line on standard input: words between spaces, then any number of options
+ * NAME=VALUE. Each command is answered by one line on standard output: a JSON object that always
+ * has "status" (BLY_OK, BLY_EIO, ...) and "why" (empty if the command succeeded). The status of a
+ * command that cannot be understood is "USAGE". The program ends with its input.
  *
- *   create URL n=KEYS p=RATE      the filter that the later commands are about; the one that was
- *   open URL                      open before is closed, whatever becomes of this
+ *   create URL n=KEYS p=RATE      these three open a filter, which later commands use; a filter
+ *   open URL                      that was open is closed first, even if the command fails
  *   gozero URL bits=BITS
  *   close
  *   add PREFIX A B                the keys PREFIX || decimal number, for the numbers A .. B-1
  *   contains PREFIX A B           ("-" is the empty prefix)
- *   addkeys HEX HEX ...           keys by their bytes ("-" is the empty key)
- *   askkeys HEX HEX ...
- *   look
+ *   addkeys HEX HEX ...           keys, each as the hexadecimal digits of its bytes
+ *   askkeys HEX HEX ...           ("-" is the empty key)
+ *   look                          information about the filter
  *   expire MS
  *   drop
- *   send FILE URL                 a file to a server; that filter is then open
- *   fetch FILE                    the open filter into a file
- *   command URL WORD ...          one command to a server (bly_redis_command), of connect_ms= and
- *                                 command_ms=
+ *   send FILE URL                 sends a file to a server, and opens that filter
+ *   fetch FILE                    writes the open filter to a file
+ *   command URL WORD ...          sends one command to a server by bly_redis_command; its options
+ *                                 are connect_ms= and command_ms=
  *
  * Options:
  *   create, open, gozero, send    connect_ms= command_ms= retry_ms= no_retry=1 replicas=
- *                                 replicas_ms= batch= without_key=1 allow_replica=1, as in
+ *                                 replicas_ms= batch= without_key=1 allow_replica=1: as in
  *                                 bly_redis_filter_options;
  *                                 key=32 hexadecimal digits: siphash under that key
  *   create                        kind= seed= hash=NAME shards= shard_bytes= expire=MS
  *   send                          shards= shard_bytes= expire=MS replace=1
- *   add, contains, ...keys        otherwise=yes, no or unknown (as it is without);
- *                                 out=FILE: the answers, a digit for each key (bly_answer);
- *                                 step=N: keys in one call (all, if 0); it stops at the first
- *                                 call that fails
+ *   add, contains, ...keys        otherwise=yes, no or unknown (the default is unknown);
+ *                                 out=FILE: writes the answers, a digit for each key (bly_answer);
+ *                                 step=N: keys in one call (0: all); after a call that fails,
+ *                                 no more calls are made
  *   send, fetch                   stop=BYTES: stop after at least that many bytes
  *
- * Answers, besides "status" and "why":
- *   create, open, gozero, send    kind, hash, seed, blocks (bits of go-zero's), capacity, fpr,
+ * Members of answers, besides "status" and "why":
+ *   create, open, gozero, send    kind, hash, seed, blocks (for go-zero: bits), capacity, fpr,
  *                                 shards, bytes, stamp
- *   add, contains, ...keys        yes, no, unsure, unknown: answers of that value;
- *                                 tally: the four numbers of bly_redis_batch_result, summed over
- * calls; calls; answers: the digits (of ...keys only); seconds look                          count,
- * bytes, set_bits, expected_fpr, expires_ms, nodes send, fetch                   moved, total: what
- * the last report of progress said; fetch: count
+ *   add, contains, ...keys        yes, no, unsure, unknown: numbers of keys with that answer;
+ *                                 tally: the four numbers of bly_redis_batch_result, each the sum
+ *                                 over all calls; calls: number of calls; answers: the digits
+ *                                 (of ...keys only); seconds
+ *   look                          count, bytes, set_bits, expected_fpr, expires_ms, nodes
+ *   send, fetch                   moved, total: from the last report of progress; fetch: count
  */
 #include <bloomery/bloomery.h>
 #include <bloomery/redis/filter.h>
@@ -62,7 +63,7 @@ typedef struct line {
     size_t count;
     bly_bitmap_spec spec;
     bly_redis_filter_options options;
-    bly_hasher keyed; /* BLY_HASH_NONE: no key was given */
+    bly_hasher keyed; /* made by key=; BLY_HASH_NONE: no key was given */
     uint64_t bits, step, stop;
     bool replace;
     bly_answer otherwise;
@@ -104,7 +105,7 @@ static bool small_number(const char *text, uint32_t *out) {
     return true;
 }
 
-/* The hasher is made when the seed is known; until then it has only an id. */
+/* Only sets the id: the hasher is initialised when the seed is known. */
 static bool hash_option(const char *value, line *to) {
     bly_hash_id id;
     if (bly_hash_by_name(value, &id) != BLY_OK)
@@ -192,13 +193,14 @@ static bool option(const char *name, char *value, line *to) {
     return number_option(name, value, to);
 }
 
-/* Whether a word is an option: NAME=VALUE. A URL may contain "=", but not after a plain name. */
+/* Whether a word is an option, NAME=VALUE. A URL may contain '=' too, but never directly after
+ * lowercase letters at its beginning. */
 static bool is_option(const char *word) {
     const size_t n = strspn(word, "abcdefghijklmnopqrstuvwxyz_");
     return n > 0 && word[n] == '=';
 }
 
-/* Splits the text into words and options, in place. */
+/* Splits the line into words and options, in place. */
 static bool parse(char *text, line *to) {
     static char *words[MAX_WORDS];
     char *rest;
@@ -251,7 +253,7 @@ static void print_text(const char *text) {
     putchar('"');
 }
 
-/* Prints the whole line. The text of `more` begins with a comma. */
+/* Prints the answer to a command, one line. The format `more` begins with a comma, or is empty. */
 static void answer(const char *status, const char *why, const char *more, ...) {
     va_list args;
     printf("{\"status\": \"%s\", \"why\": ", status);
@@ -290,7 +292,7 @@ static void answer_opened(bly_status status, const char *why, uint64_t moved, ui
            b->stamp, moved, total);
 }
 
-/* The progress of a transfer, and when to stop it. */
+/* The progress of a transfer, and the number of bytes after which to stop it. */
 typedef struct course {
     uint64_t moved, total, stop;
 } course;
@@ -321,7 +323,7 @@ static bly_status send_file(const line *l, const bly_redis_url *url, course *c,
     return status;
 }
 
-/* create, open, gozero and send. */
+/* Runs create, open, gozero or send. */
 static void open_one(const line *l) {
     const bool sending = strcmp(l->words[0], "send") == 0;
     const char *wrong, *text = l->words[sending ? 2 : 1];
@@ -353,7 +355,7 @@ static void open_one(const line *l) {
 typedef struct keys {
     bly_bytes *at;
     size_t n;
-    char *block; /* the memory they point into, if we own it */
+    char *block; /* the memory that `at` points into, if the keys own it */
 } keys;
 
 static void free_keys(keys *k) {
@@ -428,7 +430,7 @@ static bool write_digits(const char *path, const char *digits, size_t n) {
     return fclose(file) == 0 && written;
 }
 
-/* add, contains, addkeys and askkeys. Keys for which no call was made count as unknown. */
+/* Runs add, contains, addkeys or askkeys. Keys that no call was made for are counted as unknown. */
 static void run_keys(const line *l) {
     const bool adding = l->words[0][0] == 'a' && l->words[0][1] == 'd',
                given = strlen(l->words[0]) == strlen("addkeys");

@@ -1,4 +1,5 @@
-/* test_bitmap_commands.c - scripts, and the commands that create, transfer and drop a shard. */
+/* test_bitmap_commands.c - the scripts, and the commands that create, transfer and drop the shards
+ * of a filter. */
 #include "redis/bitmap_support.h"
 
 #include "redis/bitmap/shard_keys.h"
@@ -33,8 +34,8 @@ static void assert_arg(const bly_bitmap_command *c, size_t i, const char *wanted
     assert_memory_equal(c->args[i].data, wanted, strlen(wanted));
 }
 
-/* Asserts that the command is an EVALSHA of that script with that number of keys, the first or
- * second of which is the command's key. */
+/* Asserts that the command has `count` arguments and runs that script by EVALSHA with `keys` keys,
+ * the first or second of which is the key that the command belongs to. */
 static void assert_script(const bly_bitmap_command *c, blyi_script_id id, unsigned keys,
                           bool writes, size_t count) {
     assert_int_equal(c->count, count);
@@ -73,7 +74,7 @@ static void check_create(const bly_bitmap *b, bly_bytes name, uint32_t s) {
     assert_memory_equal(c->args[4].data, head, sizeof head);
     assert_arg(c, 5, s < 2 ? "10816" : "10752"); /* 334 or 332 blocks of 32 bytes, and 128 */
     assert_arg(c, 6, "1700000000000");
-    /* The memory to check for: for the first shard, that of all shards. */
+    /* The memory that must be available: for the first shard, the bytes of all shards. */
     assert_arg(c, 7, s == 0 ? "32384" : s == 1 ? "10816" : "10752");
     bly_bitmap_command_free(c);
 }
@@ -131,7 +132,7 @@ static void test_life_of_a_filter(void **state) {
     bly_bitmap_command_free(NULL);
 }
 
-/* A filter with one shard is complete when it is created. */
+/* A filter with a single shard is complete as soon as it is created. */
 static void test_alone_is_complete(void **state) {
     (void)state;
     const bly_bitmap_spec spec = {.struct_size = sizeof spec, .capacity = 100, .fpr = 0.01};
@@ -143,7 +144,8 @@ static void test_alone_is_complete(void **state) {
     bly_bitmap_command_free(c);
 }
 
-/* `replace`: 0 when nothing may be replaced, 1 when any filter may, 2 when only `old` may. */
+/* Checks the command that makes a sent shard visible. `replace`: 0: it may replace nothing; 1: any
+ * filter; 2: only `old`. */
 static void check_commit(const bly_bitmap *b, const bly_bitmap *old, uint32_t s, unsigned replace) {
     const bly_bytes name = blyt_text("crawl:seen");
     char key[64], arrival[64], parked[64];
@@ -195,8 +197,9 @@ static void check_rollback(const bly_bitmap *b, uint32_t s, bool lasting) {
     bly_bitmap_command_free(c);
 }
 
-/* Only the commit of the first shard replaces in one step. The commits before it park the strings
- * that they replace. */
+/* The shards of a filter are committed one by one, the first shard last. Its commit replaces the
+ * old filter in one step. The commits before it park the strings that they replace, so that they
+ * can be rolled back. */
 static void test_commit_and_rollback(void **state) {
     (void)state;
     const bly_bitmap b = blyt_golden_bitmap();

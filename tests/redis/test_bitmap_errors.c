@@ -1,10 +1,10 @@
-/* test_bitmap_errors.c - errors of servers of several versions: their meaning for a filter, and the
- * targets of redirections. */
+/* test_bitmap_errors.c - error replies of servers of several versions: what they mean for a filter,
+ * and the node to which a redirection points. */
 #include "redis/bitmap_support.h"
 
 #include <bloomery/redis/bitmap.h>
 
-/* Error texts of servers of several versions. */
+/* Error texts of servers of several versions, and how each is understood. */
 static const struct {
     const char *words;
     bly_redis_verdict verdict;
@@ -100,7 +100,8 @@ static void test_what_is_no_error(void **state) {
     }
 }
 
-/* Any text of a server is cut to fit, ends with a NUL, and has no control characters. */
+/* However long an error text is and whatever it contains: the reason is cut to fit, ends with a
+ * NUL, and has no control characters. */
 static void test_words_of_any_length(void **state) {
     (void)state;
     static char words[2000];
@@ -154,7 +155,7 @@ static void test_places(void **state) {
         {"LOADING 1 h:1", NULL, 0, 0},
     };
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        /* Exactly that many bytes, so that a sanitizer reports a read past the end. */
+        /* A copy in a block of exactly its size, so that a sanitizer reports reads past its end. */
         const size_t size = strlen(rows[i].words);
         char *exact = malloc(size ? size : 1);
         assert_non_null(exact);

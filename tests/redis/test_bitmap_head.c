@@ -1,4 +1,5 @@
-/* test_bitmap_head.c - the head of a string: encoding, and which heads are accepted. */
+/* test_bitmap_head.c - the head of a filter's string: how it is encoded, and which heads are
+ * accepted. */
 #include "redis/bitmap_support.h"
 
 #include <bloomery/redis/bitmap.h>
@@ -9,7 +10,7 @@ static bly_hash own_hash(void *user, const void *key, size_t len) {
     return (bly_hash){len, len};
 }
 
-/* docs/format.md, section 22. */
+/* The test vector of docs/format.md, section 22. */
 static const uint8_t golden_head[BLY_BITMAP_HEAD] = {
     0x42, 0x4c, 0x59, 0x52, 0x01, 0x00, 0x00, 0x00, 0x01, 0x00, 0x00, 0x00, 0x03, 0x00, 0x00, 0x00,
     0xef, 0xcd, 0xab, 0x89, 0x67, 0x45, 0x23, 0x01, 0x42, 0x4c, 0x59, 0x31, 0x01, 0x03, 0x07, 0x00,
@@ -34,7 +35,7 @@ static void test_golden_head(void **state) {
     assert_int_equal(read.shard, 1);
 }
 
-/* Encoding and parsing heads of many shapes gives the same shapes. */
+/* Heads of many shapes are parsed to the shapes that were encoded. */
 static void test_heads_come_back(void **state) {
     (void)state;
     uint64_t seed = 3;
@@ -66,7 +67,8 @@ static void test_heads_come_back(void **state) {
     }
 }
 
-/* The flag of an intersection is recorded, as a part of the identity. */
+/* The flag of a filter that is an intersection is recorded, and is a part of the head's
+ * identity. */
 static void test_approximate_heads(void **state) {
     (void)state;
     bly_bitmap b = blyt_golden_bitmap();
@@ -84,8 +86,8 @@ static void test_approximate_heads(void **state) {
     assert_false(read.bitmap.approximate);
 }
 
-/* A head with any bit flipped is refused, except in the count, and in the state of the first
- * shard. */
+/* A head with one flipped bit is refused, unless the bit is in the count, or is the state of the
+ * first shard. */
 static void test_damaged_heads(void **state) {
     (void)state;
     const bly_bitmap b = blyt_golden_bitmap();
@@ -129,7 +131,7 @@ static void test_heads_of_another_length(void **state) {
     }
 }
 
-/* Wrong shapes are refused although the checksums are correct. */
+/* Heads of impossible shapes are refused, although their checksums are correct. */
 static void test_heads_that_lie(void **state) {
     (void)state;
     bly_bitmap lies[13];
@@ -139,9 +141,9 @@ static void test_heads_that_lie(void **state) {
     lies[0].shards = 0;
     lies[1].shards = 4097;
     lies[2].shards = 1001; /* more shards than blocks */
-    shard[3] = 3;          /* no such shard */
+    shard[3] = 3;          /* there are only shards 0 to 2 */
     shard[4] = UINT32_MAX;
-    /* Each shard has a block more than fits 512 MiB with the head. */
+    /* Each shard has one block more than fits into 512 MiB together with the head. */
     lies[5].geometry.size = (uint64_t)3 << 24;
     lies[6].geometry = (bly_geometry){.kind = BLY_CLASSIC, .hashes = 7, .size = 100000};
     lies[7].geometry = (bly_geometry){.kind = BLY_BB2X512, .hashes = 6, .size = 1000};
@@ -210,7 +212,7 @@ static void test_created(void **state) {
         }
 }
 
-/* The head of a keyed filter can be used with the key, and inspected without it. */
+/* With the key, the head of a keyed filter is accepted for use; without it, only for inspection. */
 static void test_keyed_heads(void **state) {
     (void)state;
     if (!bly_hash_available(BLY_HASH_SIPHASH))

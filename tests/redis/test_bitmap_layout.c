@@ -1,4 +1,4 @@
-/* test_bitmap_layout.c - the shape of a filter in strings of a plain server. */
+/* test_bitmap_layout.c - how a filter is divided into shards, the strings of a plain server. */
 #include "redis/bitmap_support.h"
 
 #include "redis/bitmap/shard_keys.h"
@@ -6,7 +6,8 @@
 #include <bloomery/host/chunks.h>
 #include <bloomery/redis/bitmap.h>
 
-/* Checks the shards of a filter one by one: their sums and limits. */
+/* Checks that the shards of a filter have the right sizes, within the limit, and together all
+ * blocks. */
 static void check_cut(const bly_bitmap *b, uint64_t most_bytes) {
     const uint64_t block = b->geometry.kind == BLY_SBBF ? 32 : 64;
     uint64_t blocks = 0, bytes = 0;
@@ -62,7 +63,7 @@ static void test_cuts(void **state) {
         const bly_bitmap few = blyt_bitmap_plan(&spec);
         check_cut(&few, spec.shard_bytes);
         uneven += bly_bitmap_shard_blocks(&few, few.shards - 1) != bly_bitmap_shard_blocks(&few, 0);
-        /* One shard less would be too few. */
+        /* One shard less is too few. */
         spec.shards = few.shards - 1;
         bly_bitmap none;
         if (spec.shards)
@@ -75,7 +76,7 @@ static void test_cuts(void **state) {
     assert_true(uneven > 100);
 }
 
-/* With ceil(z / S) blocks in each shard, the last shards may have no blocks. */
+/* If z blocks are divided into S shards of ceil(z / S) blocks, the last shards may get no block. */
 static void test_shards_without_blocks(void **state) {
     (void)state;
     bly_bitmap_spec spec = {.struct_size = sizeof spec, .capacity = 200, .fpr = 0.01};
@@ -151,7 +152,7 @@ static void test_refused_plans(void **state) {
     }
 }
 
-/* If the number of shards is impossible, the reason says why, and what is possible. */
+/* If a number of shards is impossible, the reason tells why, and which numbers are possible. */
 static void test_reasons_of_cuts(void **state) {
     (void)state;
     const struct {
@@ -267,7 +268,7 @@ static void test_shape_of_a_filter(void **state) {
     }
 }
 
-/* The same filter, opened without its hasher. */
+/* Returns a copy of the filter that was opened without its hasher. */
 static bly_filter *without_key(const bly_filter *f) {
     const bly_open_options options = {.struct_size = sizeof options, .flags = BLY_OPEN_WITHOUT_KEY};
     const size_t size = (size_t)bly_filter_file_size(f);
@@ -300,7 +301,8 @@ static void test_filters_that_cannot(void **state) {
     bly_filter_destroy(f);
 }
 
-/* Compares with a simulation that adds one key after the other, each reported as new with the
+/* bly_bitmap_keys estimates the number of keys from the count of adds that were reported as new.
+ * Compares it with a simulation that adds one key after the other, each reported as new with the
  * probability 1 - FPR. */
 static void test_keys_behind_a_count(void **state) {
     (void)state;

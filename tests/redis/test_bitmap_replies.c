@@ -44,7 +44,7 @@ static bool is_script(const bly_bitmap_command *c, blyi_script_id id) {
            memcmp(c->script.data, blyi_scripts[id].text, c->script.size) == 0;
 }
 
-/* The shard that a key belongs to. */
+/* Returns the number of the shard whose key this is. */
 static uint32_t shard_of(const server *s, bly_bytes key) {
     for (uint32_t i = 0; i < s->b->shards; i++) {
         char wanted[64];
@@ -96,7 +96,7 @@ static size_t gozero(uint8_t *string, bly_bytes packed, bool add, uint8_t *out) 
     return packed.size / 56;
 }
 
-/* Executes a command. Returns the size of the reply. */
+/* Executes a command and writes the reply to `out`. Returns its size. */
 static size_t serve(const server *s, const bly_bitmap_command *c, uint8_t *out) {
     const uint32_t shard = shard_of(s, c->key);
     uint8_t *string = s->strings[shard];
@@ -134,7 +134,7 @@ typedef struct keys {
     char bytes[KEYS][24];
 } keys;
 
-/* Keys like "key-17"; one in four repeats an earlier key. */
+/* Makes keys like "key-17". One in four repeats an earlier key. */
 static void fill_keys(keys *k, uint64_t seed) {
     for (size_t i = 0; i < KEYS; i++) {
         const uint64_t number = i % 4 == 3 ? blyt_next(&seed) % i / 4 * 4 : i;
@@ -143,8 +143,8 @@ static void fill_keys(keys *k, uint64_t seed) {
     }
 }
 
-/* Sends one batch to the server, and collects the answers of all keys. Commands run in any
- * order. */
+/* Sends one batch to the server, and collects the answers for all keys. Returns how many commands
+ * reported as new or present. */
 static size_t carry_out(const server *s, bly_bitmap_op what, const bly_bytes *at, size_t n,
                         size_t most, uint8_t *answers) {
     static uint8_t reply[ROOM];
@@ -155,7 +155,8 @@ static size_t carry_out(const server *s, bly_bitmap_op what, const bly_bytes *at
     const size_t commands = bly_bitmap_batch_count(batch);
     assert_true(commands <= n);
     for (size_t i = 0; i < commands; i++) {
-        /* Adds of equal keys are in one shard, whose commands must keep their order. */
+        /* Commands run in the order of the batch, because adds of equal keys must keep their
+         * order. */
         const bly_bitmap_command *c = bly_bitmap_batch_command(batch, i);
         size_t fresh = 77;
         const bly_redis_value value = blyt_says(reply, serve(s, c, reply));
@@ -174,7 +175,7 @@ static size_t carry_out(const server *s, bly_bitmap_op what, const bly_bytes *at
     return sum;
 }
 
-/* The same filter in memory, with the same geometry and hash. */
+/* Returns a filter in memory with the same geometry and hash, but without keys. */
 static bly_filter *twin_of(const bly_bitmap *b) {
     bly_spec spec = {.struct_size = sizeof spec,
                      .geometry = b->geometry,
@@ -274,7 +275,7 @@ static void test_gozero_batches(void **state) {
     stop(&s);
 }
 
-/* docs/format.md, section 22. */
+/* The test vector of docs/format.md, section 22. */
 static void test_golden_entry(void **state) {
     (void)state;
     static const uint8_t entry[36] = {0xa9, 0x00, 0x00, 0x00, 0x00, 0x00, 0x04, 0x00, 0x01,
@@ -329,7 +330,7 @@ static void test_batches_of_none(void **state) {
     assert_null(batch);
 }
 
-/* The batch needs neither the keys nor the name after it was opened, and the name may have any
+/* After a batch was opened, it needs neither the keys nor the name. The name may contain any
  * bytes. */
 static void test_a_batch_stands_alone(void **state) {
     (void)state;
@@ -445,7 +446,8 @@ static void test_repeated_commands(void **state) {
     bly_bitmap_batch_close(batch);
 }
 
-/* Filling in the answers of one command changes no others; all commands together cover all keys. */
+/* bly_bitmap_batch_fill changes the answers of one command only. All commands together cover all
+ * keys. */
 static void test_filling(void **state) {
     (void)state;
     static keys k;

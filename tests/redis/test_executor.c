@@ -1,5 +1,6 @@
-/* test_executor.c - events that are hard to cause with a real server: a lost reply, after which a
- * command is sent again or must not be; and the signal that a broken connection raises. */
+/* test_executor.c - events that are hard to cause with a real server: the reply to a command is
+ * lost, after which the command is sent again or must not be; and a broken connection raises
+ * SIGPIPE. */
 #include "support.h"
 
 #include "redis/client/connection.h"
@@ -17,8 +18,9 @@
 /* ---- a server ---------------------------------------------------------------------------------
  */
 
-/* Connection number i, from 0, answers answers[i] commands, and is closed when it has received one
- * more. ROLE and CLUSTER are answered in addition. With -1 the connection is closed at once. */
+/* A server on this machine. It answers answers[i] commands on connection number i (from 0), and
+ * closes the connection at the next command. ROLE and CLUSTER are always answered, and not counted.
+ * If answers[i] is -1, the connection is closed at once. */
 typedef struct server {
     int listener;
     unsigned port;
@@ -29,7 +31,7 @@ typedef struct server {
     atomic_int closed; /* number of connections that were closed */
 } server;
 
-/* The next command's name, or "" at the end. Every command is read to its last byte. */
+/* Reads a command to its last byte, and gives its name; "" at the end of the connection. */
 static void read_name(FILE *from, char *name, size_t room) {
     char line[64];
     long args = 0, size;
@@ -115,7 +117,8 @@ static const bly_bitmap_command command = {
 /* ---- once -------------------------------------------------------------------------------------
  */
 
-/* The first connection is closed when it has received the command. */
+/* The first connection is closed when it has received the command. The command is sent again,
+ * except with `once`, because it may have been executed. */
 static void test_lost_answers(void **state) {
     (void)state;
     static const int answers[] = {0, 9};
@@ -132,7 +135,7 @@ static void test_lost_answers(void **state) {
         assert_int_equal(strlen(blyi_executor_why(x)) > 0, once);
         blyi_requests_clear(&r, 1);
         assert_int_equal(r.once, once);
-        /* The next run is not affected. */
+        /* The next run is not affected by the lost connection. */
         assert_ok(blyi_executor_run(x, &r, 1));
         assert_false(r.repeated);
         blyi_requests_clear(&r, 1);
@@ -142,7 +145,7 @@ static void test_lost_answers(void **state) {
     }
 }
 
-/* The first connection is closed before anything was sent, so even a command with `once` can be
+/* The first connection is closed before anything was sent. So even a command with `once` can be
  * sent over another connection. */
 static void test_nothing_sent(void **state) {
     (void)state;
@@ -156,7 +159,8 @@ static void test_nothing_sent(void **state) {
     assert_ok(blyi_executor_run(x, &r, 1));
     assert_false(r.repeated);
     blyi_requests_clear(&r, 1);
-    /* Both are sent, and the connection is lost with the first. */
+    /* Both commands are sent. The server closes the connection at the first, so neither is sent
+     * again. */
     assert_int_equal(blyi_executor_run(x, two, 2), BLY_EIO);
     assert_true(two[0].repeated && two[1].repeated);
     blyi_requests_clear(two, 2);
@@ -181,12 +185,12 @@ static void test_signals_of_others(void **state) {
     (void)sigemptyset(&pipe);
     (void)sigaddset(&pipe, SIGPIPE);
     (void)pthread_sigmask(SIG_BLOCK, &pipe, &before);
-    /* A signal to the process while no connection has failed: it stays pending. */
+    /* A signal to the process, while no connection has failed, stays pending. */
     blyi_sigpipe_guard guard = blyi_sigpipe_block();
     (void)kill(getpid(), SIGPIPE);
     blyi_sigpipe_restore(&guard);
     assert_true(is_pending());
-    /* A signal that was pending before: it stays pending. */
+    /* A signal that was pending before stays pending. */
     guard = blyi_sigpipe_block();
     blyi_sigpipe_expect();
     blyi_sigpipe_restore(&guard);
@@ -197,7 +201,7 @@ static void test_signals_of_others(void **state) {
     guard = blyi_sigpipe_block();
     blyi_sigpipe_expect();
     blyi_sigpipe_restore(&guard);
-    /* A signal of our connection: it is discarded. */
+    /* The signal of a connection that failed is discarded. */
     guard = blyi_sigpipe_block();
     assert_int_equal(pthread_kill(pthread_self(), SIGPIPE), 0);
     blyi_sigpipe_expect();

@@ -10,8 +10,9 @@
 
 enum { LONGEST = 100 * 1024 };
 
-/* Lengths in addition to 0 to 70, which leave every remainder of a block of 16. Keys contain all
- * byte values. The last byte of the buffer is for the number. */
+/* Key lengths in addition to 0 .. 70 (which have every remainder modulo 16, the block size of
+ * Murmur3). Keys contain all byte values. The buffer has one more byte, for the number that is
+ * appended. */
 static const size_t lengths[] = {71,   95,   127,  128,   255,         256,
                                  1000, 4095, 4096, 65535, LONGEST - 1, LONGEST};
 
@@ -31,7 +32,8 @@ static const uint64_t sizes[] = {
 
 /* ---- oracles --------------------------------------------------------------------------------- */
 
-/* Our own murmur3 (test_hash compares it with others) of the key with the number appended. */
+/* Offset i is Murmur3 of the key with the byte i appended. This computes it with our own Murmur3,
+ * which test_hash.c compares with others. */
 static void test_offsets_are_of_the_key_with_a_number_after_it(void **state) {
     (void)state;
     uint8_t *key = malloc(LONGEST + 1);
@@ -53,7 +55,7 @@ static void test_offsets_are_of_the_key_with_a_number_after_it(void **state) {
     free(key);
 }
 
-/* Debian's libmurmurhash, where it is installed. */
+/* Compares with Debian's libmurmurhash, if it is installed. */
 static void test_offsets_against_another_implementation(void **state) {
     (void)state;
 #if BLYT_WITH_MURMURHASH
@@ -76,7 +78,7 @@ static void test_offsets_against_another_implementation(void **state) {
 #endif
 }
 
-/* docs/format.md, section 22; worked out by tests/checks/format_redis.py. */
+/* The test vector of docs/format.md, section 22, which tests/checks/format_redis.py computes. */
 static void test_golden_offsets(void **state) {
     (void)state;
     const uint64_t wanted[BLY_BITMAP_HASHES] = {192948, 929918, 403718, 257917, 414054,
@@ -132,7 +134,7 @@ static void test_sizes_that_no_string_has(void **state) {
     }
 }
 
-/* A command has the 14 offsets of each key that the function returns. */
+/* A command contains, for each key, the 14 offsets of bly_bitmap_gozero_offsets. */
 static void test_commands(void **state) {
     (void)state;
     enum { KEYS = 60 };

@@ -1,5 +1,5 @@
-/* Structs of other versions in calls that connect to a server. There is no server, so a call whose
- * struct is accepted fails to connect. */
+/* Calls that connect to a server accept structs of other versions of the library. There is no
+ * server: if a struct is accepted, the call fails to connect. */
 #include "struct_size_support.h"
 
 #include <bloomery/redis/filter.h>

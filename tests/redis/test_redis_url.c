@@ -1,4 +1,4 @@
-/* test_redis_url.c - URLs of servers: what they mean, and which are invalid. */
+/* test_redis_url.c - URLs of servers: what valid URLs mean, and why others are invalid. */
 #include "support.h"
 
 #include <bloomery/redis/connection.h>
@@ -107,7 +107,7 @@ static void test_tls(void **state) {
 }
 
 static const struct {
-    const char *text, *why; /* a word of the reason */
+    const char *text, *why; /* a part of the reason */
 } bad_addresses[] = {
     {"", "must begin with"},
     {"host:6379/key", "must begin with"},
@@ -173,7 +173,7 @@ static void test_what_is_no_address(void **state) {
     }
 }
 
-/* Any text is either refused or parsed, without memory errors. */
+/* Any text is parsed or refused without memory errors. */
 static void test_any_text(void **state) {
     (void)state;
     static const char *const pieces[] = {"redis://", "unix://",   "%",     "%4",       "1",

@@ -1,4 +1,5 @@
-/* test_shard_keys.c - the slots of a cluster, and the keys of shards. */
+/* test_shard_keys.c - the slots of a cluster, and how the keys of shards are chosen so that they
+ * are spread over the slots. */
 #include "redis/bitmap_support.h"
 
 #include "redis/bitmap/shard_keys.h"
@@ -17,8 +18,8 @@ static unsigned plain_crc(const void *data, size_t n) {
     return crc;
 }
 
-/* By the servers' specification: the tag is between the first '{' and the first '}' after it, if it
- * is not empty. */
+/* The slot of a key by the servers' specification: if the text between the first '{' and the first
+ * '}' after it is not empty, only that text is hashed. */
 static unsigned plain_slot(const char *key, size_t n) {
     size_t open = 0, close;
     while (open < n && key[open] != '{')
@@ -55,7 +56,8 @@ static void test_slots(void **state) {
     }
 }
 
-/* The reason why the search for a name ends: numbers of six digits reach every CRC. */
+/* The key of a shard ends in a number that is searched for. The search always ends, because the
+ * numbers of six digits reach every CRC. */
 static void test_six_digits_reach_every_slot(void **state) {
     (void)state;
     static bool reached[65536];
@@ -73,7 +75,7 @@ static void test_six_digits_reach_every_slot(void **state) {
 static const char *const names[] = {"crawl:seen", "",   "a{b", "a{}b", "a}b",  "{",
                                     "}",          "{}", "a{",  "a}{b", "{}{c}"};
 
-/* The number t of "name:{j.t}". */
+/* Returns the number t of a key "name:{j.t}". */
 static unsigned number_in(const char *key, size_t name, unsigned shard) {
     unsigned j, t;
     char end;
@@ -83,7 +85,8 @@ static unsigned number_in(const char *key, size_t name, unsigned shard) {
     return t;
 }
 
-/* Whether the key with another number would be near the shard's point on the circle. */
+/* Whether the key with the number t falls near the shard's point. The points of all shards are
+ * evenly spaced on the circle of 16384 slots. */
 static bool leads_there(const char *name, unsigned shard, unsigned shards, unsigned t) {
     char key[64];
     const int n = snprintf(key, sizeof key, "%s:{%u.%u}", name, shard, t);
@@ -135,8 +138,8 @@ static void test_shards_are_spread_evenly(void **state) {
         check_spread(names[i], 13);
 }
 
-/* Of three nodes with a third of the slots each, every one gets a shard. Exceptions are names whose
- * points are close to the border between nodes: fewer than one in ten. */
+/* If three nodes have a third of the slots each, every node gets one of three shards, except for
+ * names whose points are close to the border between nodes: fewer than one in ten. */
 static void test_nodes_get_equal_shares(void **state) {
     (void)state;
     const bly_bitmap b = {.form = BLY_BITMAP_NATIVE, .shards = 3};
@@ -154,7 +157,7 @@ static void test_nodes_get_equal_shares(void **state) {
     assert_in_range(uneven, 0, 99);
 }
 
-/* The largest number of shards: every shard still has a slot of its own. */
+/* Even with the largest number of shards, no two shards have the same slot. */
 static void test_most_shards(void **state) {
     (void)state;
     static uint8_t used[16384];
@@ -184,7 +187,7 @@ static void test_a_tag_of_the_name_keeps_shards_together(void **state) {
         }
 }
 
-/* With the cache, a second search is immediate and gives the same key. */
+/* blyi_bitmap_key_cached gives the same key as the search, and remembers its number. */
 static void test_keys_again(void **state) {
     (void)state;
     const uint32_t counts[] = {1, 2, 25, 300, BLY_BITMAP_MAX_SHARDS};
@@ -230,7 +233,7 @@ static void test_room_for_a_key(void **state) {
     assert_string_equal(key, "#");
 }
 
-/* docs/format.md, section 22. */
+/* The test vectors of docs/format.md, section 22. */
 static void test_golden_keys(void **state) {
     (void)state;
     const struct {

@@ -7,7 +7,7 @@
 #include <bloomery/redis/connection.h>
 #include <hiredis.h>
 
-/* A reply parsed from the text that a server sends. */
+/* Parses a reply from the bytes that a server sends. */
 static bly_redis_reply *reply_of(const char *text) {
     void *reply = NULL;
     redisReader *reader = redisReaderCreate();
@@ -41,7 +41,7 @@ static void owned_by(const blyi_slot_map *n, unsigned slot, const char *name) {
 #define RANGE(first, last)  "*3\r\n:" #first "\r\n:" #last "\r\n"
 #define NODE(n, host, port) "*2\r\n" BULK(n, host) ":" #port "\r\n"
 
-/* A reply with ids, metadata and replicas. */
+/* A valid reply: three ranges of slots, whose nodes have ids, metadata and replicas. */
 static const char three[] = "*3\r\n"
                             "*4\r\n:0\r\n:5460\r\n"
                             "*4\r\n$8\r\n10.0.0.1\r\n:7000\r\n$2\r\nid\r\n*0\r\n"
@@ -80,7 +80,7 @@ static void test_hosts_that_are_not_known(void **state) {
     owned_by(&n, 9, "way.in:7001");
     owned_by(&n, 10, "way.in:7002");
     owned_by(&n, 29, "way.in:7003");
-    owned_by(&n, 30, "way.in:7000"); /* no owner: use the URL's address */
+    owned_by(&n, 30, "way.in:7000"); /* no node has this slot: use the URL's address */
     owned_by(&n, 16383, "way.in:7000");
     blyi_slot_map_free(&n);
     make("unix:///s", &n);
@@ -107,14 +107,14 @@ static void test_nodes_come_and_go(void **state) {
     assert_ptr_equal(asked, again);
     assert_int_equal(n.count, 5);
     asked->wanted = true;
-    /* b has no slots any more; d has them all; e is still wanted. */
+    /* b and c have no slots any more, d has all, and e is still marked as wanted. */
     assert_ok(read_text(&n, "*1\r\n" RANGE(0, 16383) NODE(1, "d", 4)));
     assert_int_equal(n.count, 3);
     owned_by(&n, 0, "d:4");
     assert_ptr_equal(blyi_slot_map_owner(&n, 0), moved);
     assert_ptr_equal(n.list[2], asked);
     assert_string_equal(n.list[0]->address.name, "a:1");
-    /* No slots at all: only the URL's address is known. */
+    /* If no node has slots, only the URL's address is known. */
     asked->wanted = false;
     assert_ok(read_text(&n, "*0\r\n"));
     assert_int_equal(n.count, 1);
@@ -158,7 +158,7 @@ static void test_what_is_no_map(void **state) {
     blyi_slot_map_free(&n);
 }
 
-/* Hosts that are not valid: too long, or with a NUL inside. */
+/* Invalid hosts are refused: too long, or with a NUL inside. */
 static void test_hosts_that_are_none(void **state) {
     (void)state;
     static const struct {
@@ -192,7 +192,7 @@ static void test_hosts_that_are_none(void **state) {
     }
 }
 
-/* The number of nodes is limited, however many a server reports. */
+/* However many nodes a server reports, only a limited number is accepted. */
 static void test_too_many(void **state) {
     (void)state;
     blyi_slot_map n;
