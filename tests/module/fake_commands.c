@@ -57,7 +57,8 @@ const char *fake_StringPtrLen(const rm_string *s, size_t *size) {
     return s->data;
 }
 
-/* Whether a number takes up the whole string. */
+/* RM_OK if the number that ends at `end` takes up the whole string and is in range; otherwise
+ * RM_ERR. */
 static int is_whole(const rm_string *s, const char *end) {
     return s->size && s->data[0] > ' ' && end == s->data + s->size && errno == 0 ? RM_OK : RM_ERR;
 }

@@ -1,4 +1,5 @@
-/* fake_host.c - loads the module into the fake engine; its log, clock and settings. */
+/* fake_host.c - loads the module into the fake engine. Also the engine's log, clock, timers,
+ * settings and data types. */
 #include "fake_internal.h"
 
 #include <stdio.h>
@@ -208,7 +209,7 @@ static int keep(setting s, const char *name, const char *value) {
     strcpy(copy, name);
     s.name = copy;
     settings[n_settings++] = s;
-    s.apply = NULL; /* not before all of them have their defaults */
+    s.apply = NULL; /* set later, when all settings have their defaults */
     return set(&s, value);
 }
 

@@ -15,15 +15,15 @@
 
 /* ---- starting -------------------------------------------------------------------------------- */
 
-/* To be called once per program, with the arguments of loadmodule, ended by NULL. RM_ERR when the
- * module refuses to load. */
+/* Call it once per program. `arguments` are those of loadmodule, ended by NULL. Returns RM_ERR if
+ * the module refuses to load. */
 int fake_host_start(const char *const *arguments);
 rm_ctx *fake_context(void);
-/* As CONFIG SET bf.<name>. */
+/* Does what CONFIG SET bf.<name> does. */
 int fake_config_set(const char *name, const char *value);
 /* The result of GetContextFlags; RM_CTX_MASTER at the start. */
 extern int fake_flags;
-extern long long fake_now; /* of Milliseconds */
+extern long long fake_now; /* the result of Milliseconds */
 extern bool fake_verbose;  /* print the log to stderr */
 extern char fake_last_log[512];
 extern rm_string *fake_loading; /* the result of GetKeyNameFromIO; NULL: none */
@@ -32,11 +32,11 @@ void fake_timers_fire(void);    /* fires all present timers once */
 /* ---- memory ---------------------------------------------------------------------------------- */
 
 typedef struct fake_memory {
-    atomic_size_t live, blocks; /* allocated bytes (by MallocSize) and blocks */
-    atomic_size_t largest;      /* the largest request, including refused ones */
+    atomic_size_t live, blocks; /* allocated bytes (as MallocSize gives them) and blocks */
+    atomic_size_t largest;      /* the largest request, also if it was refused */
     atomic_size_t requests;
-    atomic_size_t fail_at;     /* the number of the request that fails; 0: none */
-    atomic_size_t max_request; /* larger requests fail; 0: no limit */
+    atomic_size_t fail_at;     /* the number of the request that fails, from 1 on; 0: none */
+    atomic_size_t max_request; /* requests for more bytes fail; 0: no limit */
 } fake_memory;
 extern fake_memory fake_heap;
 /* Sets largest, requests, fail_at and max_request to 0. */
@@ -44,8 +44,9 @@ void fake_heap_reset(void);
 
 /* ---- streams --------------------------------------------------------------------------------- */
 
-/* What a type's methods write and read: bytes as in an RDB file, with an opcode before each value
- * (2 unsigned, 4 double, 5 string) and lengths as in RDB. Tests may truncate and change it. */
+/* A stream that a type's methods write and read. Its bytes are those of an RDB file: lengths as in
+ * RDB, and an opcode before each value (2 unsigned, 4 double, 5 string). Tests may truncate and
+ * change it. */
 struct rm_io {
     uint8_t *data;
     size_t size, capacity;
@@ -76,7 +77,7 @@ struct rm_digest {
 };
 
 struct rm_defrag {
-    bool late; /* a cursor is available */
+    bool late; /* defragmentation in several steps: a cursor is available */
     unsigned long cursor;
     size_t moves;      /* blocks moved so far */
     size_t stop_after; /* DefragShouldStop is true after this many calls in a row; 0: never */
@@ -106,15 +107,15 @@ void fake_commands_clear(fake_commands *commands);
 /* The commands that were replicated since the last fake_commands_clear. */
 extern fake_commands fake_replicated;
 
-/* Runs a command, whose words end with NULL. Returns the reply as text: integers, booleans and
- * strings as they are, arrays in brackets, "nil", and errors with a leading "-". Valid until the
- * next call. */
+/* Runs a command. Its words are the arguments, ended by NULL. Returns the reply as text: integers,
+ * booleans and strings as they are, arrays in brackets, "nil", and errors with a leading "-". The
+ * text is valid until the next call. */
 const char *fake_run(const char *name, ...);
 const char *fake_run_strings(rm_string *const *argv, int argc);
 
-/* Returns the value of a key, and its type; NULL without a value. */
+/* Returns the value of a key and sets *type to its type. NULL: the key has no value. */
 void *fake_get(const char *key, rm_type **type);
-/* Sets a value of that type under a key; NULL deletes the key. */
+/* Gives a key a value of that type. If the value is NULL, the key is deleted. */
 void fake_set(const char *key, rm_type *type, void *value);
 long long fake_expiry(const char *key); /* -1: none */
 void fake_expire(const char *key, long long at);

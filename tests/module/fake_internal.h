@@ -1,4 +1,5 @@
-/* fake_internal.h - shared by the files of the fake engine: each engine call, as fake_<name>. */
+/* fake_internal.h - shared by the files of the fake engine. The engine call <name> is the function
+ * fake_<name>. */
 #ifndef BLYT_FAKE_INTERNAL_H
 #define BLYT_FAKE_INTERNAL_H
 
@@ -6,21 +7,23 @@
 
 #include <stdarg.h>
 
-/* Aborts the program without memory. New memory is zeroed when `old` is NULL. */
+/* As realloc, but aborts the program if there is no memory. New memory is zeroed if `old` is
+ * NULL. */
 void *fake_alloc(void *old, size_t size);
 
-/* Weak, so that a call that no file here implements fails only when the module makes it. */
+/* Weak, so that a call that no file here implements aborts the program only when the module makes
+ * it. */
 #define FAKE_DECLARE(result, name, parameters) __attribute__((weak)) result fake_##name parameters;
 RM_NEEDED(FAKE_DECLARE)
 #undef FAKE_DECLARE
 
-/* The command that a format of Replicate and EmitAOF describes. */
+/* Returns the command that a format of Replicate or EmitAOF describes. */
 fake_command fake_command_of(const char *name, const char *fmt, va_list args);
 void fake_commands_add(fake_commands *commands, fake_command command);
 
-/* Returns a command that was created; NULL if it is unknown. */
+/* Returns the function of a command that the module created; NULL if there is none. */
 rm_command_fn fake_command_named(const char *name);
-/* Clears the reply; the text of the next one. */
+/* fake_reply_clear clears the text of the reply; fake_reply returns it. */
 void fake_reply_clear(void);
 const char *fake_reply(void);
 

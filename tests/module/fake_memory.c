@@ -1,5 +1,5 @@
-/* fake_memory.c - the fake engine's allocator: malloc, with the size before each block, and a
- * marker that detects invalid and double frees. */
+/* fake_memory.c - the fake engine's allocator: malloc, with the size and a marker before each
+ * block. The marker detects invalid and double frees. */
 #include "fake_internal.h"
 
 #include <stdio.h>
@@ -26,8 +26,8 @@ static bool refused(size_t bytes) {
     return number == atomic_load(&fake_heap.fail_at) || (max && bytes > max);
 }
 
-/* Fills new memory, because nothing may rely on zeros. Only the ends of huge blocks are written to,
- * otherwise tests would need as much memory as they request. */
+/* Fills new memory with other bytes than 0, because nothing may rely on zeros. In huge blocks only
+ * both ends are filled, so that untouched pages need no memory. */
 static void soil(uint8_t *bytes, size_t size) {
     size_t head = size > ENORMOUS ? RIM : size;
     memset(bytes, 0xE5, head);

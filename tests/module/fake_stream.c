@@ -1,5 +1,5 @@
-/* fake_stream.c - streams of module values in an RDB file, and digests. Reading is as strict as an
- * engine's: an unexpected opcode is an error, after which nothing more is read. */
+/* fake_stream.c - streams of a module's values as in an RDB file, and digests. Reading is as strict
+ * as in an engine: an unexpected opcode is an error, after which nothing more is read. */
 #include "fake_internal.h"
 
 #include <stdlib.h>

@@ -30,25 +30,25 @@ typedef struct fuzz_payload {
 fuzz_payload fuzz_payload_new(rm_type *type, int encoding);
 fuzz_payload fuzz_payload_copy(const fuzz_payload *from);
 void fuzz_payload_free(fuzz_payload *p);
-/* Inserts a field at that index. */
+/* Inserts a field before the field with that index. */
 void fuzz_insert(fuzz_payload *p, size_t at, fuzz_field field);
 void fuzz_remove(fuzz_payload *p, size_t at);
 fuzz_field fuzz_number(uint64_t number);
 fuzz_field fuzz_real(double real);
 fuzz_field fuzz_string(const void *data, size_t size); /* a copy */
 fuzz_field fuzz_field_copy(const fuzz_field *field);
-/* Appends all fields of a stream that was just written. */
+/* Appends to the payload all fields of a stream that was just written. */
 void fuzz_read(fuzz_payload *p, rm_io *io);
 /* Whether the field is a container, or the beginning of one. */
 bool fuzz_is_container(const fuzz_field *field);
-/* Writes the payload as a server would. Containers are divided into random pieces, the first at
- * least a header. */
+/* Writes the payload to a stream, as a server would. Each container is divided into random pieces,
+ * the first of which has at least the header. */
 rm_io *fuzz_write(const fuzz_payload *p, uint64_t *rng);
 
 /* ---- seeds (fuzz_seeds.c) -------------------------------------------------------------------- */
 
-/* Valid payloads: every form of filter, loaded and staged, and RedisBloom's structures in every
- * encoding. To be called once, after fake_host_start. Returns how many there are. */
+/* Makes valid payloads: every form of filter, loaded and staged, and RedisBloom's structures in
+ * every encoding. Call it once, after fake_host_start. Returns the number of payloads. */
 size_t fuzz_seeds(fuzz_payload **out);
 void fuzz_seeds_free(void);
 
@@ -56,30 +56,32 @@ void fuzz_seeds_free(void);
 
 /* A number near `x`, or a typical boundary value. */
 uint64_t fuzz_odd_number(uint64_t x, uint64_t *rng);
-/* Changes a few bytes, or removes or repeats some; the block may move. */
+/* Changes, removes or repeats a few bytes. The block may move. */
 void fuzz_change_bytes(uint8_t **data, size_t *size, uint64_t *rng);
-/* Changes a container in its header, its body, or that of one of its parts; mostly corrects
- * checksums that were correct. */
+/* Changes a container: its header, its body, or the header of one of its parts. Mostly corrects the
+ * checksums afterwards. */
 void fuzz_change_container(uint8_t **data, size_t *size, uint64_t *rng);
-/* Changes fields or their order, or takes some from another payload. */
+/* Changes fields or their order, or replaces some by fields of another payload. */
 void fuzz_change(fuzz_payload *p, const fuzz_payload *other, uint64_t *rng);
 
 /* ---- use (fuzz_use.c) ------------------------------------------------------------------------ */
 
-/* Runs a command, whose words are separated by spaces; returns the reply like fake_run. */
+/* Runs a command, whose words are separated by single spaces. Returns the reply as fake_run
+ * does. */
 const char *fuzz_run(const char *line);
 /* Runs a random command on the key "f", or on "f" and "g". */
 void fuzz_run_any(uint64_t *rng);
-/* Uses the value under "f", if there is one, with all commands and all methods of its type, and
- * checks the invariants of every value. */
+/* Uses the value of the key "f", if there is one: with all commands, and with all methods of its
+ * type. Checks the invariants of every value. */
 void fuzz_use(uint64_t *rng);
 
 /* ---- chunks (fuzz_chunks.c) ------------------------------------------------------------------ */
 
-/* The LOADCHUNK or BLY.LOAD commands that load the seed into "f", changed and out of order. */
+/* Returns LOADCHUNK or BLY.LOAD commands that load the seed into the key "f". They are changed and
+ * out of order. */
 fake_commands fuzz_script(const fuzz_payload *seed, uint64_t *rng);
-/* Runs them, with others in between, and frees them. Returns the number of accepted chunks; adds
- * the number of refused ones to *refused. */
+/* Runs the commands of a script, with others in between, and frees them. Returns the number of
+ * accepted chunks, and adds the number of refused ones to *refused. */
 size_t fuzz_run_script(fake_commands *script, uint64_t *rng, size_t *refused);
 
 #endif

@@ -42,7 +42,7 @@ static void free_command(fake_command *c) {
     free(c->argv);
 }
 
-/* A copy whose words can be changed. */
+/* Returns a copy of a command, whose words can be changed. */
 static fake_command copy_command(const fake_command *from) {
     fake_command c = {0};
     for (int i = 0; i < from->argc; i++)
@@ -141,8 +141,8 @@ static void script_of(const fuzz_payload *seed, uint64_t *rng, fake_commands *sc
 
 /* ---- mutating -------------------------------------------------------------------------------- */
 
-/* Divides a chunk: the iterator of LOADCHUNK refers to its end, the offset of BLY.LOAD to its
- * beginning. */
+/* Divides a chunk in two. The position in the command changes: the iterator of LOADCHUNK stands for
+ * the end of the chunk, the offset of BLY.LOAD for its beginning. */
 static void cut(fake_commands *script, size_t at, uint64_t *rng) {
     fake_command *c = &script->all[at];
     bool is_load = c->argc > 4;
@@ -212,7 +212,8 @@ static void spoil(fake_commands *script, uint64_t *rng) {
 
 /* ---- running --------------------------------------------------------------------------------- */
 
-/* Saves and loads the received part, as in a restart. */
+/* Saves the value and loads it again, as in a restart: a staged load keeps the part that was
+ * received. */
 static void restart(void) {
     bm_value *value = fake_get("f", NULL);
     if (!value)
@@ -222,7 +223,8 @@ static void restart(void) {
     fake_flags = RM_CTX_MASTER | RM_CTX_LOADING; /* without limits */
     bm_value *again = loaded(io, type);
     fake_flags = RM_CTX_MASTER;
-    assert_true(again || atomic_load(&fake_heap.fail_at)); /* if memory may be refused */
+    /* unless a request may have been refused */
+    assert_true(again || atomic_load(&fake_heap.fail_at));
     if (again) {
         assert_true(digest_of(again) == digest_of(value));
         fake_set("f", type, again);

@@ -136,7 +136,7 @@ void fuzz_change_bytes(uint8_t **data, size_t *size, uint64_t *rng) {
 
 /* ---- containers ------------------------------------------------------------------------------ */
 
-/* The fields of a header. */
+/* Positions and sizes of the fields of a container's header. */
 static const struct {
     uint8_t at, width;
 } parts[] = {{4, 1},  {5, 1},  {6, 1},  {7, 1},  {8, 1},  {9, 1}, {10, 2},
@@ -146,7 +146,7 @@ static void change_header(uint8_t *header, uint64_t *rng) {
     size_t i = below(rng, COUNT_OF(parts));
     uint8_t *at = header + parts[i].at;
     if (parts[i].at == 5) {
-        *at = (uint8_t)(blyt_next(rng) % 23); /* the kinds there are, and two more */
+        *at = (uint8_t)(blyt_next(rng) % 23); /* every kind, and some codes without a kind */
     } else if (parts[i].at == 48) {
         double rate;
         memcpy(&rate, at, sizeof rate);
@@ -157,7 +157,8 @@ static void change_header(uint8_t *header, uint64_t *rng) {
     }
 }
 
-/* The header of a level or part inside, if there is one; else the container's header. */
+/* Returns the header of a random level or part inside the container, or the header of the
+ * container. */
 static uint8_t *some_header(uint8_t *data, size_t size, uint64_t *rng) {
     uint8_t *header = data;
     for (size_t at = HEADER; at + HEADER <= size; at += HEADER)
@@ -166,7 +167,7 @@ static uint8_t *some_header(uint8_t *data, size_t size, uint64_t *rng) {
     return header;
 }
 
-/* Changes the length of the body, and in half of the cases the size in the header. */
+/* Changes the length of the container, and in half of the cases corrects the size in its header. */
 static void change_length(uint8_t **data, size_t *size, uint64_t *rng) {
     size_t to = HEADER + HEADER * below(rng, *size / HEADER + 2);
     resize(data, size, to);
@@ -178,7 +179,7 @@ static void change_body(uint8_t *data, size_t size, uint64_t *rng) {
     if (size <= HEADER)
         return;
     size_t n = size - HEADER;
-    /* Headers are at the beginning, tables at the end. */
+    /* Prefers the beginning, where the headers of levels are, and the end, where tables are. */
     size_t from = one_in(rng, 3) ? HEADER : one_in(rng, 3) && n > 128 ? size - 128 : HEADER;
     size_t span = one_in(rng, 2) && size - from > 64 ? 64 : size - from;
     uint8_t *copy = malloc(span);
@@ -212,7 +213,8 @@ void fuzz_change_container(uint8_t **data, size_t *size, uint64_t *rng) {
 
 /* ---- fields ---------------------------------------------------------------------------------- */
 
-/* The number before a container is its length, which mostly stays correct. */
+/* Changes a string. If it is a container, a number before it is its length, which is mostly
+ * corrected. */
 static void change_string(fuzz_payload *p, size_t at, uint64_t *rng) {
     fuzz_field *field = &p->fields[at];
     if (!fuzz_is_container(field)) {
@@ -241,7 +243,7 @@ static void change_field(fuzz_payload *p, size_t at, const fuzz_payload *other, 
     }
 }
 
-/* Replaces the end by that of another payload. */
+/* Replaces the last fields by the last fields of another payload. */
 static void cross(fuzz_payload *p, const fuzz_payload *other, uint64_t *rng) {
     size_t at = below(rng, p->n), from = below(rng, other->n);
     while (p->n > at)
@@ -275,7 +277,7 @@ static void change_order(fuzz_payload *p, const fuzz_payload *other, uint64_t *r
 void fuzz_change(fuzz_payload *p, const fuzz_payload *other, uint64_t *rng) {
     for (size_t i = 1 + below(rng, 3); i && p->n; i--) {
         size_t at = below(rng, p->n);
-        if (one_in(rng, 3)) /* strings are few */
+        if (one_in(rng, 3)) /* strings, which are few, are preferred */
             for (size_t j = 0; j < 8 && !fuzz_is_container(&p->fields[at]); j++)
                 at = below(rng, p->n);
         if (one_in(rng, 8))

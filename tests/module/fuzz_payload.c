@@ -1,4 +1,4 @@
-/* fuzz_payload.c - lists of fields, and their streams. */
+/* fuzz_payload.c - payloads as lists of fields, and the streams that are made from them. */
 #include "fuzz.h"
 
 #include "../support/support.h"

@@ -35,7 +35,7 @@ enum {
     TIMES = 16,
     MORE = 256 << 10,
     LIMIT = 1 << 20,
-    HANG_S = 60 /* of one case, however slow the machine */
+    HANG_S = 60 /* for one case, however slow the machine is */
 };
 
 static struct {
@@ -48,7 +48,7 @@ static struct {
 
 /* ---- reporting failures ---------------------------------------------------------------------- */
 
-/* Memory from other allocators than the host's must not be large either. */
+/* No allocation may exceed 64 MB, not even one outside the fake engine's allocator. */
 const char *__asan_default_options(void);
 const char *__asan_default_options(void) {
     return "abort_on_error=1:handle_abort=0:max_allocation_size_mb=64:allocator_may_return_null=0";
@@ -100,7 +100,7 @@ static bm_value *load_stream(rm_io *io, rm_type *type, int encoding) {
     return value;
 }
 
-/* Makes memory scarce: that of the system, or that within the limits. */
+/* In some cases makes memory scarce: a request fails, or a limit of the module is low. */
 static void press(size_t requests, uint64_t *rng) {
     if (blyt_next(rng) % 16 == 0)
         fake_heap.fail_at = 1 + blyt_next(rng) % requests;
@@ -188,7 +188,7 @@ static void one_case(uint64_t number, size_t heap) {
 
 /* ---- all cases ------------------------------------------------------------------------------- */
 
-/* The ring has the key of one of the seeds, if the build has keyed filters. */
+/* Gives the module's keyring the key of one of the seeds, if the build has keyed filters. */
 static void set_ring(void) {
     if (!bly_hash_available(BLY_HASH_SIPHASH))
         return;
@@ -201,8 +201,9 @@ static void set_ring(void) {
     (void)unlink(path);
 }
 
-/* All seeds load unchanged; otherwise the test would not test what is written. Timed windows
- * allocate the heap of the timer, which is never freed. */
+/* Checks that all seeds load unchanged; otherwise the test would not test valid payloads that were
+ * changed. This also makes the module allocate the heap of its timer for windows, which is never
+ * freed. */
 static void load_seeds(void) {
     for (size_t i = 0; i < n_seeds; i++) {
         uint64_t rng = i;
@@ -221,7 +222,7 @@ static void load_seeds(void) {
 static const int signals[] = {SIGALRM, SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL};
 static struct sigaction handlers[COUNT_OF(signals)];
 
-/* Sanitizers have their own handlers, which report more. */
+/* Sets handlers for signals without one. (Sanitizers have set their own, which report more.) */
 static void set_handlers(void) {
     for (size_t i = 0; i < COUNT_OF(signals); i++) {
         (void)sigaction(signals[i], NULL, &handlers[i]);
@@ -232,7 +233,7 @@ static void set_handlers(void) {
 
 static void test_payloads(void **state) {
     uint64_t cases = *(uint64_t *)*state;
-    for (size_t i = 0; i < COUNT_OF(signals); i++) /* the runner has set its own */
+    for (size_t i = 0; i < COUNT_OF(signals); i++) /* cmocka has set its own handlers */
         (void)sigaction(signals[i], &handlers[i], NULL);
     fake_loading = fake_string("f", 1);
     set_ring();
@@ -248,7 +249,7 @@ static void test_payloads(void **state) {
            n_seeds, (unsigned long long)cases, run.loaded, run.refused, run.chunks,
            run.chunks_refused, (unsigned long long)run.slowest_number, run.slowest);
     run.done = true;
-    if (cases >= 10000) { /* enough of both; otherwise the changes are too large or too small */
+    if (cases >= 10000) { /* enough of both; otherwise the changes are too large, or too small */
         assert_true(run.loaded > cases / 20 && run.refused > cases / 20);
         assert_true(run.chunks > cases / 20 && run.chunks_refused > cases / 20);
     }

@@ -1,4 +1,4 @@
-/* fuzz_seeds.c - valid payloads: small ones of every form that the module writes. */
+/* fuzz_seeds.c - makes valid payloads, small ones of every form that the module writes. */
 #include "../support/store_support.h"
 #include "fuzz.h"
 #include "golden.h"
@@ -28,7 +28,7 @@ static void add_traits(fuzz_payload *p, bm_face face) {
     add_field(p, fuzz_string(bytes, sizeof bytes));
 }
 
-/* A face that fits a filter of this kind. */
+/* Returns a command family (face) that fits a filter of this kind. */
 static bm_face face_of(const bly_filter *f) {
     bly_kind kind = bly_filter_geometry(f).kind;
     return kind == BLY_SCALABLE                                ? BM_FACE_BF
@@ -65,7 +65,8 @@ static void keep_filter(const bly_filter *f, bm_face face) {
     free(im.data);
 }
 
-/* A partly received file, beside a filter in use or alone. */
+/* Keeps a seed with half of a file received; beside it a filter that is in use, unless that is
+ * NULL. */
 static void keep_staged_file(const bly_filter *f, const bly_filter *serving) {
     blyt_buffer im = blyt_write(f), old = serving ? blyt_write(serving) : (blyt_buffer){0};
     fuzz_payload p = begun(serving ? HAS_FILTER | HAS_STAGED_FILE : HAS_STAGED_FILE, BM_FACE_BLY);
@@ -100,7 +101,7 @@ static void keep_made(bly_spec spec, int keys) {
     blyt_list_free(&l);
 }
 
-/* A tombstone, alone and with the staged file that will replace it. */
+/* Keeps a tombstone alone, and one with the staged file that will replace it. */
 static void keep_tombstone(void) {
     bly_spec spec = bly_spec_for(BLY_SCALABLE, 20, 0.02);
     blyt_list l = list_keys("lost", 30);
@@ -121,7 +122,8 @@ static void keep_tombstone(void) {
     blyt_list_free(&l);
 }
 
-/* Timed windows; filters whose key is in the ring, or is not; a custom hash. */
+/* Keeps timed windows, filters whose key is or is not in the keyring, a filter with a custom hash,
+ * and one with many levels. */
 static void keep_others(void) {
     bly_spec spec = bly_spec_for(BLY_WINDOW, 60, 0.02);
     spec.window.span = 60000;
@@ -145,7 +147,7 @@ static void keep_others(void) {
 
 /* ---- RedisBloom's ---------------------------------------------------------------------------- */
 
-/* A staged load of that filter, of which `ranges` ranges of 3 bytes have been received. */
+/* Keeps a staged load of that filter, of which `ranges` ranges of 3 bytes have been received. */
 static void keep_staged_chunks(const fuzz_payload *whole, bool cuckoo, size_t ranges) {
     fuzz_payload p = begun(HAS_STAGED_CHUNKS, cuckoo ? BM_FACE_CF : BM_FACE_BF);
     add_field(&p, fuzz_number(cuckoo ? BM_RB_CUCKOO : BM_RB_BLOOM));
@@ -173,7 +175,7 @@ static void keep_golden(const char *name) {
         keep_staged_chunks(&p, g.type == fake_type("MBbloomCF"), n_seeds % 4);
 }
 
-/* Sorted by name, so that a case is the same everywhere. */
+/* Sorts the files by name, so that a case has the same seed on every machine. */
 static void keep_all_golden(void) {
     char names[64][256];
     size_t n = 0;

@@ -10,7 +10,7 @@ const char *fuzz_run(const char *line) {
     rm_string *argv[WORDS] = {0};
     int argc = 0;
     for (const char *at = line;
-         at && argc < WORDS;) { /* a space at the end is followed by an empty word */
+         at && argc < WORDS;) { /* after a space at the end, there is an empty word */
         const char *end = strchr(at, ' ');
         argv[argc++] = fake_string(at, end ? (size_t)(end - at) : strlen(at));
         at = end ? end + 1 : NULL;
@@ -91,7 +91,7 @@ static void run_some(uint64_t *rng, size_t n) {
         fuzz_run_any(rng);
 }
 
-/* Runs a command with 100 items, some or all of which may be new. */
+/* Runs a command with 100 items. Some or all of them may be new. */
 static void add_many(const char *command, uint64_t *rng) {
     char line[LINE];
     int at = snprintf(line, sizeof line, "%s", command);
@@ -101,7 +101,7 @@ static void add_many(const char *command, uint64_t *rng) {
     (void)fuzz_run(line);
 }
 
-/* Checks that an added item is found, unless the reply is unknown. */
+/* Checks that an added item is found, unless one of the replies is an error or nil. */
 static void check_added(const char *add, const char *check) {
     char added[64];
     snprintf(added, sizeof added, "%s", fuzz_run(add));
@@ -117,7 +117,8 @@ static bool only_counts(const bm_value *value) {
            bly_kind_capabilities(bly_filter_geometry(value->as.filter).kind) & BLY_CARDINALITY_ONLY;
 }
 
-/* Lets time pass: the timer, and BLY.TICK of a master, advance windows. */
+/* Advances time. Windows advance by the module's timer, and by a BLY.TICK as a master would send
+ * it. */
 static void pass_time(uint64_t *rng) {
     char line[64];
     fake_now += (long long)(blyt_next(rng) % 100000);
@@ -147,7 +148,7 @@ static void use_by_commands(uint64_t *rng) {
 
 /* ---- methods --------------------------------------------------------------------------------- */
 
-/* The commands of an AOF rewrite load a value, or reply with an error. */
+/* Runs the commands of an AOF rewrite of the value. They may be refused. */
 static void replay(bm_value *value) {
     fake_commands commands = {0};
     rm_io *io = fake_io_new();

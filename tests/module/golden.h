@@ -1,4 +1,4 @@
-/* golden.h - the files of tests/golden/redisbloom, as streams of the fake host. */
+/* golden.h - reads the files of tests/golden/redisbloom as streams of the fake engine. */
 #ifndef BLYT_GOLDEN_H
 #define BLYT_GOLDEN_H
 
@@ -9,7 +9,7 @@
 
 enum { LINE = 1 << 20 };
 
-/* A file of golden/redisbloom: values as in an RDB file, and the header of SCANDUMP. */
+/* A file: its values as a stream, and the header of SCANDUMP. */
 typedef struct golden {
     rm_type *type;
     int encoding;

@@ -1,5 +1,5 @@
-/* test_big.c - the tests of the other files for values of big blocks, whose pages the module
- * detaches when it frees them (runtime/page_release.h), where the system supports that. */
+/* test_big.c - runs the tests of the other files on values of big blocks. When the module frees
+ * such a block, it detaches its pages (runtime/page_release.h), if the system supports that. */
 #include "load/redisbloom_chunks.h"
 #include "load/staged_file.h"
 #include "types_support.h"
@@ -9,7 +9,7 @@
 
 /* ---- bloomery1 ------------------------------------------------------------------------------- */
 
-/* Larger than one piece of a saved file. */
+/* A filter that is larger than one piece of a saved file. */
 static void test_filter(void **state) {
     (void)state;
     bm_value *value = made(bly_spec_for(BLY_SPLIT512, 3000000, 0.01), 1000);
@@ -23,7 +23,7 @@ static void test_filter(void **state) {
     bm_value_free(value);
 }
 
-/* A header with a correct checksum that announces a huge body. */
+/* A stream with a valid header that announces a huge body, but with few bytes after it. */
 static void test_promises(void **state) {
     (void)state;
     bly_spec spec = bly_spec_for(BLY_SPLIT512, 400000000, 0.01);
@@ -51,7 +51,7 @@ static void test_staged_file(void **state) {
     check_staged_file(bly_spec_for(BLY_SPLIT512, 1500000, 0.01), 63);
 }
 
-/* A failed append changes nothing, and may be repeated. */
+/* An append that fails changes nothing, and may be repeated. */
 static void test_staged_file_fails(void **state) {
     (void)state;
     size_t heap = heap_now();
@@ -138,7 +138,7 @@ static bm_value *large(bm_value_type type) {
     return value;
 }
 
-/* More than one chunk of LOADCHUNK. */
+/* Filters that take more than one chunk of LOADCHUNK. */
 static void test_redisbloom(void **state) {
     (void)state;
     for (bm_value_type type = BM_RB_BLOOM; type <= BM_RB_CUCKOO; type++) {

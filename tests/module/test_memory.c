@@ -1,5 +1,5 @@
-/* test_memory.c - runtime/module_memory.h: limits, correct accounts, and big blocks, which are zero
- * at first and freed by another thread. */
+/* test_memory.c - runtime/module_memory.h: limits, accounts that agree with the allocator, and big
+ * blocks, which consist of zeros at first and are freed by another thread. */
 #define _GNU_SOURCE
 #include "../support/support.h"
 #include "config.h"
@@ -77,7 +77,7 @@ static void test_background(void **state) {
 }
 
 #ifdef MREMAP_DONTUNMAP
-/* Whether a page can be moved, and its old address stays mapped. */
+/* Whether mremap can move a page so that its old address stays mapped. */
 static bool old_address_stays(void) {
     size_t size = (size_t)sysconf(_SC_PAGESIZE);
     void *from = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -97,15 +97,15 @@ static bool old_address_stays(void) {
 }
 #endif
 
-/* bm_pages_can_detach agrees with another way to find out. */
+/* bm_pages_can_detach gives the same result as old_address_stays, which asks mincore. */
 static void test_can_detach(void **state) {
     (void)state;
     for (int i = 0; i < 3; i++)
         assert_int_equal(bm_pages_can_detach(), old_address_stays());
 }
 
-/* Debian runs its servers with SystemCallFilter=@system-service, which kills a process that makes
- * any other call. mincore, which reports on pages, is not in it. */
+/* Debian runs its servers with SystemCallFilter=@system-service: a process that makes any other
+ * system call is killed. mincore, which reports on pages, is not allowed there. */
 static void forbid_mincore(void) {
     struct sock_filter steps[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
@@ -131,7 +131,7 @@ static void test_as_a_service(void **state) {
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFEXITED(status));
     if (WEXITSTATUS(status) == 2)
-        skip(); /* an emulator without such filters */
+        skip(); /* an emulator does not support such filters */
     assert_int_equal(WEXITSTATUS(status), bm_pages_can_detach());
 }
 
@@ -142,8 +142,8 @@ static void skip_unless_detached(void) {
     skip();
 }
 
-/* A block with detached pages is freed at once: it does not wait for the thread, which gives these
- * pages back later. */
+/* A big block is freed at once, because its pages have been detached. The module's thread returns
+ * the pages to the system later. */
 static void test_at_once(void **state) {
     (void)state;
     skip_unless_detached();
@@ -155,7 +155,8 @@ static void test_at_once(void **state) {
     wait_for_freer();
 }
 
-/* Detached pages keep their contents; the block keeps its address and reads as zero. */
+/* bm_pages_detach moves the whole pages of a block elsewhere, with their contents. The block keeps
+ * its address, and its whole pages then read as zero. */
 static void test_detached(void **state) {
     (void)state;
     skip_unless_detached();
@@ -167,7 +168,7 @@ static void test_detached(void **state) {
     assert_non_null(pages);
     assert_true(detached >= 5 * MIB && detached <= size);
     assert_true(pages[0] == 7 && pages[detached / 2] == 7 && pages[detached - 1] == 7);
-    assert_true(block[0] == 7 && block[size - 1] == 7); /* the partial pages */
+    assert_true(block[0] == 7 && block[size - 1] == 7); /* partial pages stay */
     size_t gone = 0;
     for (size_t i = 0; i < size; i++)
         gone += block[i] == 0;
@@ -183,7 +184,7 @@ static void *free_in_thread(void *ptr) {
     return NULL;
 }
 
-/* The engine's threads free blocks without ours. */
+/* On a thread of the engine, bm_release frees a block immediately, without the module's thread. */
 static void test_other_thread(void **state) {
     (void)state;
     size_t live = atomic_load(&fake_heap.live);
@@ -202,7 +203,7 @@ static void limit(const char *filter, const char *total) {
     assert_int_equal(fake_config_set("max-total-memory", total), RM_OK);
 }
 
-/* Memory beyond a limit is not requested from the engine. */
+/* A request beyond a limit is refused without asking the engine. */
 static void test_limits(void **state) {
     (void)state;
     bm_account one = {0}, other = {0};
@@ -272,7 +273,7 @@ static void test_adopted(void **state) {
     assert_int_equal(bm_memory_total(), 0);
 }
 
-/* A child process has no thread that frees, and must not wait for one. */
+/* A forked child does not have the thread that frees blocks, and must not wait for it. */
 static void test_child(void **state) {
     (void)state;
     bm_account account = {0};

@@ -1,12 +1,13 @@
 /* test_staged_loads.c - filters that are loaded in chunks: files by BLY.LOAD, and RedisBloom's
- * chunks. test_big.c has the big ones. */
+ * chunks. test_big.c has big ones. */
 #include "load/redisbloom_chunks.h"
 #include "load/staged_file.h"
 #include "types_support.h"
 
 /* ---- staged files ---------------------------------------------------------------------------- */
 
-/* A value with a partly received file, with or without a filter in use. */
+/* Returns a value with `part` tenths of a file received, and with or without a filter that is in
+ * use. */
 static bm_value *staged_value(size_t part, bool serving) {
     bm_value *whole = made(bly_spec_for(BLY_SCALABLE, 100, 0.01), 5000);
     blyt_buffer im = blyt_write(whole->as.filter);
@@ -46,8 +47,8 @@ static void test_staged_file(void **state) {
     check_staged_file(bly_spec_for(BLY_SCALABLE, 100, 0.01), 1);
 }
 
-/* A filter may be replaced by one of the same size, even if both together exceed the limit of
- * one. */
+/* A filter may be replaced by one of the same size, even if both together exceed the limit for one
+ * filter. */
 static void test_staged_file_limits(void **state) {
     (void)state;
     bm_value *value = of_kind(BLY_CLASSIC, 100000);
@@ -94,7 +95,8 @@ static void test_rb_staged(void **state) {
     assert_int_equal(heap_now(), heap);
 }
 
-/* The received ranges must be in order, separate, and within the 144 bytes of data. */
+/* In a saved staged load, the received ranges must be in order, separate, and within the 144 bytes
+ * of data. */
 static void test_stretches(void **state) {
     (void)state;
     static const struct {
@@ -127,7 +129,8 @@ static void test_stretches(void **state) {
     bm_value_free(value);
 }
 
-/* Pieces in any order, overlapping: complete when every byte was received, and not before. */
+/* Chunks may come in any order and overlap. The load is complete when every byte has been received,
+ * and not before. */
 static void test_staged_chunks_order(void **state) {
     (void)state;
     uint64_t rng = 7;

@@ -1,5 +1,5 @@
 /* test_types.c - the data type bloomery1: every kind of filter, invalid streams, missing secret
- * keys, and tombstones. test_staged_loads.c has staged loads, test_big.c big values. */
+ * keys, and tombstones. test_staged_loads.c tests staged loads, test_big.c big values. */
 #include "load/redisbloom_chunks.h"
 #include "load/staged_file.h"
 #include "runtime/keyring.h"
@@ -24,7 +24,7 @@ static void test_every_kind(void **state) {
     assert_int_equal(bm_memory_total(), 0);
 }
 
-/* Filters with several levels, and a timed window. */
+/* A filter with several levels, and a timed window. */
 static void test_levels_and_clock(void **state) {
     (void)state;
     bm_value *value = made(bly_spec_for(BLY_SCALABLE, 100, 0.01), 20000);
@@ -35,7 +35,7 @@ static void test_levels_and_clock(void **state) {
     spec.window.span = 60000;
     value = made(spec, 500);
     assert_ok(bly_window_advance(value->as.filter, 123456789));
-    use_up(copied(value)); /* the timer keeps the memory for its first windows */
+    use_up(copied(value)); /* makes the timer allocate memory, which it keeps */
     check_value(value);
     bm_value_free(value);
 }
@@ -76,7 +76,7 @@ static void test_hostile(void **state) {
         rm.SaveUnsigned(io, totals[i]);
         rm.SaveStringBuffer(io, data, im.size);
         check_refused(io);
-        io = begun(2); /* the same, as a staged file */
+        io = begun(2); /* the same stream, but with a staged file */
         rm.SaveStringBuffer(io, "", 0);
         check_refused(io);
     }
@@ -107,7 +107,7 @@ static void test_encodings(void **state) {
     assert_null(fake_type("bloomery1")->methods.rdb_load(io, 2));
     assert_non_null(strstr(fake_last_log, "newer"));
     fake_io_free(io);
-    value->traits.face = BM_FACE_CF; /* for a kind without removal */
+    value->traits.face = BM_FACE_CF; /* no removal, but a face that needs it */
     check_refused(saved(value));
     bm_value_free(value);
 }
@@ -123,7 +123,8 @@ static void test_limits(void **state) {
     assert_non_null(strstr(fake_last_log, "max-filter-memory"));
     assert_null(copied(value));
     const int flags[] = {RM_CTX_MASTER | RM_CTX_LOADING, 0};
-    for (size_t i = 0; i < COUNT_OF(flags); i++) { /* while loading, or from a master */
+    /* while an RDB file is loaded, and on a replica */
+    for (size_t i = 0; i < COUNT_OF(flags); i++) {
         fake_flags = flags[i];
         bm_value *back = loaded(io, fake_type("bloomery1")), *copy = copied(value);
         assert_non_null(back);
@@ -144,7 +145,8 @@ static void test_limits(void **state) {
 
 /* ---- keys ------------------------------------------------------------------------------------ */
 
-/* A filter whose secret key is missing is kept, and works again when it is loaded with the key. */
+/* A filter whose secret key is missing is kept, and works again when it is loaded together with the
+ * key. */
 static void test_keyless(void **state) {
     (void)state;
     if (!bly_hash_available(BLY_HASH_SIPHASH))
@@ -183,7 +185,7 @@ static void test_keyless(void **state) {
     fake_io_free(again);
 }
 
-/* A new value of a key keeps its expiry, even if the type changes. */
+/* If a key gets a new value, it keeps its expiry, even if the type changes. */
 static void test_key_set(void **state) {
     (void)state;
     rm_ctx *ctx = fake_context();
@@ -252,7 +254,7 @@ static void test_overfull(void **state) {
     bm_value_free(value);
 }
 
-/* A tombstone passes the checks of every value. */
+/* A tombstone passes the same checks as every other value. */
 static void test_tombstone(void **state) {
     (void)state;
     bm_totals totals;
@@ -265,13 +267,14 @@ static void test_tombstone(void **state) {
     bm_value_free(value);
     bm_totals_get(&totals);
     assert_int_equal(totals.tombstones, 0);
-    value = of_kind(BLY_SCALABLE, KEYS); /* a filter and a tombstone at once */
+    value = of_kind(BLY_SCALABLE, KEYS); /* it cannot be a tombstone and have a filter */
     value->traits.tombstone = true;
     check_refused(saved(value));
     bm_value_free(value);
 }
 
-/* No memory to grow: a client gets an error, and a replayed write leaves a tombstone. */
+/* If there is no memory to grow, a client gets an error. A write from a master cannot be refused,
+ * so it leaves a tombstone. */
 static void test_cannot_follow(void **state) {
     (void)state;
     static const struct {
@@ -300,7 +303,7 @@ static void test_cannot_follow(void **state) {
         assert_non_null(strstr(fake_last_log, "lost"));
         fake_commands_clear(&fake_replicated);
         assert_string_equal(fake_run(command, "k", item, NULL), "nil");
-        assert_int_equal(fake_replicated.n, 0); /* skipped */
+        assert_int_equal(fake_replicated.n, 0); /* the write is skipped */
         fake_flags = RM_CTX_MASTER;
         assert_non_null(strstr(fake_run(command, "k", item, NULL), "-ERR the filter is lost"));
         fake_heap_reset();
@@ -308,7 +311,7 @@ static void test_cannot_follow(void **state) {
     }
 }
 
-/* Defragmentation between two chunks of a dump does not change it; an add does. */
+/* Defragmentation between two chunks of a dump does not change the dump; an add does. */
 static void test_dump_and_defrag(void **state) {
     (void)state;
     static const char *const commands[] = {"BF.SCANDUMP", "BLY.DUMP"};
@@ -317,7 +320,8 @@ static void test_dump_and_defrag(void **state) {
     uint64_t bytes = value->account.bytes;
     for (size_t i = 0; i < COUNT_OF(commands); i++) {
         assert_true(fake_run(commands[i], "k", "0", NULL)[0] == '*');
-        assert_int_equal(value->account.bytes, bytes); /* the image is not part of the filter */
+        /* the image that is dumped does not count as memory of the filter */
+        assert_int_equal(value->account.bytes, bytes);
         char before[256];
         snprintf(before, sizeof before, "%s", fake_run(commands[i], "k", "1", NULL));
         void *ptr = value;

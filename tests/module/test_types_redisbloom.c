@@ -1,5 +1,5 @@
 /* test_types_redisbloom.c - the data types MBbloom-- and MBbloomCF: values that RedisBloom saved,
- * in every encoding, load and are saved as RedisBloom would save them. test_big.c has big
+ * in every encoding, are loaded, and saved as RedisBloom would save them. test_big.c tests big
  * values. */
 #include "golden.h"
 #include "types_support.h"
@@ -34,7 +34,8 @@ static void check_golden(const char *name) {
         assert_memory_equal(again->data, g.io->data, g.io->size);
     }
     check_value(value);
-    size_t heap = heap_now(), whole = g.io->size; /* older encodings are truncated too */
+    /* streams of older encodings are truncated, too */
+    size_t heap = heap_now(), whole = g.io->size;
     for (size_t i = 0; i < g.io->n_fields; i++) {
         g.io->size = g.io->fields[i];
         fake_io_rewind(g.io);
@@ -62,11 +63,11 @@ static void test_golden(void **state) {
         }
     closedir(folder);
     assert_true(seen > 10);
-    assert_true(heap_now() <= heap + 4096); /* the texts of changed settings */
+    assert_true(heap_now() <= heap + 4096); /* texts of changed settings stay allocated */
     assert_int_equal(bm_memory_total(), 0);
 }
 
-/* A short stream that announces a large value. */
+/* A short stream that announces a large value is refused without much memory. */
 static void test_promises(void **state) {
     (void)state;
     const uint64_t many[] = {0, 32769, 1ull << 32, UINT64_MAX};

@@ -1,6 +1,6 @@
-/* types_support.h - checks for every value of every data type: saving and loading preserves it;
- * truncated, failing and changed streams, and failing allocations, are refused without leaks.
- */
+/* types_support.h - checks for values of every data type. Saving and loading preserves a value.
+ * Truncated streams, failing reads, changed streams and failing allocations do no harm and leak no
+ * memory. */
 #ifndef BLYT_TYPES_SUPPORT_H
 #define BLYT_TYPES_SUPPORT_H
 
@@ -36,7 +36,7 @@ static inline bm_value *loaded(rm_io *io, rm_type *type) {
     return type->methods.rdb_load(io, type->encver);
 }
 
-/* The allocated bytes, after all pending big blocks have been freed. */
+/* Waits until all pending big blocks have been freed. Returns the number of allocated bytes. */
 static inline size_t heap_now(void) {
     for (int i = 0; i < 20000 && bm_memory_pending(); i++)
         nanosleep(&(struct timespec){.tv_nsec = 500000}, NULL);
@@ -59,8 +59,8 @@ static inline void check_round_trip(bm_value *value) {
     fake_io_free(io);
 }
 
-/* A truncated stream is refused. It is truncated at the start of each field and one byte later, and
- * at every third byte of its beginning. */
+/* Truncated streams are refused: truncated at the start of each field, one byte later, and at every
+ * third byte of the beginning. */
 static inline void check_truncated(bm_value *value) {
     rm_io *io = saved(value);
     size_t whole = io->size, heap = heap_now();
@@ -86,7 +86,7 @@ static inline void check_failing_reads(bm_value *value) {
     fake_io_free(io);
 }
 
-/* Each allocation fails in turn, until there are no more. */
+/* Makes each allocation fail in turn, until loading needs no more. */
 static inline void check_failing_memory(bm_value *value) {
     rm_io *io = saved(value);
     size_t heap = heap_now();
@@ -130,7 +130,8 @@ static inline void check_copy(bm_value *value) {
     fake_heap_reset();
 }
 
-/* Blocks are moved, one at a time and all at once, and the account follows. */
+/* Defragmentation moves blocks, one at a time and all at once. The account of the value's memory
+ * follows. */
 static inline void check_defrag(bm_value *value) {
     rm_type *type = type_of(value);
     uint64_t digest = digest_of(value), bytes = value->account.bytes, total = bm_memory_total();
@@ -155,7 +156,8 @@ static inline void check_defrag(bm_value *value) {
     assert_int_equal(bm_memory_total(), total + grown);
 }
 
-/* Runs every kind of command on a value, whatever the replies, and frees it. */
+/* Stores a value under a key, runs every kind of command on it, whatever the replies, and frees
+ * it. */
 static inline void use_up(bm_value *value) {
     static const char *const commands[][3] = {
         {"BLY.CHECK", "k", "a"},   {"BLY.ADD", "k", "a"},     {"BLY.DEL", "k", "a"},
@@ -174,8 +176,8 @@ static inline void use_up(bm_value *value) {
     fake_set("k", NULL, NULL);
 }
 
-/* Changes bytes at random: what loads is a valid value, and no request for memory is much larger
- * than the stream. */
+/* Changes bytes of the stream at random. Whatever is loaded must be a valid value, and no request
+ * for memory may be much larger than the stream. */
 static inline void check_changed(bm_value *value, size_t tries) {
     rm_io *io = saved(value);
     size_t heap = heap_now();
@@ -205,7 +207,7 @@ static inline void check_changed(bm_value *value, size_t tries) {
     fake_heap_reset();
 }
 
-/* The commands of an AOF rewrite restore the value. */
+/* The commands of an AOF rewrite must restore the value. */
 static inline void check_aof(bm_value *value) {
     uint64_t digest = digest_of(value);
     fake_commands commands = {0};
@@ -257,7 +259,7 @@ static inline void check_value(bm_value *value) {
 
 enum { KEYS = 300 };
 
-/* A value with a filter of that spec and `keys` keys. */
+/* Returns a value with a filter of that spec, which has `keys` keys. */
 static inline bm_value *made(bly_spec spec, size_t keys) {
     bm_value *value = bm_value_new(BM_FILTER);
     assert_non_null(value);
@@ -273,7 +275,7 @@ static inline bm_value *of_kind(bly_kind kind, size_t keys) {
     return made(bly_spec_for(kind, keys, 0.01), keys);
 }
 
-/* A staged load of a RedisBloom filter with some chunks. */
+/* Returns a staged load of a RedisBloom filter, which has received `parts` chunks. */
 static inline bm_value *rb_staged(bm_value_type type, size_t parts) {
     bly_rb_bloom *bloom = NULL;
     bly_rb_cuckoo *cuckoo = NULL;
@@ -281,7 +283,7 @@ static inline bm_value *rb_staged(bm_value_type type, size_t parts) {
     bm_value *value = bm_value_new(BM_FILTER);
     const bly_rb_bloom_spec spec = {.error = 0.01, .capacity = 100, .growth = 2};
     const bly_rb_cuckoo_spec table = {1000, 2, 20, 1};
-    value->traits.face = type == BM_RB_BLOOM ? BM_FACE_BF : BM_FACE_CF; /* as LOADCHUNK says */
+    value->traits.face = type == BM_RB_BLOOM ? BM_FACE_BF : BM_FACE_CF; /* as LOADCHUNK does */
     if (type == BM_RB_BLOOM) {
         assert_ok(bly_rb_bloom_create(&spec, NULL, &bloom));
         bly_rb_bloom_header(bloom, header);
@@ -313,7 +315,7 @@ static inline void check_refused(rm_io *io) {
     fake_heap_reset();
 }
 
-/* A stream of bloomery1 that ends after its traits. */
+/* Returns a stream of bloomery1 that ends after its traits. `has` says what would follow. */
 static inline rm_io *begun(uint64_t has) {
     uint8_t traits[BM_TRAITS_BYTES];
     rm_io *io = fake_io_new();
@@ -337,7 +339,7 @@ static inline void gather_chunk(void *ctx, uint64_t at, const void *data, size_t
     g->at += size;
 }
 
-/* Loads a file in steps: memory grows with the bytes received. */
+/* Loads a file in chunks of `step` bytes. The memory grows with the bytes received. */
 static inline void stage_in(const blyt_buffer *im, size_t step, const bly_filter *want) {
     bm_account account = {0};
     bm_staged_file *s;
@@ -367,7 +369,7 @@ static inline void stage_in(const blyt_buffer *im, size_t step, const bly_filter
     assert_int_equal(account.bytes, 0);
 }
 
-/* The loaded filter is the same for all sizes of chunks from `min_step` on. */
+/* Checks that the loaded filter is the same for all sizes of chunks, from `min_step` on. */
 static inline void check_staged_file(bly_spec spec, size_t min_step) {
     size_t heap = heap_now();
     const size_t steps[] = {1, 63, 1000, 65536, 300000, 5 << 20};

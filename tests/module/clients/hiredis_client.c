@@ -1,5 +1,5 @@
-/* hiredis, unmodified: sends the commands of the module's three families that a C program would
- * use, with binary items too. Usage: hiredis_client PORT */
+/* Uses the module through unmodified hiredis: sends those commands of its three families that a C
+ * program would use, also with binary items. Usage: hiredis_client PORT */
 #include <hiredis/hiredis.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@ static redisReply *ask(int line, int argc, const char **argv, const size_t *size
     return reply;
 }
 
-/* The reply as text: integers as they are, nil as "nil", arrays in brackets. */
+/* Writes the reply as text: integers as they are, nil as "nil", arrays in brackets. */
 static void spell(const redisReply *reply, char *out, size_t size) {
     size_t used = 0;
     switch (reply->type) {
