@@ -23,7 +23,7 @@ typedef void (*go_positions)(const uint8_t *key, size_t len, uint64_t m, unsigne
 #define FNV32_BASIS UINT32_C(0x811c9dc5)
 #define FNV32_PRIME UINT32_C(0x01000193)
 
-/* FNV-1a continued from the hash `h` of earlier bytes. */
+/* FNV-1a, continued from `h`, the hash of the bytes before `key`. */
 static inline uint32_t fnv1a_32(uint32_t h, const uint8_t *key, size_t len) {
     for (size_t i = 0; i < len; i++)
         h = (h ^ key[i]) * FNV32_PRIME;
@@ -52,7 +52,7 @@ static inline void positions_000(const uint8_t *key, size_t len, uint64_t m, uns
         out[i] = (x + i * y) % m;
 }
 
-/* 001: b and a are the first two big-endian 32-bit words of any hash, here of FNV-1. The sum is
+/* 001: b and a are the first two 32-bit words (big-endian) of any hash, here of FNV-1. The sum is
  * computed in 64 bits (Go's uint on a 64-bit machine), so it never wraps around. */
 static inline void positions_001(const uint8_t *key, size_t len, uint64_t m, unsigned k,
                                  uint64_t *out) {
@@ -61,7 +61,7 @@ static inline void positions_001(const uint8_t *key, size_t len, uint64_t m, uns
         out[i] = (a + i * b) % m;
 }
 
-/* 002: a Murmur3 for each position, of the key with the byte i after it. */
+/* 002: each position has its own Murmur3, of the key with the byte i appended. */
 static inline void positions_002(const uint8_t *key, size_t len, uint64_t m, unsigned k,
                                  uint64_t *out) {
     uint8_t copy[GO_MAX_KEY + 1];
@@ -75,7 +75,7 @@ static inline void positions_002(const uint8_t *key, size_t len, uint64_t m, uns
     }
 }
 
-/* 003: the halves of FNV-1, in 32-bit arithmetic, which wraps around. */
+/* 003: h1 and h2 are the halves of FNV-1. The sum is computed in 32 bits, and wraps around. */
 static inline void positions_003(const uint8_t *key, size_t len, uint64_t m, unsigned k,
                                  uint64_t *out) {
     const uint64_t h = fnv1_64(key, len);
@@ -84,7 +84,7 @@ static inline void positions_003(const uint8_t *key, size_t len, uint64_t m, uns
         out[i] = (uint32_t)(h1 + i * h2) % (uint32_t)m;
 }
 
-/* 004: an FNV-1a of 32 bits for each position, of the key with the byte i after it. */
+/* 004: each position has its own FNV-1a of 32 bits, of the key with the byte i appended. */
 static inline void positions_004(const uint8_t *key, size_t len, uint64_t m, unsigned k,
                                  uint64_t *out) {
     for (unsigned i = 0; i < k; i++) {
@@ -129,7 +129,7 @@ static inline void go_filter_destroy(go_filter *f) {
     free(f->bits);
 }
 
-/* Key number i, valid until the next call. */
+/* Returns key number i, which is valid until the next call. */
 static inline bly_bytes go_url(uint64_t i) {
     static char text[GO_MAX_KEY];
     const int size =

@@ -1,16 +1,14 @@
-/* hash_vectors.h - published outputs of the hash functions, for test_hash.c.
- *
- * Digests are as the publication prints them, which is how bly_hash_digest gives them.
- */
+/* hash_vectors.h - published outputs of the hash functions, for test_hash.c. Digests are written as
+ * their publication prints them, which is the order of bytes of bly_hash_digest. */
 #ifndef BLYT_HASH_VECTORS_H
 #define BLYT_HASH_VECTORS_H
 
 #include <bloomery/hash.h>
 
-/* FNV: the vectors of draft-eastlake-fnv, and short inputs published for hashing to zero. CRC: the
- * "check" of the RevEng catalogue. MD5: RFC 1321. SHA-1: RFC 3174, FIPS 180. Murmur3: Guava's and
- * spaolacci/murmur3's tests, "zy" from libmurmurhash. Farm: Guava's FarmHashFingerprint64Test.
- * City: the Ruby binding's tests. */
+/* Sources. FNV: the vectors of draft-eastlake-fnv, and published short inputs whose hash is zero.
+ * CRC: the "check" value of the RevEng catalogue. MD5: RFC 1321. SHA-1: RFC 3174, FIPS 180.
+ * Murmur3: the tests of Guava and spaolacci/murmur3; "zy" is from libmurmurhash. Farm: Guava's
+ * FarmHashFingerprint64Test. City: the tests of the Ruby binding. */
 static const struct {
     bly_hash_id id;
     uint64_t seed;
@@ -58,8 +56,8 @@ static const struct {
 #define XXH_PRIME32 UINT64_C(2654435761)
 #define XXH_PRIME64 UINT64_C(11400714785074694797)
 
-/* xxHash, cli/xsum_sanity_check.c: hashes of the first len bytes of the buffer in which byte
- * i is the top byte of PRIME32 * PRIME64^i. The lengths cover each of XXH3's length classes. */
+/* From xxHash's cli/xsum_sanity_check.c: hashes of the first len bytes of a buffer in which byte i
+ * is the top byte of PRIME32 * PRIME64^i. The lengths cover all length classes of XXH3. */
 enum { XXH_BUFFER = 2367 };
 static const struct {
     bly_hash_id id;
@@ -128,8 +126,8 @@ static const struct {
     {BLY_HASH_XXH3_128, 2367, XXH_PRIME32, "d23aae4b76c31ecb6f5360ae69c2f406"},
 };
 
-/* CityHash 1.1, city-test.cc: CityHash64 and CityHash64WithSeed(CITY_SEED) of the len bytes at
- * offset len^2 of its test data, at the edges of each length class. */
+/* From CityHash 1.1, city-test.cc: CityHash64 and CityHash64WithSeed(CITY_SEED) of the len bytes at
+ * offset len^2 of its test data. The lengths are at the edges of each length class. */
 #define CITY_SEED UINT64_C(1234567)
 static const struct {
     size_t len;
@@ -150,12 +148,12 @@ static const struct {
     {298, 0x74c0b8a6821faafe, 0xabac39d7491370e7},
 };
 
-/* The same for the whole of the test data. */
+/* CityHash64 and CityHash64WithSeed(CITY_SEED) of the whole test data. */
 enum { CITY_DATA = 1 << 20 };
 static const uint64_t CITY_ALL = 0x5fb5e48ac7b7fa4f, CITY_ALL_SEEDED = 0xa96170f08f5acbc7;
 
-/* SipHash-2-4-128: vectors_sip128 of the reference implementation. The key is 00 01 .. 0f, the
- * input the len bytes 00 01 02 .. */
+/* SipHash-2-4-128: from vectors_sip128 of the reference implementation. The key is 00 01 .. 0f, the
+ * input is the len bytes 00 01 02 .. */
 static const struct {
     size_t len;
     const char *digest;
@@ -168,10 +166,10 @@ static const struct {
     {63, "5150d1772f50834a503e069a973fbd7c"},
 };
 
-/* SMHasher and SMHasher3: hash 00 01 .. of each length i < 256 under seed 256 - i, then hash the
- * 256 results, as they are in the memory of a little-endian host, under seed 0; the value is the
- * first four bytes of the result. `reversed`: in that memory, the bytes of the digest are in
- * reverse order. */
+/* Verification values of SMHasher and SMHasher3. They are computed like this: hash the bytes 00 01
+ * .. of each length i < 256 under the seed 256 - i; hash the 256 results, as they are in the memory
+ * of a little-endian host, under the seed 0; take the first four bytes of the result. `reversed`:
+ * in that memory, a result has the bytes of our digest in reverse order. */
 static const struct {
     bly_hash_id id;
     bool reversed;

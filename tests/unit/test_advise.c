@@ -6,7 +6,7 @@
 
 #include <bloomery/filter.h>
 
-/* The next kind that can be advised: not overlays, and not kinds that only count. */
+/* Returns the next kind that can be advised. Overlays, and kinds that only count, cannot. */
 static bly_kind next_kind(bly_kind k) {
     while ((k = bly_kind_next(k)) == BLY_OVERLAY || k == BLY_HLL)
         continue;
@@ -18,7 +18,7 @@ static bly_kind next_kind(bly_kind k) {
 
 enum { ALL_FLAGS = 2 * BLY_NEED_SPACE - 1 };
 
-/* The needs that must be set for a kind to be advised. */
+/* Returns the flags without which the kind is not advised. */
 static uint32_t its_flags(bly_kind kind) {
     uint32_t can = bly_kind_capabilities(kind);
     return (can & BLY_CAN_BUILD ? BLY_NEED_STATIC : 0U) |
@@ -101,8 +101,8 @@ static void refuses_nonsense(void **state) {
     assert_memory_equal(&a, &untouched, sizeof a);
 }
 
-/* A growing filter is never refused because of its hash, but advice must keep the rate that it
- * states. */
+/* Creating a growing filter never fails because of its hash. But advice states a rate for all keys,
+ * so it refuses a hash that has too few bits for them. */
 static void growth_with_a_weak_hash_is_refused(void **state) {
     bly_needs needs = {.keys = 4000000, .fpr = 0.01, .flags = BLY_NEED_GROW, .hash_bits = 32};
     bly_advice a = {.struct_size = sizeof a};
@@ -155,7 +155,8 @@ static void says_what_cannot_be_done(void **state) {
     assert_null(bly_advise_why_not(BLY_RIBBON, &fixed));
 }
 
-/* Advice, the reason against each kind and the reason against all kinds never contradict. */
+/* Three results never contradict each other: the advice, the reason against each kind, and the
+ * reason against all kinds. */
 static void refusals_are_consistent(void **state) {
     (void)state;
     for (uint32_t flags = 0; flags <= ALL_FLAGS; flags++) {
@@ -221,7 +222,8 @@ static void every_row_is_chosen(void **state) {
         assert_int_equal(choice(1000000, cases[i].fpr, cases[i].flags), cases[i].kind);
 }
 
-/* The heading of a window does not fit into very little memory. */
+/* The heading of a window (the fields at the start of its body) does not fit into very little
+ * memory. */
 static void a_window_needs_more_than_its_heading(void **state) {
     bly_needs needs = {.fpr = 0.01, .bytes = 256, .flags = BLY_NEED_WINDOW};
     bly_advice a = {.struct_size = sizeof a};
@@ -232,7 +234,7 @@ static void a_window_needs_more_than_its_heading(void **state) {
     assert_int_equal(a.kind, BLY_WINDOW);
 }
 
-/* Fuse and ribbon filters are small for many keys. For few keys a Bloom filter is smaller. */
+/* Fuse and ribbon filters are advised where they are smaller than a Bloom filter: for many keys. */
 static void built_kinds_only_where_they_are_smaller(void **state) {
     static const uint32_t flags[] = {BLY_NEED_STATIC, BLY_NEED_STATIC | BLY_NEED_SPACE};
     (void)state;
@@ -252,7 +254,7 @@ static void built_kinds_only_where_they_are_smaller(void **state) {
     assert_int_equal(choice(10, 0.01, BLY_NEED_STATIC | BLY_NEED_SPACE), BLY_CLASSIC);
 }
 
-/* A rate of 2^-r costs r bits per fingerprint, whatever the hash. */
+/* For the rate 2^-r, r bits per fingerprint are enough; the chance of equal hashes adds no bit. */
 static void powers_of_two_cost_no_bit_more(void **state) {
     static const uint64_t sizes[] = {10, 10000, 1000000, 100000000};
     (void)state;
@@ -308,7 +310,7 @@ static void space_first_is_smallest(void **state) {
         }
 }
 
-/* The figures in the reasons. */
+/* Checks the figures that the reasons of advice contain. */
 static void reasons_are_true(void **state) {
     const uint64_t n = 10000000;
     (void)state;
@@ -324,7 +326,7 @@ static void reasons_are_true(void **state) {
     double more = BITS(BLY_SPLIT512, 0.00001) / BITS(BLY_BB2X512, 0.00001);
     assert_true(more > 1.18 && more < 1.22);
     double half = BITS(BLY_HYBRID, 0.01) / BITS(BLY_COUNTING, 0.01);
-    assert_true(half < 0.4); /* and up to 4 bits more if many keys are repeated often */
+    assert_true(half < 0.4); /* and up to 4 bits more for keys that are often repeated */
     double quarter = BITS(BLY_BB2X512, 0.99e-8) / BITS(BLY_CLASSIC, 0.99e-8);
     assert_true(quarter > 1.2 && quarter < 1.27);
 #undef BITS
@@ -353,7 +355,7 @@ static void filter_is_as_advised(bly_kind kind, uint64_t keys, double fpr, uint3
     assert_int_equal(bly_filter_hasher(f)->bits, a.needs.hash_bits);
     assert_true(a.bits_per_key == 8.0 * (double)stats.bytes / (double)keys);
     assert_true(a.fpr <= fpr);
-    /* The rate computed from the bits that are set: off by a few percent, since there are few
+    /* The rate that follows from the set bits differs by a few percent, because there are few
      * keys. */
     double least = bly_kind_capabilities(kind) & BLY_FORGETS ? 0.8 /* one generation is empty */
                                                              : 0.9;
@@ -376,7 +378,7 @@ static void filters_are_as_advised(void **state) {
     filter_is_as_advised(BLY_GROWABLE_CUCKOO, 60000, 0.0001, BLY_NEED_GROW);
 }
 
-/* Growth by many levels, and a requested size of the first level. */
+/* Filters that grow by many levels are as advised, also if the size of the first level is given. */
 static void grown_filters_are_as_advised(void **state) {
     static const uint64_t firsts[] = {100, 1000, 7777, 100000};
     (void)state;
@@ -448,12 +450,12 @@ static void curves_rise_and_pass_the_promise(void **state) {
         assert_true(rates[0] == 0);
         assert_true(rates[10] == a.fpr);
         for (size_t i = 1; i < COUNT_OF(keys); i++) {
-            /* A built filter has its rate for any number of keys. */
+            /* The rate of a built filter does not depend on the number of keys. */
             assert_true(rates[i] > rates[i - 1] ||
                         (rates[i] == rates[i - 1] && bly_kind_capabilities(kind) & BLY_CAN_BUILD));
             assert_true(rates[i] <= 1);
         }
-        if (bly_kind_capabilities(kind) & BLY_CAN_SHARE) { /* plain bits */
+        if (bly_kind_capabilities(kind) & BLY_CAN_SHARE) { /* kinds that only set bits */
             assert_true(rates[10] <= 0.002 && rates[10] > 0.0019);
             assert_true(rates[20] > 0.002 * 5);
         }
@@ -522,7 +524,7 @@ static void memory_gives_the_rate(void **state) {
             assert_true(a.bytes <= needs.bytes);
             assert_true(a.fpr <= a.needs.fpr * (1 + 1e-6) && a.needs.fpr <= 0.5);
             needs.fpr = a.needs.fpr * (1 - 1e-7);
-            /* A lower rate does not fit the memory, or is not possible with that kind. */
+            /* A lower rate does not fit into the memory, or is not possible with that kind. */
             if (needs.fpr >= 0x1p-40)
                 assert_int_not_equal(bly_advise_kind(kind, &needs, &better), BLY_OK);
         }
@@ -540,17 +542,17 @@ static void round_trips(void **state) {
     }
 }
 
-/* More keys or a lower rate never take less memory, and more memory never allows fewer keys or a
- * higher rate. An exception: the levels of a scalable filter change their layout where that saves
- * 15%. */
+/* More keys or a lower rate never take less memory. More memory never allows fewer keys or a higher
+ * rate. There are two exceptions, growable-cuckoo below, and a lower rate for a scalable filter:
+ * its levels change to another layout where the present one needs 15% more memory. */
 static void more_costs_more(void **state) {
     (void)state;
     FOR_EACH_KIND(kind) {
         uint64_t last = 0;
         for (uint64_t n = 1; n < 1000000000; n = n * 3 / 2 + 1) {
             uint64_t bytes = cost(kind, n, 0.003, 0, 0).bytes;
-            /* A growable filter: the last step of one size is near its horizon, and the next size
-             * is new. */
+            /* Exception: for a few hundred keys, a growable filter for more keys may need less
+             * memory. */
             assert_true(kind == BLY_GROWABLE_CUCKOO ? bytes * 5 >= last * 2 : bytes >= last);
             last = bytes;
         }
@@ -579,11 +581,12 @@ static void choice_when_memory_decides(void **state) {
         double fpr;
         bly_kind kind;
     } table[] = {
-        /* 16 bits per key: too good for sbbf and split512 to be the best choice. */
+        /* Only memory is given: with 16 bits per key, the rate is too low for sbbf and split512. */
         {2000000, 0, BLY_BB2X512},
         {1400000, 0, BLY_SBBF},
         {8000000, 0, BLY_CLASSIC},
-        /* All three needs do not fit: the best kind by the rate that does fit. */
+        /* Rate and memory are given, but do not fit: the kind that is best at the rate that
+         * fits. */
         {1320000, 0.01, BLY_SBBF},
         {1265000, 0.01, BLY_SPLIT512},
         {1215000, 0.01, BLY_BB2X512},

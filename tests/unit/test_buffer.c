@@ -1,5 +1,5 @@
-/* Filters in the caller's bytes: no false negative, the requested FPR from one key on, the bytes of
- * docs/format.md, and lookups that are safe for any bytes. */
+/* Filters in bytes of the caller: there are no false negatives, the requested FPR holds from one
+ * key on, the bytes are those of docs/format.md, and lookups are safe for any bytes. */
 #include "support.h"
 
 #include <bloomery/bytes.h>
@@ -13,8 +13,8 @@ static size_t size_for(uint64_t n, double p) {
     return size;
 }
 
-/* A filter in a block of exactly its size, so that the address sanitizer reports every access
- * outside. */
+/* Returns a filter in a block of exactly its size, so that the address sanitizer reports every
+ * access outside. */
 static uint8_t *built(size_t size, const bly_bytes *keys, size_t n) {
     uint8_t *buf = malloc(size);
     assert_non_null(buf);
@@ -50,7 +50,7 @@ static void every_member_is_found(void **state) {
     }
 }
 
-/* Any size works, also one that is far too small. */
+/* Any size works, even one that is far too small. */
 static void a_small_buffer_has_a_higher_rate(void **state) {
     blyt_list l = blyt_list_of(KEYS_DECIMAL, 0, MAX_KEYS);
     (void)state;
@@ -77,7 +77,8 @@ static void no_keys_contain_no_key(void **state) {
     blyt_list_free(&l);
 }
 
-/* Compares hashes, batches and single calls, and a classic filter with as many bits and hashes. */
+/* Lookups by hashes, in batches and one by one give the same answers, which are also those of a
+ * classic filter with as many bits and hash functions. */
 static void all_ways_to_ask_agree(void **state) {
     enum { N = 300, ASKED = 2000 };
     bly_hasher hasher = default_hasher();
@@ -156,9 +157,10 @@ static void sample_filter(rate_sum *sum, uint64_t n, size_t size, size_t queries
     free(buf);
 }
 
-/* A two-sided test against the expected FPR of the size in bytes, which may be below the requested
- * one for a few keys. Filters differ in their FPR, so sigma is that of their mean, from their own
- * spread. 2500 (1 - p) / p lookups show an error of a tenth at five sigma. */
+/* Checks in both directions that the measured FPR is the expected FPR for that size in bytes. (For
+ * a few keys the expected FPR may be below the requested one.) Each filter has another FPR, so
+ * sigma is that of the mean over many filters, computed from their spread. With 2500 (1 - p) / p
+ * lookups, five sigma are a tenth of the rate. */
 static void measure_rate(const rate_case *c, size_t size) {
     double expected = bly_buffer_fpr(size, c->n);
     double lookups = fmin(2500 * (1 - expected) / expected, 4e6) / BLYT_SLOW + 1000;
@@ -169,7 +171,7 @@ static void measure_rate(const rate_case *c, size_t size) {
         sample_filter(&sum, c->n, size, queries, &random);
     double mean = sum.hits / sum.filters;
     double sigma = sqrt(fmax(sum.squares / sum.filters - mean * mean, 0) / sum.filters);
-    /* At least the sigma of a binomial, in case there were few hits. */
+    /* At least the sigma of a binomial distribution, in case there were few hits. */
     sigma = fmax(sigma, sqrt((double)queries * expected * (1 - expected) / sum.filters));
     if (fabs(mean - (double)queries * expected) > 5 * sigma)
         fail_msg("n = %u, size = %u: measured %g, expected %g", (unsigned)c->n, (unsigned)size,
@@ -186,13 +188,13 @@ static void the_rate_is_the_expected_one(void **state) {
         assert_true(c->n < 1000 || expected > 0.98 * c->p);
         measure_rate(c, size);
     }
-    /* Buffers that are too small, and too large. */
+    /* Buffers that are smaller or larger than the keys need. */
     measure_rate(&(rate_case){50, 0}, 8);
     measure_rate(&(rate_case){3, 0}, 2);
     measure_rate(&(rate_case){100, 0}, 40);
 }
 
-/* E[(X/m)^k] over the distribution of X, the number of bits that t probes set. */
+/* Returns the mean of (X/m)^k over the distribution of X, the number of bits that t probes set. */
 static double rate_by_distribution(size_t m, size_t t, unsigned k) {
     double *share = calloc(m + 1, sizeof *share), rate = 0;
     share[0] = 1;
@@ -206,7 +208,7 @@ static double rate_by_distribution(size_t m, size_t t, unsigned k) {
     return rate;
 }
 
-/* Checks rates that are too low to be sampled, too. */
+/* This also checks rates that are too low to be measured. */
 static void the_expected_rate_is_the_mean_over_fills(void **state) {
     (void)state;
     for (size_t n = 1; n <= 60; n += n / 3 + 1) {
@@ -239,8 +241,8 @@ static void the_size_is_the_smallest(void **state) {
     }
 }
 
-/* The rates that LevelDB's Bloom filter with 10 bits per key has by measurement (bench/
- * bytes_leveldb.cc), and its sizes. At the same rate a buffer may be 3% larger, and is smaller. */
+/* The measured rates of LevelDB's Bloom filter with 10 bits per key (bench/bytes_leveldb.cc), and
+ * its sizes. The goal was to need at most 3% more at the same rate; buffers are even smaller. */
 static void buffers_are_not_larger_than_leveldb(void **state) {
     static const struct {
         uint64_t n;
@@ -311,8 +313,8 @@ static void order_and_repeats_do_not_matter(void **state) {
     uint8_t *second = built(size, l.keys, N);
     assert_memory_equal(first, second, size);
     free(second);
-    /* One key replaces another that is in the list already: the same number of keys, and no
-     * additional bit. */
+    /* One key is replaced by a repeat of another: the number of keys is the same, and no bit is
+     * added. */
     l.keys[0] = l.keys[1];
     second = built(size, l.keys, N);
     for (size_t i = 0; i < size - 1; i++)
@@ -387,8 +389,8 @@ static void an_unknown_form_is_maybe(void **state) {
     }
 }
 
-/* Sanitizers report reads outside. An additional set bit never hides a member, and a cleared bit
- * hides only keys that have it. */
+/* Lookups in random bytes read nothing outside, which sanitizers would report. In a filter, an
+ * additional set bit never hides a member, and a cleared bit hides some. */
 static void any_bytes_are_safe(void **state) {
     enum { N = 20 };
     uint64_t random = 3;

@@ -1,4 +1,4 @@
-/* The parts of the builder: hashes are sorted without repeats, and tasks are distributed to
+/* The parts of the builder: hashes are sorted and lose repeats, and tasks are distributed to
  * threads, each exactly once. kinds/test_build.c tests the filters. */
 #include "table_support.h"
 
@@ -6,7 +6,7 @@
 
 #include <errno.h>
 
-/* The hashes with the numbers from `from` to from + n - 1. */
+/* Returns the hashes from .. from + n - 1 of a stream. */
 static bly_hash *hashes(uint64_t from, size_t n) {
     bly_hash *h = malloc((n + 1) * sizeof *h);
     assert_non_null(h);
@@ -22,7 +22,8 @@ static int compare(const void *a, const void *b) {
     return (x->hi > y->hi) - (x->hi < y->hi);
 }
 
-/* Sorts n hashes whose words are masked, which gives repeats and long common prefixes. */
+/* Sorts n hashes and compares with qsort. The masks lo and hi of their words give repeats, and long
+ * common prefixes. */
 static void sort_case(size_t n, uint64_t lo, uint64_t hi, unsigned common) {
     bly_hash *h = hashes(n, n), *want = hashes(n, n), *spare = hashes(0, n);
     for (size_t i = 0; i < n; i++) {
@@ -46,7 +47,7 @@ static void sorting(void **state) {
     (void)state;
     for (size_t n = 0; n < 200; n++)
         sort_case(n, all, all, 0);
-    /* From 24 * 2^12 hashes on, most buckets are distributed a second time. */
+    /* From 24 * 2^12 hashes on, most buckets are divided into smaller ones. */
     sort_case(146164, all, all, 0);
     for (size_t n = 200; n < (blyt_large() ? 300000 : 50000); n = n * 3 + 1) {
         sort_case(n, all, all, 0);

@@ -34,7 +34,7 @@ static void check_init(init_fn *init, bly_hash_id id) {
     assert_true(calls == 0);
 }
 
-/* One key and a batch get the same words, and the function is called once for each key. */
+/* A key has the same words alone and in a batch, and the function is called once per key. */
 static void both_forms_of_a_hasher(void **state) {
     (void)state;
     check_init(bly_hasher_custom, BLY_HASH_CUSTOM);
@@ -87,7 +87,8 @@ static void assert_hasher(const bly_hasher *a, const bly_hasher *b) {
     assert_int_equal(a->bits, b->bits);
 }
 
-/* A hasher matches its own form and the other form, if the tag is the same, and nothing else. */
+/* A custom hasher matches filters of its own form and of the other form if the tag is the same, and
+ * no other filters. */
 static void forms_match_by_tag(void **state) {
     (void)state;
     uint64_t calls = 0;
@@ -108,7 +109,7 @@ static void forms_match_by_tag(void **state) {
         assert_hasher(&out, want);
     }
     assert_false(blyi_hasher_match(NULL, BLY_HASH_CUSTOM, 7, &out));
-    /* The hasher of a filter that was opened without it. */
+    /* A filter that was opened without its hasher has one like this. It matches nothing. */
     const bly_hasher empty = {.id = BLY_HASH_CUSTOM, .seed = 7, .bits = 128};
     assert_false(blyi_hasher_match(&empty, BLY_HASH_CUSTOM, 7, &out));
     assert_false(blyi_hasher_match(&empty, BLY_HASH_CUSTOM_RAW, 7, &out));
@@ -119,7 +120,8 @@ static void forms_match_by_tag(void **state) {
     assert_false(blyi_hasher_match(&foreign, BLY_HASH_CUSTOM_RAW, 7, &out));
 }
 
-/* The vectors of docs/format.md, section 8. The last are FNV-1a and FNV-1 of "bloomery". */
+/* The test vectors of docs/format.md, section 8. The last input is FNV-1a and FNV-1 of
+ * "bloomery". */
 static void mixing_vectors(void **state) {
     (void)state;
     static const bly_hash vectors[][2] = {
@@ -156,7 +158,7 @@ static void mixing_loses_nothing(void **state) {
 
 enum { SAMPLES = 4096 };
 
-/* Inputs as weak functions return them. */
+/* Returns words such as weak functions give. */
 static bly_hash weak_words(int set, uint64_t i, uint64_t *random) {
     switch (set) {
     case 0:
@@ -170,7 +172,7 @@ static bly_hash weak_words(int set, uint64_t i, uint64_t *random) {
     }
 }
 
-/* How often flipping bit `bit` of the input flips each bit of the output. */
+/* Counts how often flipping bit `bit` of the input flips each bit of the output. */
 static void count_flips(int set, int bit, unsigned flips[128]) {
     uint64_t random = 99;
     bly_hash flip = {bit < 64 ? UINT64_C(1) << bit : 0, bit < 64 ? 0 : UINT64_C(1) << (bit - 64)};
@@ -186,9 +188,9 @@ static void count_flips(int set, int bit, unsigned flips[128]) {
     }
 }
 
-/* Every bit of the input flips every bit of the output half of the time. The number of flips in
- * 4096 samples has a standard deviation of 32, and there are 4 * 128 * 128 such numbers: six sigma.
- */
+/* Each bit of the input flips each bit of the output half of the time. Of 4096 samples, 2048 are
+ * expected with a standard deviation of 32. Six sigma are accepted, because there are 4 * 128 * 128
+ * such counts. */
 static void mixing_avalanches(void **state) {
     (void)state;
     unsigned flips[128];

@@ -1,6 +1,6 @@
-/* test_documents.c - the calls, formulas and examples of five introductions to Bloom filters, done
- * with Bloomery. docs/vocabulary.md has one row for each case of test_documents*.c, which
- * check_vocabulary.sh checks. The formulas are written out as in their sources. */
+/* test_documents.c - the calls, formulas and examples of five introductions to Bloom filters,
+ * carried out with Bloomery. docs/vocabulary.md has one row for each case of test_documents*.c,
+ * which check_vocabulary.sh checks. The formulas are written as in their sources. */
 /* Length: one case for each row of docs/vocabulary.md. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -31,7 +31,7 @@ static bly_filter *created(bly_kind kind, uint64_t keys, double fpr) {
     return f;
 }
 
-/* `size` is the number of bits, or for a partitioned filter the bits in a slice. */
+/* `size` is the number of bits; for a partitioned filter, the number of bits in a slice. */
 static bly_filter *created_exactly(bly_kind kind, uint64_t size, uint32_t hashes) {
     bly_spec spec = bly_spec_for(kind, 0, 0);
     bly_filter *f;
@@ -41,7 +41,7 @@ static bly_filter *created_exactly(bly_kind kind, uint64_t size, uint32_t hashes
     return f;
 }
 
-/* Key number i, valid until the next call. */
+/* Returns key number i, which is valid until the next call. */
 static bly_bytes url(uint64_t i) {
     static char text[64];
     int size = snprintf(text, sizeof text, "https://example.com/page/%llu", (unsigned long long)i);
@@ -91,7 +91,7 @@ static void test_new_by_n_and_p(void **state) {
         positives += contains_number(f, i);
     double rate = bly_filter_capacity(f) == N ? stats_of(f).requested_fpr : 0;
     assert_true(rate == 0.01);
-    /* Five sigma of the lookups, and of how full a single filter gets. */
+    /* Five sigma. The variance is that of the lookups, and of how full a single filter gets. */
     double expected = (double)lookups * rate;
     double sigma = sqrt(expected + pow(expected, 2) * 0.307 * 49 / 9.6 / N);
     assert_in_range((uint64_t)fabs((double)positives - expected), 0, (uint64_t)(5 * sigma));
@@ -117,7 +117,7 @@ static void test_new_by_k_and_m(void **state) {
     assert_null(f);
 }
 
-/* New(n): a rate of 0.001 and a fill of one half. */
+/* New(n) means a rate of 0.001 and a fill of one half. */
 static void test_default_rate_and_fill(void **state) {
     (void)state;
     bly_filter *f = filled(N, 0.001);
@@ -141,7 +141,7 @@ static void test_guava_default(void **state) {
     assert_int_equal(bits, (uint64_t)ceil(m));
     assert_int_equal(lround(k), 5);
     assert_int_equal(bly_textbook_best_hashes(bits, 1000000), (uint32_t)ceil(k));
-    /* With k rounded down the rate is slightly too high. The plan has 0.02% more bits for it. */
+    /* With k rounded down, the rate is slightly too high, so the plan has 0.02% more bits. */
     must(bly_plan(BLY_CLASSIC, 1000000, p, 0, 64, &g));
     assert_int_equal(g.hashes, 5);
     assert_near((double)g.size, m, 0.001);
@@ -149,7 +149,8 @@ static void test_guava_default(void **state) {
     assert_true(bly_plan_fpr(&g, 1000000, 64) <= p);
 }
 
-/* k = -ln p log2 e, rounded down; m = n k log2 e with the k before rounding, in whole bytes. */
+/* k = -ln p log2 e, rounded down; m = n k log2 e, computed from the k before rounding, in whole
+ * bytes. */
 static void test_go_bloom_k_and_m(void **state) {
     (void)state;
     const double log2e = 1 / log(2), p = 0.01;
@@ -160,7 +161,7 @@ static void test_go_bloom_k_and_m(void **state) {
     assert_int_equal(bly_textbook_hashes(p), (uint32_t)k + 1);
     uint64_t cut = (uint64_t)(m / 8) * 8;
     assert_int_equal(cut, 958504);
-    /* A filter of this shape, and what rounding k down to 6 does to the rate. */
+    /* A filter of this size, with k = 6. Rounding k down makes the rate 1.4% higher. */
     bly_filter *f = created_exactly(BLY_CLASSIC, cut, (uint32_t)k);
     assert_int_equal(bly_filter_geometry(f).hashes, 6);
     assert_int_equal(bly_filter_geometry(f).size, cut);
@@ -171,7 +172,7 @@ static void test_go_bloom_k_and_m(void **state) {
     bly_filter_destroy(f);
 }
 
-/* k fixed at 14 and 20 bits per key: a rate of 0.000067. */
+/* go-zero: k is always 14. With 20 bits per key, the rate is 0.000067. */
 static void test_go_zero_k_and_m(void **state) {
     (void)state;
     assert_near(bly_textbook_fpr(20 * N, 14, N), 0.000067, 0.005);
@@ -205,7 +206,7 @@ static void test_contains(void **state) {
     bly_filter_destroy(f);
 }
 
-/* Three lines, the first two the same: two are kept. */
+/* Of three lines, the first two are the same, so two lines are kept. */
 static void test_url_example(void **state) {
     (void)state;
     static const char *const lines[] = {
@@ -222,7 +223,7 @@ static void test_url_example(void **state) {
         bool added;
         if (!bly_filter_contains(checked, lines[i], size))
             must(bly_filter_add(checked, lines[i], size, NULL));
-        must(bly_filter_add(f, lines[i], size, &added)); /* both in one call */
+        must(bly_filter_add(f, lines[i], size, &added)); /* looks up and adds in one call */
         kept += added;
         assert_int_equal(added, i != 1);
     }
@@ -302,8 +303,8 @@ static void test_set_hasher(void **state) {
     bly_filter_destroy(other);
 }
 
-/* The rate determines m and k, and with them the positions of the bits of each key. So another rate
- * needs another filter. */
+/* The rate determines m and k, and so the positions of the bits of each key. A filter for another
+ * rate must be a new filter. */
 static void test_set_error_probability(void **state) {
     (void)state;
     bly_filter *f, *finer;
@@ -318,7 +319,7 @@ static void test_set_error_probability(void **state) {
     bly_filter_destroy(finer);
 }
 
-/* The six hashes of 001, n = 100000. */
+/* The six hashes of program 001, with n = 100000. */
 static void test_hashers_in_turn(void **state) {
     (void)state;
     static const char *const names[] = {"fnv1", "crc64", "murmur3", "city64", "md5", "sha1"};
@@ -342,7 +343,8 @@ static void test_hashers_in_turn(void **state) {
             assert_true(contains_number(f, i));
         for (uint64_t i = N; i < N + lookups; i++)
             positives += contains_number(f, i);
-        if (positives < 380 || positives > 620) /* 500, and five sigma */
+        /* 500 are expected; five sigma is 112, and the fill varies, too */
+        if (positives < 380 || positives > 620)
             fail_msg("%s: %llu false positives, not 500", names[j], (unsigned long long)positives);
         bly_filter_destroy(f);
     }
@@ -394,7 +396,7 @@ static void test_fill_ratio(void **state) {
     bly_filter_destroy(f);
 }
 
-/* 1 - e^(-ck/m) */
+/* The expected fill is 1 - e^(-ck/m). */
 static void test_estimated_fill_ratio(void **state) {
     (void)state;
     for (uint64_t keys = 1; keys <= N; keys *= 10) {
@@ -404,7 +406,8 @@ static void test_estimated_fill_ratio(void **state) {
         assert_near(s.expected_fill, theirs, 1.0 / (double)s.bits);
         bly_filter_destroy(f);
     }
-    /* The fill of a real filter differs more from the formulas than they differ from each other. */
+    /* The fill of a real filter differs more from each formula than the formulas differ from each
+     * other. */
     bly_filter *f = filled(N, 0.001);
     bly_filter_info s = stats_of(f);
     double off = fabs(s.fill - s.expected_fill);
@@ -412,7 +415,7 @@ static void test_estimated_fill_ratio(void **state) {
     bly_filter_destroy(f);
 }
 
-/* (1 - e^(-kn/m))^k */
+/* The rate is (1 - e^(-kn/m))^k. */
 static void test_false_positive_rate(void **state) {
     (void)state;
     for (uint64_t n = 1; n <= 10 * N; n *= 10) {

@@ -17,8 +17,8 @@
 
 /* ---- filters with given words ---------------------------------------------------------------- */
 
-/* Key number i, valid until the next call. 16 random bytes: keys that differ in their last byte
- * only have the same second hash in 001 and 003. */
+/* Returns key number i, which is valid until the next call: 16 random bytes. (In 001 and 003, keys
+ * that differ only in their last byte have the same second hash.) */
 static bly_bytes random_key(uint64_t i) {
     static uint64_t words[2];
     words[0] = blyt_next(&i);
@@ -39,7 +39,7 @@ static bly_status collect(void *ctx, const void *data, size_t size) {
     return BLY_OK;
 }
 
-/* Fails unless f has exactly the bits of `theirs`. */
+/* Asserts that f has exactly the same bits as the Go program's filter. */
 static void assert_same_bits(const bly_filter *f, const go_filter *theirs) {
     static bytes_out ours;
     const size_t body = (size_t)((theirs->m + 511) / 512 * 64);
@@ -58,7 +58,8 @@ static bly_filter *create_textbook(bly_hash_fn fn, void *user, uint64_t m, unsig
     return f;
 }
 
-/* Adds 2000 keys to both, as far as `can` (NULL: all), and compares all bits. Returns how many. */
+/* Adds those of 2000 keys for which `can` is true (NULL: all) to both filters, and compares all
+ * bits. Returns how many keys were added. */
 static unsigned compare_bits(bly_hash_fn fn, go_positions positions, uint64_t m, unsigned k,
                              bool (*can)(bly_bytes key, uint64_t m, unsigned k)) {
     unsigned added = 0;
@@ -78,7 +79,8 @@ static unsigned compare_bits(bly_hash_fn fn, go_positions positions, uint64_t m,
     return added;
 }
 
-/* Whether some x and y might have these positions: see the top of this file. */
+/* Whether these positions have both properties that the top of this file states, so that they might
+ * be those of some x and y. */
 static bool may_be_textbook(const uint64_t *at, unsigned k, uint64_t m) {
     const uint64_t wrap = (0 - m) % m; /* 2^64 mod m */
     for (unsigned i = 0; m % 2 == 0 && i + 1 < k; i++)
@@ -116,7 +118,8 @@ static bool has_odd_step_000(bly_bytes key, uint64_t m, unsigned k) {
     return fnv1a_64(key.data, key.size) % 2 == 1;
 }
 
-/* 000: m is in whole bytes, so even. Keys with an odd y have the same bits, the others cannot. */
+/* 000: m is a number of whole bytes, so it is even. A textbook filter has the same bits for keys
+ * with an odd y; for the others it cannot have them. */
 static void test_double_hashing(void **state) {
     (void)state;
     const uint64_t m = 958504; /* New(100000, 0.01), where k is 6 */
@@ -129,7 +132,7 @@ static void test_double_hashing(void **state) {
     }
 }
 
-/* An even b becomes b + m. That is odd if m is odd, and has the same remainder modulo m. (a + i*b
+/* An even b becomes b + m, which has the same remainder modulo m, and is odd if m is odd. (a + i*b
  * is far below 2^64, so it never wraps around.) */
 static bly_hash words_001(void *m, const void *key, size_t len) {
     const uint64_t h = fnv1_64(key, len), b = h >> 32;
@@ -143,9 +146,9 @@ static bool has_odd_step_001(bly_bytes key, uint64_t m, unsigned k) {
 
 static void test_bits_of_001(void **state) {
     (void)state;
-    /* New(100000): m is odd. All keys. */
+    /* New(100000) has an odd m: the bits are the same for all keys. */
     assert_int_equal(compare_bits(words_001, positions_001, 1437759, 10, NULL), 2000);
-    /* At 1% m is even. Keys with an odd b, and no others. */
+    /* At 1%, m is even: the bits are the same for keys with an odd b, and can be for no others. */
     const unsigned odd = compare_bits(words_001, positions_001, 958506, 7, has_odd_step_001);
     assert_in_range(odd, 900, 1100);
     assert_int_equal(count_may_be_textbook(positions_001, 958506, 7, 2000), odd);
@@ -163,23 +166,26 @@ static bool never_wraps_003(bly_bytes key, uint64_t m, unsigned k) {
 }
 
 /* 003: the sum wraps around at 2^32, ours at 2^64. If m is a power of two, that makes no
- * difference. Otherwise keys have the same bits if their sums stay below 2^32. */
+ * difference. Otherwise, keys have the same bits if their sums stay below 2^32. */
 static void test_bits_of_003(void **state) {
     (void)state;
     assert_in_range(compare_bits(words_003, positions_003, 1 << 20, 7, has_odd_step_001), 900,
                     1100);
     assert_in_range(compare_bits(words_003, positions_003, 958507, 7, never_wraps_003), 130, 200);
-    /* Keys whose sums wrap around in every step have equal steps, too: together two in twelve. */
+    /* Keys whose sums wrap around in every step have equal steps, too. Both kinds together are two
+     * in twelve keys. */
     assert_in_range(count_may_be_textbook(positions_003, 958507, 7, 2000), 260, 410);
 }
 
-/* 004: the steps of (h ^ i) * prime are equal for about a quarter of the keys. */
+/* 004: for about a quarter of the keys, the steps of (h ^ i) * prime are equal. At most those keys
+ * might have textbook positions. */
 static void test_bits_of_004(void **state) {
     (void)state;
     assert_in_range(count_may_be_textbook(positions_004, 958507, 7, 2000), 0, 600);
 }
 
-/* 002: every position has a hash of its own. Bloomery has its own form for that. */
+/* 002: every position has its own hash, so it has no textbook positions. Bloomery has a separate
+ * form for it (BLY_BITMAP_GOZERO). */
 static void test_get_locations(void **state) {
     (void)state;
     static const uint64_t go[BLY_BITMAP_HASHES] = {
@@ -199,7 +205,7 @@ static void test_get_locations(void **state) {
 
 /* ---- go-zero's calls ------------------------------------------------------------------------- */
 
-/* New: a size in bits, up to the end of a server's string; maps is 14. */
+/* New takes a size in bits, at most that of the longest string of a server. `maps` is 14. */
 static void test_go_zero_new(void **state) {
     (void)state;
     bly_bitmap b;
@@ -234,7 +240,7 @@ static bly_bitmap_batch *batch_of_three(bly_bitmap_op op) {
     return batch;
 }
 
-/* Add: one command for many keys; the reply says which of them were new. */
+/* Add is one command for many keys. Its reply tells which of them were new. */
 static void test_go_zero_add(void **state) {
     (void)state;
     bly_bitmap_batch *batch = batch_of_three(BLY_BITMAP_ADD);
@@ -248,7 +254,7 @@ static void test_go_zero_add(void **state) {
     bly_bitmap_batch_close(batch);
 }
 
-/* Exists: a filter that is gone is an error, and not "absent". */
+/* Exists fails if the filter is gone; it does not answer "absent". */
 static void test_go_zero_exists(void **state) {
     (void)state;
     bly_bitmap_batch *batch = batch_of_three(BLY_BITMAP_CONTAINS);
@@ -273,7 +279,7 @@ static bool script_contains(const bly_bitmap_command *c, const char *word) {
     return false;
 }
 
-/* The scripts: SETBIT and GETBIT at the same offsets, of many keys at once. */
+/* The scripts call SETBIT and GETBIT at the same offsets as go-zero, for many keys at once. */
 static void test_go_zero_scripts(void **state) {
     (void)state;
     for (bly_bitmap_op op = BLY_BITMAP_ADD; op <= BLY_BITMAP_CONTAINS; op++) {
@@ -291,7 +297,7 @@ static void test_go_zero_scripts(void **state) {
     }
 }
 
-/* hash.Hash is the first word of Murmur3, of which Go prints the highest byte first. */
+/* hash.Hash is the first word of Murmur3. Go prints its highest byte first. */
 static void test_go_zero_hash(void **state) {
     (void)state;
     bly_hasher murmur3;
@@ -316,7 +322,7 @@ static void assert_digest(const char *name, const char *key, const char *digest)
     assert_string_equal(text, digest);
 }
 
-/* All but those of xxHash and FarmHash are Go's. */
+/* All digests but those of xxHash and FarmHash were printed by Go. */
 static void test_hash_fnv(void **state) {
     (void)state;
     assert_digest("fnv1", "bloomery", "e356a1ec799089e8");
@@ -329,7 +335,8 @@ static void test_hash_crc64(void **state) {
     assert_digest("crc64", "bloomery", "8b490246fc61ae42"); /* crc64.ECMA */
 }
 
-/* All 128 bits, each word with its lowest byte first: murmur3.New64 is the first word. */
+/* The digest has all 128 bits, each word with its lowest byte first. murmur3.New64 is the first
+ * word. */
 static void test_hash_murmur3(void **state) {
     (void)state;
     assert_digest("murmur3", "bloomery", "cab1a8eb55a61502843dac1c825fdc02");

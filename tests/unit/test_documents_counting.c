@@ -1,10 +1,10 @@
 /* test_documents_counting.c - the six ways to count in a Bloom filter that document 004 lists, and
- * its probability of an overflow. docs/vocabulary.md has one row for each case. */
+ * the probability of overflow that it states. docs/vocabulary.md has one row for each case. */
 #include "support.h"
 
 enum { KEYS = 10000 };
 
-/* Key number i, valid until the next call. */
+/* Returns key number i, which is valid until the next call. */
 static bly_bytes number(uint64_t i) {
     static uint64_t word;
     word = i;
@@ -31,7 +31,7 @@ static bool remove_key(bly_filter *f, uint64_t i) {
 }
 
 /* Adds KEYS keys, removes every second one, and checks that the others are found. Returns how many
- * of the removed ones are still found. */
+ * of the removed keys are still found. */
 static unsigned found_after_removal(bly_filter *f) {
     unsigned found = 0;
     for (uint64_t i = 0; i < KEYS; i++)
@@ -58,7 +58,7 @@ static void test_fixed_width_counters(void **state) {
     (void)state;
     bly_filter *f = created(BLY_COUNTING);
     assert_int_equal(bly_filter_geometry(f).detail, 4);
-    assert_in_range(found_after_removal(f), 0, 20); /* at half the capacity the rate is 0.02% */
+    assert_in_range(found_after_removal(f), 0, 20); /* at half the capacity the rate is 0.025% */
     bly_filter_clear(f);
     add_copies(f, 1, 14);
     for (unsigned i = 0; i < 14; i++)
@@ -72,7 +72,7 @@ static void test_fixed_width_counters(void **state) {
     bly_filter_destroy(f);
 }
 
-/* The tail of a Poisson distribution with mean ln 2: P(X >= at_least). */
+/* Returns the probability that a Poisson variable with the mean ln 2 is at least `at_least`. */
 static double poisson_tail(unsigned at_least) {
     double term = exp(-log(2)), sum = 0;
     for (unsigned i = 1; i < at_least + 30; i++) {
@@ -83,8 +83,9 @@ static double poisson_tail(unsigned at_least) {
     return sum;
 }
 
-/* 004 gives 1 - P(X <= 16) as 3.33e-18. That is 2.88e-18; a counter of four bits ends at 15, and
- * would overflow at 16. Ours is stuck from 15 on. */
+/* Document 004 gives the probability 1 - P(X <= 16) as 3.33e-18, but it is 2.88e-18. Besides, a
+ * counter of four bits ends at 15, so it would overflow at 16, not at 17. Our counters are stuck
+ * from 15 on. */
 static void test_counter_overflow(void **state) {
     (void)state;
     const bly_geometry g = {BLY_COUNTING, 7, 7000000000, 0, 4};
@@ -93,12 +94,13 @@ static void test_counter_overflow(void **state) {
     assert_true(fabs(poisson_tail(16) / 7.073e-17 - 1) < 0.001);
     assert_true(fabs(poisson_tail(15) / 1.637e-15 - 1) < 0.001);
     assert_true(fabs(bly_plan_counter_overflow(&g, keys) / poisson_tail(15) - 1) < 0.001);
-    /* The bound of Fan et al. (2000) for 16, and what it is above the value. */
+    /* The bound of Fan et al. (2000) for P(X >= 16), which is 19.3 times the probability. */
     assert_true(fabs(pow(exp(1) * log(2) / 16, 16) / 1.368e-15 - 1) < 0.001);
     assert_true(fabs(1.368e-15 / poisson_tail(16) / 19.3 - 1) < 0.01);
 }
 
-/* 2: counts of variable length, in one cache line: half the memory of four bits each. */
+/* 2: counters of variable length in one cache line. They need half the memory of counters of four
+ * bits. */
 static void test_variable_length_counters(void **state) {
     (void)state;
     bly_filter *f = created(BLY_MULTILAYER), *fixed = created(BLY_COUNTING);
@@ -113,7 +115,7 @@ static void test_variable_length_counters(void **state) {
     bly_filter_destroy(fixed);
 }
 
-/* 3: a Bloom filter for lookups in front of the counters. */
+/* 3: counters, and in front of them a Bloom filter for lookups. */
 static void test_layers(void **state) {
     (void)state;
     bly_filter *f = created(BLY_LAYERED), *front;
@@ -126,8 +128,9 @@ static void test_layers(void **state) {
     bly_filter_destroy(f);
 }
 
-/* 4: a second filter of removed keys. If that is a Bloom filter, members are missed at its rate;
- * the overlay's own form misses none here, and takes a removed key back. */
+/* 4: a second filter, for removed keys. If it is a Bloom filter, members are missed at its
+ * false-positive rate. In the overlay's default form, none is missed here. In both, a removed key
+ * can be added again. */
 static void test_removed_keys(void **state) {
     (void)state;
     for (unsigned marker = 0; marker < 2; marker++) {
@@ -147,7 +150,7 @@ static void test_removed_keys(void **state) {
         for (uint64_t i = KEYS; i < 2 * KEYS; i++)
             missed += !contains(f, i);
         assert_ok(bly_overlay_get_info(f, &info));
-        if (marker) { /* 10 of 10,000 at 0.1%, and five sigma */
+        if (marker) { /* 10 of 10,000 are expected, at 0.1%; 26 is five sigma more */
             assert_in_range(missed, 1, 26);
             assert_true(fabs(info.miss_bound / 0.001 - 1) < 0.2);
         } else {
@@ -162,8 +165,8 @@ static void test_removed_keys(void **state) {
     }
 }
 
-/* 5: counters that are raised at random, for approximate counts without removal; hll for the number
- * of distinct keys. */
+/* 5: counters that are increased at random, for approximate counts without removal; and hll for the
+ * number of distinct keys. */
 static void test_probabilistic_counters(void **state) {
     (void)state;
     bool removed;
@@ -172,7 +175,7 @@ static void test_probabilistic_counters(void **state) {
     add_copies(f, 1, 27);
     add_copies(f, 2, 5000);
     assert_int_equal(copies_of(f, 1), 27);
-    /* The standard error is 21.3% at most: five of them. */
+    /* The standard error is at most 21.3%. Five standard errors are accepted. */
     assert_true(fabs((double)copies_of(f, 2) / 5000 - 1) < 5 * 0.213);
     assert_int_equal(bly_filter_remove(f, "x", 1, &removed), BLY_EUNSUPPORTED);
     bly_filter_destroy(f);
@@ -186,11 +189,12 @@ static void test_probabilistic_counters(void **state) {
     bly_filter_destroy(distinct);
 }
 
-/* 6: one entry for each key; small counts beside it, large ones elsewhere, all exact. */
+/* 6: one entry for each key. Small counts are stored in the entry, large ones elsewhere; all are
+ * exact. */
 static void test_hybrid_counters(void **state) {
     (void)state;
     bly_filter *f = created(BLY_HYBRID);
-    assert_in_range(found_after_removal(f), 0, 150); /* 5,000 lookups at 0.75% of half the keys */
+    assert_in_range(found_after_removal(f), 0, 150); /* half-full, the rate is 0.37%: 19 of 5,000 */
     bly_filter_clear(f);
     add_copies(f, 1, 14);
     assert_int_equal(blyt_info(f).spilled, 0);

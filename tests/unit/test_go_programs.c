@@ -1,9 +1,9 @@
 /* test_go_programs.c - the measurements of docs/documents.md, at small sizes.
  *
- * The false positives that the Go programs of the documents had are in tables below. They were
- * counted in November 2026 with Go 1.19.8, go_url(0) to go_url(99999) as members and the next
- * numbers as non-members. The filters of go_programs.h have exactly as many. So what else is
- * measured on these filters holds for the Go programs, too.
+ * The tables below have the numbers of false positives of the documents' Go programs. They were
+ * counted in November 2026 with Go 1.19.8; go_url(0) to go_url(99999) were the members, and the
+ * next URLs the non-members. The filters of go_programs.h have exactly the same numbers. So other
+ * measurements of these filters hold for the Go programs, too.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,7 +19,7 @@
 
 enum { MEMBERS = 100000, NON_MEMBERS = 200000 };
 
-/* How many of the next `lookups` keys a filter of MEMBERS keys contains. */
+/* Adds MEMBERS keys to a filter, and returns how many of the next `lookups` keys it contains. */
 static uint64_t false_positives(go_positions positions, uint64_t m, unsigned k, uint64_t lookups) {
     go_filter f = go_filter_create(positions, m, k);
     uint64_t found = 0;
@@ -35,8 +35,8 @@ static uint64_t false_positives(go_positions positions, uint64_t m, unsigned k, 
     return found;
 }
 
-/* Whether a rate of `rate` explains this number of false positives: five sigma of the lookups, and
- * of how full a single filter of m bits gets. */
+/* Asserts that this rate explains `found` false positives: within five sigma. The variance is that
+ * of the lookups, and of how full a single filter of m bits gets. */
 static void assert_explains(double rate, uint64_t found, uint64_t lookups, unsigned k, uint64_t m) {
     const double expected = rate * (double)lookups;
     const double fill_sigma = expected * k * 0.28 / sqrt((double)m) / 0.5;
@@ -47,7 +47,8 @@ static void assert_explains(double rate, uint64_t found, uint64_t lookups, unsig
 
 /* ---- the counts of the Go programs ----------------------------------------------------------- */
 
-/* 001 with each of its other hashes: the first eight bytes of the digest. */
+/* The hash of positions_001_digest, which is 001 with another hash: its words are the first eight
+ * bytes of the digest. */
 static bly_hash_id digest_of;
 
 static void positions_001_digest(const uint8_t *key, size_t len, uint64_t m, unsigned k,
@@ -58,7 +59,7 @@ static void positions_001_digest(const uint8_t *key, size_t len, uint64_t m, uns
     assert_int_equal(bly_hasher_init(&hasher, digest_of, 0), BLY_OK);
     assert_true(bly_hash_digest(&hasher, key, len, d) >= 8);
     for (unsigned i = 0; i < 8;
-         i++) /* Go prints Murmur3's first word with its highest byte first */
+         i++) /* For Murmur3, Go prints the first word with its highest byte first. */
         word = word << 8 | d[digest_of == BLY_HASH_MURMUR3 ? 7 - i : i];
     a = word & UINT32_MAX;
     b = word >> 32;
@@ -88,7 +89,7 @@ static void test_counts_of_the_go_programs(void **state) {
                          rows[i].go_found);
 }
 
-/* Each of 001's hashes has about the requested rate. */
+/* With each of its hashes, 001 has about the requested rate. */
 static void test_hashes_of_001(void **state) {
     (void)state;
     static const struct {
@@ -106,7 +107,7 @@ static void test_hashes_of_001(void **state) {
     }
 }
 
-/* The arithmetic of go-zero keeps what it promises. */
+/* go-zero has the rate that its formula gives: 75 false positives were counted. */
 static void test_rate_of_go_zero(void **state) {
     (void)state;
     assert_explains(bly_textbook_fpr(20 * MEMBERS, 14, MEMBERS), 75, 1000000, 14, 20 * MEMBERS);
@@ -122,8 +123,8 @@ static void positions_000_odd(const uint8_t *key, size_t len, uint64_t m, unsign
 }
 
 /* FNV's lowest bits depend on nothing but the lowest bits of the key's bytes. So y is 2 - x modulo
- * 4 for every key. m is a multiple of 8, and the remainder keeps the lowest bits: a key with an
- * even x has all its bits at even positions. */
+ * 4 for every key. m is a multiple of 8, so the remainder modulo m keeps the lowest bits: if x is
+ * even, the key has all its bits at even positions. */
 static void test_low_bits_of_double_fnv(void **state) {
     (void)state;
     uint64_t at[6];
@@ -137,9 +138,10 @@ static void test_low_bits_of_double_fnv(void **state) {
     }
 }
 
-/* The rate that follows from this: a key with x has its bits in the residue classes x + i y
- * modulo 4. The rate is the mean, over the four values of x, of the product of how full these
- * classes are. */
+/* Computes the false-positive rate that follows from this. Position i of a key is x + i y modulo 4,
+ * where y is 2 - x. So x modulo 4 determines to which of the four residue classes the key's bits
+ * belong. For a given x, the rate is the product, over the k bits, of the fill of the bit's class.
+ * The result is the mean over the four values of x. */
 static double rate_by_residues(double m, unsigned k) {
     double load[4] = {0}, rate = 0;
     for (unsigned x = 0; x < 4; x++)
@@ -162,7 +164,7 @@ static void test_cause_in_000(void **state) {
     assert_explains(by_residues, 10123, NON_MEMBERS, 6, 958504);
     assert_true(fabs(rate_by_residues(1437752, 9) - 0.01065) < 0.00001);
     assert_explains(rate_by_residues(1437752, 9), 2044, NON_MEMBERS, 9, 1437752);
-    /* An odd m alone, or an odd y, cures it. */
+    /* With an odd m, or with an odd y, the rate is that of the formula. */
     assert_explains(formula, false_positives(positions_000, 958505, 6, NON_MEMBERS), NON_MEMBERS, 6,
                     958505);
     assert_explains(formula, false_positives(positions_000_odd, 958504, 6, NON_MEMBERS),
@@ -171,8 +173,8 @@ static void test_cause_in_000(void **state) {
 
 /* ---- what is weak in 003, and in 001 with its default hash ----------------------------------- */
 
-/* FNV-1 ends with an XOR. So keys that differ in their last byte only have the same second hash,
- * and first hashes less than 256 apart. */
+/* FNV-1 ends with an XOR of the last byte. So keys that differ only in that byte have the same
+ * second hash, and first hashes that differ by less than 256. */
 static void test_last_byte_of_fnv1(void **state) {
     (void)state;
     for (uint64_t i = 0; i < MEMBERS; i += 10) {
@@ -197,7 +199,7 @@ static void positions_004_seed_first(const uint8_t *key, size_t len, uint64_t m,
 static void test_cause_in_004(void **state) {
     (void)state;
     uint64_t at[7];
-    /* All k hashes follow from one: h ^ i, times the prime. */
+    /* All k hashes follow from one hash h: they are (h ^ i) times the prime. */
     for (uint64_t n = 0; n < 1000; n++) {
         const bly_bytes key = go_url(n);
         const uint32_t h = fnv1a_32(FNV32_BASIS, key.data, key.size);
@@ -205,7 +207,7 @@ static void test_cause_in_004(void **state) {
         for (uint32_t i = 0; i < 7; i++)
             assert_int_equal(at[i], (uint32_t)((h ^ i) * FNV32_PRIME));
     }
-    /* The seed before the key instead of after it cures it. */
+    /* With the seed before the key instead of after it, the rate is that of the formula. */
     assert_explains(bly_textbook_fpr(958506, 7, MEMBERS),
                     false_positives(positions_004_seed_first, 958506, 7, NON_MEMBERS), NON_MEMBERS,
                     7, 958506);
@@ -234,7 +236,8 @@ static uint64_t bloomery_false_positives(const bly_spec *spec) {
     return found;
 }
 
-/* The default hash, and the two FNV hashes of 000 as a custom function, which is mixed. */
+/* With the default hash, and with the two FNV hashes of 000 as a custom function, whose result
+ * Bloomery mixes. */
 static void test_bloomery_has_the_requested_rate(void **state) {
     (void)state;
     for (int e = 2; e <= 3; e++) {

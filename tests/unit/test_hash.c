@@ -9,8 +9,8 @@
  *                        and seeds: libxxhash, libmurmurhash (its seeds have 32 bits), libfarmhash
  *                        (farm_oracle.cc), ISA-L's crc64_ecma_refl
  *   a bit-by-bit CRC     crc64, on every host
- * CityHash has no package: the rows of its own test at the edges of every length class, and
- * SMHasher's number, stand for one.
+ * There is no package of CityHash. It is compared with rows of its own test, at the edges of every
+ * length class, and with SMHasher's number.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -167,8 +167,8 @@ static void published_siphash(void **state) {
         assert_digest(BLY_HASH_SIPHASH, 0, input, sip_vectors[i].len, sip_vectors[i].digest);
 }
 
-/* City's and Farm's WithSeed(.., 0), which SMHasher calls last. In our interface, seed 0 means the
- * function without a seed. */
+/* Returns the hash that City's and Farm's WithSeed(.., 0) give, from their hash without a seed.
+ * SMHasher's last call has the seed 0; in our interface, that means the function without a seed. */
 static uint64_t city_seed_zero(uint64_t hash) {
     const uint64_t mul = 0x9ddfea08eb382d69;
     uint64_t a = (hash - 0x9ae16a3b2f90404f) * mul;
@@ -322,7 +322,7 @@ static uint64_t fmix64(uint64_t x) {
     return x ^ x >> 33;
 }
 
-/* A second implementation of hash.h's rule. */
+/* A second implementation of the rule in hash.h. */
 static bly_hash words_of(const bly_hasher *h, const void *key, size_t len) {
     const uint64_t gold = 0x9e3779b97f4a7c15, s = h->seed == 0 ? 0 : fmix64(h->seed);
     uint8_t digest[20];
@@ -523,8 +523,8 @@ static void default_hasher(void **state) {
     assert_int_equal(bly_hasher_default(&h, 1, 0x1p-40, 5), BLY_OK);
     assert_int_equal(h.id, BLY_HASH_XXH3);
     assert_true(h.seed == 5);
-    /* 2^24 keys have a collision rate of 2^-40, which is exactly a tenth of this FPR. One more key
-     * is too many. */
+    /* With 2^24 keys, the probability of a collision is 2^-40 per lookup, which is exactly a tenth
+     * of this FPR. One more key is too many. */
     assert_int_equal(bly_hasher_default(&h, 1 << 24, 10 * 0x1p-40, 5), BLY_OK);
     assert_int_equal(h.id, BLY_HASH_XXH3);
     assert_int_equal(bly_hasher_default(&h, (1 << 24) + 1, 10 * 0x1p-40, 5), BLY_OK);

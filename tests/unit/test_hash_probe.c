@@ -1,5 +1,5 @@
-/* The loops that hash and test batches at the same time: for keys of all lengths, their hash is
- * xxh3, and their answers are those of the scalar kernels. */
+/* The loops that hash a batch of keys and test another one at the same time. For keys of all
+ * lengths, the hash is xxh3, and the answers are those of the scalar kernels. */
 #include "support.h"
 
 #include "simd/kernels.h"
@@ -14,7 +14,7 @@ static bly_hasher hasher_of(uint64_t seed) {
     return h;
 }
 
-/* Each length, at each of eight alignments. */
+/* Keys of each length, at each of eight alignments. */
 static void hash_is_xxh3(void **state) {
     uint8_t bytes[MAX + 8];
     uint64_t random = 7;
@@ -94,7 +94,7 @@ typedef struct scene {
     uint8_t blocks[2][BYTES] __attribute__((aligned(64)));
     uint8_t bytes[WINDOW][MAX];
     bly_bytes keys[WINDOW];
-    blyi_block_probe now[WINDOW], next[WINDOW]; /* of the window; of the keys that come next */
+    blyi_block_probe now[WINDOW], next[WINDOW]; /* probes of the window; of the keys after it */
 } scene;
 
 static void set_scene(scene *sc, const layout *l, size_t set, uint64_t random,
@@ -112,12 +112,12 @@ static void set_scene(scene *sc, const layout *l, size_t set, uint64_t random,
         uint64_t block = blyt_next(&random) % blocks;
         sc->now[i] = (blyi_block_probe){block << l->shift, blyt_next(&random)};
     }
-    /* One probe whose bits are all set. */
+    /* Adds one probe, so that not all are absent. */
     l->add_blocks(sc->blocks[0], sc->now + 3, 1, l->k, NULL);
     l->add_blocks(sc->blocks[1], sc->now + 3, 1, l->k, NULL);
 }
 
-/* Tests or adds n probes of the window, and locates the next n keys. */
+/* Tests or adds n probes of the window, and computes the probes of the next n keys. */
 static void compare(scene *sc, const layout *l, const blyi_xxh3_secret *pad, size_t n, bool adds) {
     blyi_kernel_view in = {sc->blocks[1], BYTES, *pad};
     uint8_t want[WINDOW] = {0}, got[WINDOW] = {0};
@@ -127,7 +127,8 @@ static void compare(scene *sc, const layout *l, const blyi_xxh3_secret *pad, siz
         l->add_blocks(sc->blocks[0], sc->now, n, l->k, want);
     else
         l->contains_blocks(sc->blocks[0], sc->now, n, l->k, want);
-    /* The keys further ahead are only prefetched: here keys of other lengths, or none. */
+    /* The third argument has the keys further ahead, which are only prefetched. Here these are keys
+     * of other lengths, or none. */
     const bly_bytes none[WINDOW] = {{NULL, 0}};
     (adds ? l->add_keys : l->contains_keys)(&in, sc->keys, n % 2 ? none : sc->keys + WINDOW - n, n,
                                             s, got);
@@ -159,8 +160,8 @@ static void every_kernel_answers_as_scalar_blocks_do(void **state) {
     }
 }
 
-/* An array too large for the caches uses another loop: keys are located, added and found.
- */
+/* An array that is too large for the caches uses another loop. Keys are hashed to the right probes,
+ * added, and found. */
 static void compare_far(const layout *l, size_t set, uint8_t *blocks[2], scene *sc) {
     const bly_hasher hasher = hasher_of(5);
     blyi_kernel_view in = {.blocks = blocks[1], .bytes = FAR};
@@ -204,8 +205,9 @@ static void a_large_array_gives_the_same_answers(void **state) {
     }
 }
 
-/* A key of each length, before and after it is added: at the end of an array, which gives every
- * alignment; and in a separate block, so that the sanitizer reports reads outside of it. */
+/* Looks up a key of each length before and after it is added. The key is at the end of an array,
+ * which gives every alignment, and in a separate block, so that the sanitizer reports reads outside
+ * of it. */
 static void compare_asks(scene *sc, const layout *l, uint64_t seed) {
     const bly_hasher hasher = hasher_of(seed);
     blyi_kernel_view in = {.blocks = sc->blocks[0], .bytes = BYTES};

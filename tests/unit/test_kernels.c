@@ -1,5 +1,6 @@
-/* The kernels of every instruction set give exactly the scalar results, and fixed vectors pin the
- * scalar results, so that a wrong order of lanes fails on the first machine that has it. */
+/* The kernels of every instruction set give exactly the results of the scalar kernels. Fixed
+ * vectors test the scalar kernels, too, so that a wrong order of lanes fails on the first machine
+ * that has it. */
 #include "support.h"
 
 #include "simd/kernels.h"
@@ -80,8 +81,8 @@ static void compare_put(uint64_t seed, const blyi_block_probe *s, unsigned k,
     free(b.raw);
 }
 
-/* Fronts are blocks of 32 bytes, counters blocks of 96 bytes behind them. Few keys get many copies,
- * so that counts reach both limits. */
+/* Compares the counters of layered filters. Blocks of 32 bytes (the front) are followed by blocks
+ * of counters of 96 bytes. Few keys get many copies, so that counts reach both limits. */
 static void compare_cells(uint64_t seed, const blyi_kernels *want, const blyi_kernels *got) {
     enum { CELL_BLOCKS = 5, KEYS = 60 };
     arena a = arena_of(seed, 0), b = arena_of(seed, 0);
@@ -137,7 +138,7 @@ static void tables_agree(void **state) {
     }
 }
 
-/* Asserts which bytes a key sets in an empty block, in hexadecimal digits. */
+/* Asserts that adding a key to an empty block gives these bytes (in hexadecimal digits). */
 static void expect_bytes(blyi_add_blocks_fn set, uint64_t bits, unsigned k, size_t bytes,
                          const char *hex) {
     arena a = arena_of(1, 0);
@@ -150,9 +151,9 @@ static void expect_bytes(blyi_add_blocks_fn set, uint64_t bits, unsigned k, size
     free(a.raw);
 }
 
-/* Computed from docs/format.md by a program in another language. Hash bits 0: every index is 0.
- * Hash bits 1: each index is the top five bits of its salt. The top bit decides where the second
- * bits of k = 12 are. */
+/* These vectors were computed from docs/format.md by a program in another language. If the hash
+ * bits are 0, every index is 0. If they are 1, each index is the top five bits of its salt. For k =
+ * 12, the top bit determines which words get a second bit. */
 static void fixed_vectors(void **state) {
     (void)state;
     for (const blyi_kernels *const *t = blyi_kernels_list(); *t; t++) {
@@ -178,8 +179,8 @@ static void fixed_vectors(void **state) {
     }
 }
 
-/* A key's cells are its bits in an sbbf block. The planes hold count - 1. A count of 8 is stuck:
- * neither adds nor removes change it. */
+/* A key's counters are those at its bits in an sbbf block. The three bit planes of the counters
+ * hold count - 1. A counter at 8 is stuck: neither adds nor removes change it. */
 static void cells_count_to_eight(void **state) {
     static const char own[] = "0001000000010000000002000000100000400000200000000000080000080000";
     uint8_t mask[32];

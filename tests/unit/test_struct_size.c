@@ -1,6 +1,5 @@
-/* Every call with an extensible struct refuses impossible struct sizes, and works with the structs
- * of newer programs. redis/test_redis_options.c tests the calls that need hiredis.
- */
+/* Every call with an extensible struct refuses impossible struct sizes, and accepts the structs of
+ * newer programs. redis/test_redis_options.c tests the calls that need hiredis. */
 #include "struct_size_support.h"
 
 #include "base/struct_size.h"
