@@ -46,8 +46,7 @@ static bool fresh_at(dedup_state *s, uint64_t time, unsigned key) {
     return fresh;
 }
 
-/* ---- how long a key is known ------------------------------------------------------------------
- */
+/* ---- how long a key is known ----------------------------------------------------------------- */
 
 /* Adds keys at many moments of a generation, in half of the cases with other keys in between. */
 static void test_edges(void **state) {
@@ -82,8 +81,7 @@ static void test_clock_back(void **state) {
     state_close(s);
 }
 
-/* ---- a state -----------------------------------------------------------------------------------
- */
+/* ---- a state --------------------------------------------------------------------------------- */
 
 static state_request kept(void) {
     state_request request = minute;
@@ -115,8 +113,7 @@ static void test_runs(void **state) {
     state_close(s);
 }
 
-/* ---- the rate ----------------------------------------------------------------------------------
- */
+/* ---- the rate -------------------------------------------------------------------------------- */
 
 /* If all keys of a window come at once, the false-positive rate does not exceed the requested rate.
  * With twice as many keys it does, and the state reports that. */

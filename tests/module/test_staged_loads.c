@@ -78,8 +78,7 @@ static void test_staged_file_limits(void **state) {
     bm_value_free(value);
 }
 
-/* ---- RedisBloom's chunks ----------------------------------------------------------------------
- */
+/* ---- RedisBloom's chunks --------------------------------------------------------------------- */
 
 static void test_rb_staged(void **state) {
     (void)state;

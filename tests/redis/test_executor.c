@@ -15,8 +15,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* ---- a server ---------------------------------------------------------------------------------
- */
+/* ---- a server -------------------------------------------------------------------------------- */
 
 /* A server on this machine. It answers answers[i] commands on connection number i (from 0), and
  * closes the connection at the next command. ROLE and CLUSTER are always answered, and not counted.
@@ -114,8 +113,7 @@ static const bly_bytes words[] = {{"INCR", 4}, {"k", 1}};
 static const bly_bitmap_command command = {
     .args = words, .count = 2, .key = {"k", 1}, .writes = true};
 
-/* ---- once -------------------------------------------------------------------------------------
- */
+/* ---- once ------------------------------------------------------------------------------------ */
 
 /* The first connection is closed when it has received the command. The command is sent again,
  * except with `once`, because it may have been executed. */
@@ -169,8 +167,7 @@ static void test_nothing_sent(void **state) {
     assert_int_equal(s.served, 2);
 }
 
-/* ---- SIGPIPE ----------------------------------------------------------------------------------
- */
+/* ---- SIGPIPE --------------------------------------------------------------------------------- */
 
 static bool is_pending(void) {
     sigset_t waiting;
