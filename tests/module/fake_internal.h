@@ -21,7 +21,7 @@ RM_NEEDED(FAKE_DECLARE)
 fake_command fake_command_of(const char *name, const char *fmt, va_list args);
 void fake_commands_add(fake_commands *commands, fake_command command);
 
-/* Returns the function of a command that the module created; NULL if there is none. */
+/* Returns the function of a command that the module created; NULL if it is unknown. */
 rm_command_fn fake_command_named(const char *name);
 /* fake_reply_clear clears the text of the reply; fake_reply returns it. */
 void fake_reply_clear(void);
