@@ -158,7 +158,7 @@ static void sample_filter(rate_sum *sum, uint64_t n, size_t size, size_t queries
 }
 
 /* Checks in both directions that the measured FPR is the expected FPR for that size in bytes. (For
- * a few keys the expected FPR may be below the requested one.) Each filter has another FPR, so
+ * a few keys the expected FPR may be below the requested one.) Filters differ in their FPR, so
  * sigma is that of the mean over many filters, computed from their spread. With 2500 (1 - p) / p
  * lookups, five sigma are a tenth of the rate. */
 static void measure_rate(const rate_case *c, size_t size) {

@@ -396,7 +396,7 @@ static void test_fill_ratio(void **state) {
     bly_filter_destroy(f);
 }
 
-/* The expected fill is 1 - e^(-ck/m). */
+/* The expected fill with c keys is 1 - e^(-ck/m). */
 static void test_estimated_fill_ratio(void **state) {
     (void)state;
     for (uint64_t keys = 1; keys <= N; keys *= 10) {
@@ -415,7 +415,7 @@ static void test_estimated_fill_ratio(void **state) {
     bly_filter_destroy(f);
 }
 
-/* The rate is (1 - e^(-kn/m))^k. */
+/* The rate with n keys is (1 - e^(-kn/m))^k. */
 static void test_false_positive_rate(void **state) {
     (void)state;
     for (uint64_t n = 1; n <= 10 * N; n *= 10) {
