@@ -14,7 +14,7 @@
 
 enum {
     CHUNK = 1 << 16,      /* keys made and timed together */
-    SAMPLES = 1 << 14,    /* times of one operation */
+    SAMPLES = 1 << 14,    /* the most times that are stored for one operation */
     BATCH = 4096,         /* keys in one batched call */
     MAX_LOOKUPS = 2 << 20 /* a round looks up at most this many keys */
 };
@@ -49,14 +49,15 @@ static bool keys_open(bench_keys *k, size_t length) {
     return true;
 }
 
-/* Murmur3's finaliser: a bijection, so that different numbers give different first words. */
+/* Murmur3's finaliser: a bijection, so that keys with different numbers differ in their first
+ * words. */
 static uint64_t mix(uint64_t x) {
     x = (x ^ (x >> 33)) * UINT64_C(0xFF51AFD7ED558CCD);
     x = (x ^ (x >> 33)) * UINT64_C(0xC4CEB9FE1A85EC53);
     return x ^ (x >> 33);
 }
 
-/* The n <= CHUNK keys numbered from `first`. Different numbers give different keys. */
+/* Makes n <= CHUNK keys, numbered from `first`. Keys with different numbers are different. */
 static void make_keys(const bench_keys *k, uint64_t first, size_t n) {
     for (size_t i = 0; i < n; i++) {
         uint8_t *to = k->bytes + i * k->length;
@@ -87,7 +88,7 @@ static int ascending(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* Sorts the times. Returns 0 without times. */
+/* Sorts the times, and returns their median, or 0 if there are none. */
 static double median_of(bench_times *t) {
     if (t->count == 0)
         return 0;
@@ -101,7 +102,8 @@ typedef struct bench {
     const bench_setting *setting;
     bench_keys keys;
     bly_spec spec;
-    bool built;           /* from all keys at once; `many` and `one` are then one filter */
+    bool built; /* the filter is built from all keys at once; `many` and `one` are then the same
+                   filter */
     bly_builder *builder; /* used if `built` */
     bly_filter *many, *one;
     bench_times times[BENCH_OPS];
@@ -116,7 +118,8 @@ static void expect(bench *b, bool truth, const char *error) {
 
 /* ---- operations on a chunk ------------------------------------------------------------------- */
 
-/* Each returns how many keys were new, or found. */
+/* Each of these functions adds or looks up the first n keys of the chunk, and returns how many were
+ * new, or were found. */
 
 static uint64_t add_many(bench *b, size_t n) {
     uint8_t added[BATCH];
@@ -163,8 +166,9 @@ static uint64_t contains_one(bench *b, size_t n) {
 
 /* ---- a round --------------------------------------------------------------------------------- */
 
-/* Runs one operation for all keys, so that no other filter is in the cache. The keys are numbered
- * from `first`. Returns the sum of the results. */
+/* Runs one operation for `count` keys, numbered from `first`. It runs for all keys before another
+ * operation begins, so that only one of the two filters is in the caches. Returns the sum of the
+ * results. */
 static uint64_t pass(bench *b, bench_op op, uint64_t first, uint64_t count) {
     static uint64_t (*const works[BENCH_OPS])(bench *, size_t) = {
         add_many, add_one, contains_many, contains_one, contains_many, contains_one};
@@ -317,7 +321,7 @@ bool bench_kind(const bench_setting *s, bly_kind kind, bench_result *out) {
 enum {
     LINE = 64,
     NEAR_LINES = (4 << 20) / LINE, /* smaller arrays mostly fit into the caches */
-    WINDOW = 32,                   /* lines requested and not yet read */
+    WINDOW = 32,                   /* cache lines requested and not yet read */
     SEQUENCES = 4, /* random sequences in rotation: one alone would wait for its multiplications */
     HUGE_PAGE = 2 << 20,
     PASSES = 40

@@ -6,8 +6,8 @@
  * are checked: the two filters must be equal in the end, every key that was added must be found
  * (except by a kind that may forget), and batched and single calls must agree.
  *
- * A kind that is built from all its keys is built once in each round, which is one sample. There
- * are no single adds.
+ * A kind that is built from all its keys at once is built once in each round, so a round gives only
+ * one time. Such a kind has no single adds.
  */
 #ifndef BLOOMERY_CLI_BENCH_RUN_H
 #define BLOOMERY_CLI_BENCH_RUN_H
@@ -36,8 +36,8 @@ typedef struct bench_result {
     double ns[BENCH_OPS]; /* per key; 0 if the kind does not have the operation */
     uint64_t bytes;       /* size of the full filter */
     double bits_per_key;
-    double requested;                 /* false-positive rate */
-    uint64_t absent, false_positives; /* lookups of non-members, and how many of them matched */
+    double requested;                 /* requested false-positive rate */
+    uint64_t absent, false_positives; /* lookups of non-members, and false positives among them */
 } bench_result;
 
 /* Whether a filter of this kind can be created and measured; if not, reports why. */
