@@ -1,5 +1,5 @@
-/* build_allow.c - reads the lines that must not match once, and looks them up in the keys and in
- * the filter. */
+/* build_allow.c - reads the lines that must not match, keeps them, and looks them up in the keys
+ * and in the filter. */
 #include "build/build_allow.h"
 
 #include "io/list_lines.h"
@@ -9,8 +9,8 @@
 #include <string.h>
 
 enum {
-    MAX_NAMED = 10,    /* more lines are only counted */
-    MAX_SEARCHES = 20, /* searches through all keys; after that, an equal hash is enough */
+    MAX_NAMED = 10,    /* lines that are named in messages; further ones are only counted */
+    MAX_SEARCHES = 20, /* searches through all keys; after these, an equal hash counts as proof */
 };
 
 /* ---- reading --------------------------------------------------------------------------------- */
@@ -44,7 +44,8 @@ void build_allow_free(build_allow *a) {
 
 /* ---- looking up ------------------------------------------------------------------------------ */
 
-/* Gets the next line, and the entries of a list that would match it. Returns false at the end. */
+/* Gets the next line, and in *tries the entries by which a list would match it. Returns false at
+ * the end. */
 static bool next_line(const build_allow *a, const bly_list_levels *levels, size_t *at,
                       uint64_t *number, bly_bytes *line, bly_list_entries *tries) {
     bly_bytes stored;
@@ -71,9 +72,9 @@ static void name(const build_allow *a, uint64_t number, bly_bytes line, bly_byte
                         other ? ")" : "");
 }
 
-/* Returns the index of the first try that is a key of the list, or tries->count if none is. A hash
- * that is equal is almost always proof. To be certain, the key itself is searched for; this reads
- * all keys, so *searches_left limits the number of searches. */
+/* Returns the index of the first of `tries` that is a key of the list, or tries->count if none is.
+ * If the hashes are equal, the keys almost certainly are. To be certain, the key itself is searched
+ * for; this reads all keys, so *searches_left limits the number of searches. */
 static size_t find(const bly_list_entries *tries, const bly_hasher *hasher,
                    const gathered_keys *keys, unsigned *searches_left) {
     size_t i = 0;

@@ -16,11 +16,12 @@ typedef struct build_allow {
  * returns false. */
 bool build_allow_read(build_allow *a, const char *path, const line_rule *rule, bool skip);
 
-/* The number of lines that are really in the list; the first ones are named. */
+/* Returns the number of lines that are really in the list, not only false positives, and reports
+ * the first of them. */
 uint64_t build_allow_in_list(const build_allow *a, const bly_list_levels *levels,
                              const bly_hasher *hasher, const gathered_keys *keys);
 
-/* The number of lines that the filter matches. */
+/* Returns the number of lines that the filter matches, false positives included. */
 uint64_t build_allow_count_matches(const build_allow *a, const bly_list_levels *levels,
                                    const bly_filter *f);
 

@@ -2,10 +2,10 @@
  *
  * bly_list_fill creates the filter, and documents how its size is chosen.
  *
- * False positives of --must-not-match: the list is built again under the next seed. For n such
- * lines and the rate p, one try in e^(np) has no false positive. A keyed list has no seed, and its
- * key must not change, so it is built again for half the rate, which halves the number of false
- * positives.
+ * If a line of --must-not-match is a false positive, the list is built again with the next seed.
+ * For n such lines and the false-positive rate p, one seed in about e^(np) gives no false positive.
+ * A keyed list has no seed, and its key must not change, so it is built again for half the rate,
+ * which halves the expected number of false positives.
  */
 #include "build/build_run.h"
 
@@ -18,8 +18,8 @@
 enum {
     MAX_TRIES = 32,
     MAX_TRIES_KEYED = 8,
-    MAX_FIRST_MATCHES = 12 /* With more false positives under the first seed, no other is tried: the
-                              probability that a seed has none is below e^-12. */
+    MAX_FIRST_MATCHES = 12 /* If the first seed gives more false positives, no other seed is tried:
+                              the probability that a seed has none is below e^-12. */
 };
 
 /* ---- one filter ------------------------------------------------------------------------------ */

@@ -1,7 +1,6 @@
 /* build_options.c - refuses options of `bloomery build` that cannot be combined.
  *
- * This happens before the first line is read, so that an output that cannot be written does not
- * cost the reading of a long list.
+ * The options are checked before the first line is read, so that a long list is not read in vain.
  */
 #include "build/build_run.h"
 #include "filters/kind_words.h"
@@ -26,7 +25,7 @@ static bool output_is_input(const build_options *o, cli_operands files) {
     return found;
 }
 
-/* Whether a list can be of that kind, with the other options. */
+/* Checks --kind: whether a list can be of this kind, and whether the other options suit it. */
 static bool kind_agrees(const build_options *o, bly_kind kind) {
     const char *name = bly_kind_name(kind);
     if (kind == BLY_KIND_NONE)

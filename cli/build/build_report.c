@@ -53,7 +53,8 @@ bool build_report_stats(const build_run *r, bly_filter *f) {
     return good;
 }
 
-/* With a fixed capacity (-n) the rate may be worse than requested; see build_make.c. */
+/* With -n the capacity is fixed, so the rate may be higher than requested: only without -n does
+ * bly_list_fill enlarge the filter until the rate holds. */
 static void warn_of_rate(const build_run *r) {
     const bly_filter_info s = filter_info(r->filter);
     if (kinds_share_cells(s.kind) && s.current_fpr > HEALTH_MARGIN * s.requested_fpr)

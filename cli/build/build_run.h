@@ -34,10 +34,10 @@ typedef struct build_run {
     list_lines lines;
     uint64_t repeated;
     bool keyed;
-    bool limited; /* the rate is lower than requested: at the requested one, levels would be false
-                     positives */
+    bool limited; /* the rate is lower than requested, because at the requested one too many levels
+                     would seem to be marked (BLY_LIST_MAX_RATE) */
     /* Results: */
-    unsigned tries; /* how often it was built until no line of `allow` matched */
+    unsigned tries; /* how often the filter was built until no line of `allow` matched */
     bly_filter *filter;
 } build_run;
 
@@ -51,12 +51,13 @@ bool build_make(build_run *r);
 
 /* Prints what was built on standard error and, with --json, on standard output. */
 void build_report(const build_run *r);
-/* Prints one line about the list `name`, built for that rate per lookup, with that many lookups per
- * line. */
+/* Prints one line about the list `name`: its kind, its size, and the false-positive rate that it
+ * was built for, per line and per lookup. `rate` is the rate per lookup. */
 void build_report_list(const bly_filter *f, const char *name, uint64_t bytes, double rate,
                        rates_lookups lookups);
-/* --stats: prints on standard error what `bloomery info` prints about the saved list f. If a server
- * does not describe it, reports that and returns false. */
+/* --stats: prints on standard error what `bloomery info` prints about the saved list f. If f was
+ * saved on a server, that is where it is read; if this fails, reports the error and returns false.
+ */
 bool build_report_stats(const build_run *r, bly_filter *f);
 
 #endif
