@@ -57,7 +57,7 @@ static bly_status apply(edit *e) {
                                   e->gathered.count, &e->done, &e->failed);
 }
 
-/* Reports that a key does not fit because of its copies: as many different keys would fit. */
+/* Reports that not all copies of a key fit, although the same number of different keys would. */
 static int fail_for_copies(const edit *e, const bly_filter_info *s) {
     const unsigned copies = (unsigned)bly_filter_copies_hash(handle_filter(&e->list), e->failed);
     if (copies >= BLY_MAX_COPIES)
@@ -109,7 +109,7 @@ static int fail(const edit *e) {
                          s.kind == BLY_CUCKOO ? ", or as growable-cuckoo" : "");
 }
 
-/* For lists that store copies: what was done with the keys that were not new. */
+/* For a list that stores copies: writes what was done with the keys that were not new. */
 static char *copies_text(const edit *e, char out[160]) {
     char present[NUMBER_TEXT], repeated[NUMBER_TEXT];
     const uint64_t stored = e->gathered.count - e->done;

@@ -203,7 +203,7 @@ static void print_json(const bench_setting *s, const bench_result *results, size
 
 /* ---- the command ----------------------------------------------------------------------------- */
 
-/* Measures the kinds and the machine, and prints the results: as text one by one, as JSON in the
+/* Measures the kinds and the machine, and prints the results: as text one by one, as JSON at the
  * end. */
 static bool measure(const bench_setting *s, const bly_kind *kinds, size_t count, bool as_json) {
     bench_result results[MAX_KINDS];

@@ -1,10 +1,10 @@
 /* bloomery build: builds a filter from a list.
  *
- * The number of different keys must be known before the filter is created. So their hashes are
- * collected first, 16 bytes each, sorted, and repeats dropped. Only with --must-not-match the keys
- * themselves are kept as well, because they may have to be hashed again. A line that must not match
- * but is in the list is an error, which names it. build_make.c deals with lines that are false
- * positives.
+ * The number of different keys must be known before the filter is created. So the hashes of all
+ * keys, 16 bytes each, are first collected and sorted, and repeats are dropped. With
+ * --must-not-match, the keys themselves are kept, too, because they may have to be hashed again. If
+ * a line that must not match is in the list, that is an error, and the message names the line.
+ * build_make.c deals with such lines that are only false positives.
  */
 #include "build/build_run.h"
 #include "common_options.h"
@@ -118,8 +118,9 @@ static bool choose_hasher(build_run *r) {
     return status == BLY_OK || message_fail("-p %g: %s", r->spec.fpr, bly_strerror(status));
 }
 
-/* Limits the rate, and records the lookups per line in the levels. Must be called before the kind
- * is chosen and the marks are counted. */
+/* Lowers a rate that is too high for the marks of levels, and records in the levels how many
+ * lookups per line the rate is for. Must be called before the kind is chosen and the marks are
+ * counted. */
 static void settle_rate(build_run *r) {
     if (kinds_can(r->spec.geometry.kind, BLY_CARDINALITY_ONLY))
         return;
@@ -178,7 +179,7 @@ static bool gather(build_run *r, cli_operands files) {
 /* ---- saving ---------------------------------------------------------------------------------- */
 
 /* A list without its key is useless, so the key is written first. A key without its list is a
- * needless file, so it is removed if the list cannot be written. */
+ * useless file, so the key is removed if the list cannot be written. */
 static bool save(build_run *r, const bly_filter *f) {
     const char *key = r->options->new_key;
     if (!destination_begin(&r->to) || (key && !keyfile_write(key, &r->spec.hasher)))

@@ -92,7 +92,7 @@ typedef struct check_run {
 
 /* ---- one line -------------------------------------------------------------------------------- */
 
-/* A line of a batch. A record is followed by its separator. */
+/* A line of a batch. Its separator follows the record in memory. */
 typedef struct checked_line {
     const char *path; /* NULL for --key */
     uint64_t number;
@@ -104,7 +104,7 @@ static bool put_text(check_run *r, const char *text) {
     return output_put(&r->out, text, strlen(text));
 }
 
-/* "a.bly,b.bly:" */
+/* Prints the names of the lists that match, as in "a.bly,b.bly:". */
 static bool print_names(check_run *r, size_t at) {
     bool good = true, first = true;
     for (const set_list *l = r->set.lists; good && l < r->set.lists + r->set.count; l++) {
@@ -130,7 +130,7 @@ static bool print_line(check_run *r, const checked_line *line) {
     return good && output_put(&r->out, line->record.data, line->record.size + 1);
 }
 
-/* Writes the entry of the list that the line matched. */
+/* Writes which entry of the list the line matched, or null. */
 static void json_entry(check_run *r, json *out, set_list *l, const checked_line *line) {
     char room[BLY_LIST_WORDS];
     if (l->answers.match[line->at] && !l->answers.assumed[line->at])
@@ -205,7 +205,8 @@ static bool flush_answers(check_run *r) {
     return output_stdio_flush() && output_flush(&r->out);
 }
 
-/* Called before a read that has to wait. Meanwhile --follow looks for new lists. */
+/* Called before a read that has to wait. With --follow, looks for replaced lists until there is
+ * input. */
 static bool wait_for_input(void *ctx) {
     enum { WAIT_MS = 250 };
     check_run *r = ctx;
@@ -401,7 +402,7 @@ static void check_run_destroy(check_run *r) {
 
 static int run(void *values, cli_operands operands) {
     check_options *o = values;
-    const size_t first = o->lists.count == 0 && operands.count > 0; /* the operand LIST */
+    const size_t first = o->lists.count == 0 && operands.count > 0; /* 1: LIST is an operand */
     const cli_operands files = {operands.items + first, operands.count - first};
     const cli_operands lists = first ? (cli_operands){operands.items, 1}
                                      : (cli_operands){(char **)o->lists.items, o->lists.count};

@@ -95,7 +95,7 @@ static uint32_t flags_of(const plan_options *o) {
            (o->hostile ? BLY_NEED_SECRET : 0U) | (o->smallest ? BLY_NEED_SPACE : 0U);
 }
 
-/* The number of keys of a window by number; 0: the plan has no such window. */
+/* The number N of --window=N; 0 without --window, or if its value is a time. */
 static uint64_t window_keys(const plan_options *o) {
     uint64_t keys;
     return o->window && !number_count(o->window, &keys) ? keys : 0;
@@ -202,7 +202,7 @@ static bly_status plan_in_memory(const plan_options *o, plan_answer *p) {
     return status;
 }
 
-/* On failure *why is the message, or NULL. */
+/* On failure, *why is the message, or NULL if plan_refuse should explain the status. */
 static bly_status make_plan(const plan_options *o, plan_answer *p, const char **why) {
     *why = NULL;
     *p = (plan_answer){.needs = needs_of(o),

@@ -76,7 +76,8 @@ typedef struct count_run {
     bly_top *top;
     pipeline lines;
     output out;
-    uint64_t estimates, error; /* estimates printed, and the greatest "too high by at most" */
+    uint64_t estimates, error; /* how many estimates were printed, and by how much one of them may
+                                  be too high at most */
     tally_count counts[INPUT_BATCH];
 } count_run;
 
@@ -132,7 +133,7 @@ static bool print_count(count_run *r, bly_bytes record, bly_bytes key, tally_cou
     return status == BLY_OK || message_fail("%s", bly_strerror(status));
 }
 
-/* Explains the mark of estimates. */
+/* If estimates were printed, explains their mark, "~". */
 static void explain_estimates(const count_run *r) {
     if (r->estimates == 0)
         return;
@@ -202,7 +203,7 @@ static bool flush(void *at) {
     return output_stdio_flush() && output_flush(&r->out);
 }
 
-/* A saved count must have been printed, so the output is flushed first. */
+/* A count may be saved only when it has been printed, so the output is flushed first. */
 static bool save_if_due(count_run *r) {
     state_file *k = &r->tally.kept;
     return !k->path || !autosave_due(&k->autosave) || (flush(r) && state_file_save(k));

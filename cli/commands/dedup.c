@@ -5,10 +5,10 @@
  * the output. One pass, one hash per line, no allocation per line.
  *
  * A state file is saved only after its lines were printed and flushed. After a kill the next run
- * may print a line again, but never drops one because of the kill. With a shared state it is the
- * other way round: the machine that adds a line first must print it, because all others drop it. So
- * every batch is printed as soon as the server has answered, and a kill in between drops the lines
- * of one batch at most.
+ * may print a line again, but never drops one because of the kill. A shared state is different: the
+ * machine that adds a line first must print it, because all others drop it. So every batch is
+ * printed as soon as the server has answered, and a kill in between drops the lines of one batch at
+ * most.
  */
 #include "cli.h"
 #include "dedup/dedup_options.h"

@@ -67,7 +67,7 @@ typedef struct distinct_run {
 
 /* ---- the sketch ------------------------------------------------------------------------------ */
 
-/* Reports any status but BLY_OK. */
+/* Returns whether the status is BLY_OK; any other is reported. */
 static bool is_ok(bly_status status) {
     return status == BLY_OK || message_fail("%s", bly_strerror(status));
 }
@@ -81,8 +81,8 @@ static bool make_sketch(const distinct_run *r, uint32_t precision, bly_filter **
 }
 
 /* Returns the precision that --precision or --error requests. On failure, reports the error and
- * returns 0. Standard errors are written with one digit and rounded down: "0.8%" stands for 0.812%.
- */
+ * returns 0. An error is usually quoted with one digit, rounded down, so "--error 0.8%" accepts a
+ * standard error of 0.812%. */
 static uint32_t precision_of(const distinct_options *o) {
     static const double quoted = 1.02;
     char error[NUMBER_TEXT];

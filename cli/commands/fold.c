@@ -48,7 +48,7 @@ static double rate_after(const bly_filter *f, uint64_t divisor) {
     return bly_plan_fpr(&g, (uint64_t)ceil(keys), hasher ? hasher->bits : 128);
 }
 
-/* NULL, or why a filter of this shape cannot be folded by `divisor`. */
+/* Returns NULL, or the reason why a filter of this shape cannot be folded by `divisor`. */
 static const char *obstacle(const bly_geometry *g, uint64_t divisor) {
     bly_geometry small = *g;
     if (g->size % divisor != 0)

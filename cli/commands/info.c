@@ -31,7 +31,8 @@ static const cli_option options[] = {
     {0},
 };
 
-/* Whether the filter of this file is keyed; only its header is read. Errors are reported later. */
+/* Whether the filter of this file is keyed; only its header is read. True also if that fails; the
+ * error is reported when the file is opened. */
 static bool is_keyed(const char *path) {
     bly_file_info info = {.struct_size = sizeof info};
     return bly_file_get_info(path, &info) != BLY_OK || info.keyed;

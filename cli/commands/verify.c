@@ -48,7 +48,8 @@ typedef struct finding {
     bly_filter_info stats;
     health health;
     rates_lookups lookups;
-    bool widened; /* a line needs more lookups than the rate was requested for */
+    bool widened; /* a line now takes more lookups than were assumed when the rate was requested, so
+                     the rate per line is above the requested one */
     bool measured, above;
     measurement m;
 } finding;
