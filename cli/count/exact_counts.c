@@ -4,7 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-enum { MIN_KEYS = 65536 }; /* capacity of a further level */
+/* The lowest planned capacity of a further level; it is lower only if memory is short. */
+enum { MIN_KEYS = 65536 };
 
 /* The levels together take three quarters of the memory; the rest is for counts of 15 and more. No
  * level takes more than a quarter, because it is copied when it grows for such counts. */

@@ -2,8 +2,8 @@
  *
  * A hybrid filter (fingerprints with counts) has a fixed capacity. When it is full, another one (a
  * level) is added, for as many keys as all levels before it together. A key stays in the level that
- * it was added to. Two keys are mistaken for one at the requested rate; each level is created with
- * a sixteenth of it.
+ * it was added to. A new key is mistaken for an earlier one at the requested rate; each level is
+ * created with a sixteenth of that rate.
  */
 #ifndef BLOOMERY_CLI_EXACT_COUNTS_H
 #define BLOOMERY_CLI_EXACT_COUNTS_H
@@ -26,9 +26,9 @@ typedef struct exact_counts {
     uint8_t level_of[INPUT_BATCH]; /* 1 + the level that had the key before the batch, or 0 */
 } exact_counts;
 
-/* Creates counts for `keys` keys at first. They use at most max_bytes, and a quarter more for a
- * moment when a level grows for counts of 15 and more. BLY_EFULL: max_bytes is too little for a
- * single key. */
+/* Creates counts, at first for `keys` keys. They use at most max_bytes, and a quarter more while a
+ * level grows for counts of 15 and more. Returns BLY_EFULL if max_bytes is too little for a single
+ * key. */
 BLY_CHECKED bly_status exact_counts_open(exact_counts *e, const bly_hasher *hasher, double rate,
                                          uint64_t keys, uint64_t max_bytes);
 void exact_counts_close(exact_counts *e); /* also if *e is zeroed */

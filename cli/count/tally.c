@@ -25,8 +25,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The default rates. A sketch needs only a few bytes per key if 5% of the keys may be mistaken for
- * others. A table of exact counts is hardly larger at 1e-9 than at a higher rate. */
+/* The default rates at which new keys are mistaken for others. At 5%, a sketch needs only a few
+ * bytes per key. A table of exact counts is hardly larger at 1e-9 than at a higher rate. */
 static const double usual_rate = 0.05, exact_rate = 1e-9;
 /* The number of keys to plan for without -n. From a pipe: first_keys for exact counts, usual_keys
  * for a sketch. From a file: the estimated number of lines, but at least min_keys, and for a sketch
@@ -147,7 +147,7 @@ static bool make(tally *t, const tally_request *r) {
     bly_status status = BLY_OK;
     if (r->key)
         hasher = *r->key;
-    else /* for as many keys as fit into the memory, at five bytes each */
+    else /* the hash function must suit as many keys as fit into the memory, at five bytes each */
         status =
             bly_hasher_default(&hasher, grows ? memory / 5 + 1 : keys_expected(r), rate, r->seed);
     if (status == BLY_OK && grows)
@@ -298,7 +298,7 @@ static bool is_typed(const tally *t) {
            t->type == BLY_LIST_RECORD_CRAWL;
 }
 
-/* A count from a query: that of a sketch is never certain. */
+/* Makes the result of a query. A count from a sketch may be too high by its whole value. */
 static tally_count query_count(const tally *t, uint64_t count) {
     return (tally_count){count, tally_is_sketch(t) ? count : 0};
 }

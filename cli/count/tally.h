@@ -72,8 +72,8 @@ void tally_close(tally *t);
  * done; if it is less than n, an error was reported. */
 size_t tally_take(tally *t, const bly_bytes *keys, size_t n, tally_count *counts);
 
-/* The most by which a count that tally_take returned for this key can be too high, as far as that
- * is still known. */
+/* The most by which a count that tally_take returned for this key can be too high. If a sketch no
+ * longer tracks the key, that is all but one occurrence. */
 uint64_t tally_error(const tally *t, bly_bytes key, uint64_t count);
 
 bool tally_is_sketch(const tally *t);
