@@ -6,7 +6,7 @@
 #include "io/key.h"
 
 typedef struct dedup_options {
-    state_request request; /* what the options give directly; dedup_request adds the rest */
+    state_request request; /* the part that the options set directly; dedup_request adds the rest */
     key_options keys;
     bool count, force, print_canonical, stats, json;
     const char *output, *window;

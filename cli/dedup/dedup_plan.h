@@ -5,7 +5,7 @@
 #include "dedup/state.h"
 
 /* The memory of the program without its filter: code, libraries, buffers for lines of up to
- * dedup_max_line bytes, and the copied keys of dedup_max_copied bytes of lines. */
+ * dedup_max_line bytes, and copies of keys from up to dedup_max_copied bytes of lines. */
 static const uint64_t dedup_overhead = 6u << 20;
 static const size_t dedup_max_line = 1u << 19, dedup_max_copied = 1u << 16;
 

@@ -2,8 +2,9 @@
  * were made.
  *
  * A state that is saved records its rule (bly_key_rule). Rules that have no code of their own are
- * also stored as a key, the mark, which is the rule in words. Finding the mark may be a false
- * positive. Not finding it is certain, unless another program made the filter.
+ * also stored as a key, the mark, which is the rule in words. If the mark is found, that may be a
+ * false positive. If it is not found, the state has another rule, or another program made the
+ * filter.
  */
 #include "dedup/state.h"
 

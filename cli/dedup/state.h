@@ -24,14 +24,14 @@
 
 /* ---- the request ----------------------------------------------------------------------------- */
 
-/* What to do with lines for whose keys a server did not answer: the choices of --on-error. */
+/* What to do with a line if the server gave no answer for its key: the choices of --on-error. */
 typedef enum state_policy { STATE_STOP = 1, STATE_PRINT = 2, STATE_DROP = 3 } state_policy;
 
 /* The options of the user; 0 or NULL if not given. */
 typedef struct state_request {
     const char *file, *confirm, *address; /* where the state is: at most one is given */
     bool exact;
-    uint64_t window_lines, window_span; /* the window's lines, or its milliseconds */
+    uint64_t window_lines, window_span; /* the size of the window, in lines or in milliseconds */
     uint64_t keys;
     double rate;
     uint64_t memory;       /* the limit of the whole process in bytes */
@@ -123,10 +123,10 @@ bool state_is_shared(const dedup_state *s);
  * reports why and returns false. */
 bool state_printed(dedup_state *s, const state_lines *lines, bool printed);
 
-/* Writes new keys to the file. All lines added so far must have been printed and flushed. May be
- * called at any time, and should be called when state_save_due says so. On failure, reports the
- * error and returns false. */
+/* Whether state_save should be called now. */
 bool state_save_due(const dedup_state *s);
+/* Writes new keys to the file. All lines added so far must have been printed and flushed. May be
+ * called at any time. On failure, reports the error and returns false. */
 bool state_save(dedup_state *s);
 
 /* Call it at the end of a run. It may query a server, and may print a warning. */
@@ -147,8 +147,9 @@ struct state_ops {
      * returns false; `close` is called nevertheless. */
     bool (*open)(dedup_state *s);
     void (*close)(dedup_state *s);
-    /* The rule by which its keys were made, and their number. */
+    /* Gets the rule by which the keys of the state were made, and their number. */
     bool (*get_rule)(dedup_state *s, bly_key_rule *rule, uint64_t *keys);
+    /* Only if records_rule is set. */
     bool (*set_rule)(dedup_state *s, bly_key_rule rule);
     /* Adds the mark of the rule (rule_marks.h), a key that no line can have. NULL: `add` adds the
      * mark. */
@@ -157,7 +158,7 @@ struct state_ops {
     bool (*add)(dedup_state *s, const bly_bytes *keys, size_t n, uint8_t *fresh);
     /* These four may be NULL. */
     bool (*printed)(dedup_state *s, const state_lines *lines, bool printed);
-    bool (*save_due)(const dedup_state *s); /* saving cannot wait any longer */
+    bool (*save_due)(const dedup_state *s); /* whether to save now, whatever autosave says */
     bool (*save)(dedup_state *s);
     bool (*judge)(const dedup_state *s, const state_facts *facts);
     void (*get_facts)(dedup_state *s, state_facts *out);

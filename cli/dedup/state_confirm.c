@@ -2,10 +2,11 @@
  *
  * The idea. A Bloom filter has errors on one side only: "new" is always right, "seen" nearly
  * always. A crawler that relies on "seen" loses a page now and then. Here every "seen" is checked
- * against the fingerprints, which are on disk because they take eight bytes per key and the filter
- * one or two. For most new keys the filter's answer is enough, so the disk is read only for repeats
- * and for false positives (confirm_saved counts them). A higher false-positive rate costs reads,
- * but never a key. That is why the filter may be small or overfull.
+ * against the fingerprints, which are on disk because they take eight bytes per key, while the
+ * filter takes only one or two. For most new keys the filter's answer is enough, so the disk is
+ * read only for repeats and for false positives (confirm_saved counts them). A higher
+ * false-positive rate costs reads, but never a key. That is why the filter may be small or
+ * overfull.
  *
  * A fingerprint is looked up in this order:
  *
@@ -15,21 +16,22 @@
  *   waiting   the fingerprints that are not in the file yet: a repeat
  *   file      one read of 256 bytes from its page (fingerprint_file.h): a repeat, or new after all
  *
- * New fingerprints are added to `waiting`. When it has 2^18, the caller flushes its output and
- * calls confirm_settle. They are written in sorted order, front to back, with one read and one
- * write for pages near each other. When a page is full, the whole file is written again with twice
- * as many pages. All doublings of a growing file together write less than twice its final length.
+ * New fingerprints are added to `waiting`. When `waiting` has 2^18 of them, the caller flushes its
+ * output and calls confirm_settle. This writes them in sorted order, front to back, with one read
+ * and one write for pages near each other. When a page is full, the whole file is written again
+ * with twice as many pages. All doublings of a growing file together write less than twice its
+ * final length.
  *
  * After a kill. Only confirm_settle writes fingerprints to the file, after their lines were
- * printed. So a kill at any moment loses no line. Lines that were printed but not settled are
- * printed again when the same input is read again. The file can always be opened. Doubling writes
- * another file and renames it when it is complete (a kill may leave a ".NAME.bloomery-xxxxxx.tmp",
- * which can be removed). Settling in place only fills empty slots, and no page depends on another.
- * So after a partial write, or a power failure that let only some sectors reach the disk, each slot
- * has its old or its new contents. All older fingerprints are found; some of the new ones may be
- * missing, and their lines are printed again. After a power failure the file may have lines that
- * were written to the output but did not reach the disk. To exclude that, sync the output before
- * settling.
+ * printed. So a kill at any moment loses no line. Lines that were printed, but whose fingerprints
+ * did not reach the file, are printed again when the same input is read again. The file can always
+ * be opened. Doubling writes another file and renames it when it is complete (a kill may leave a
+ * ".NAME.bloomery-xxxxxx.tmp", which can be removed). Without doubling, confirm_settle only fills
+ * empty slots, and no page depends on another. So after a partial write, or a power failure that
+ * let only some sectors reach the disk, each slot has its old or its new contents. All older
+ * fingerprints are found; some of the new ones may be missing, and their lines are printed again.
+ * After a power failure the file may have fingerprints of lines that were written to the output but
+ * did not reach the disk. To exclude that, sync the output before calling confirm_settle.
  *
  * Two processes cannot use one file: it is locked (flock), and so is the file that replaces it
  * before the rename. A process that has opened the old file sees that the name refers to another
@@ -38,11 +40,11 @@
  *
  * Measured: 10 million fingerprints, half of them repeats, in batches of 4096, number not known in
  * advance, filter at 1% (one core of a virtual x86-64 server where a system call takes 0.7 us; file
- * in the page cache). If repeats are of any earlier key: about 4 s of processor time, 3.2 million
- * reads of the file. If 40% of them are of the newest 100,000 keys and the others follow Zipf's
- * law: about 2 s and 0.9 million reads. Settling takes 0.6 s of either. The filter alone would have
- * dropped 9,000 new keys. Memory 24 MB (17 MB if the number is known), file 64 MiB; opening it
- * again takes 0.1 s.
+ * in the page cache). If a repeat may be of any earlier key: about 4 s of processor time, 3.2
+ * million reads of the file. If 40% of them are of the newest 100,000 keys and the others follow
+ * Zipf's law: about 2 s and 0.9 million reads. In both cases confirm_settle takes 0.6 s of that.
+ * The filter alone would have dropped 9,000 new keys. Memory 24 MB (17 MB if the number is known),
+ * file 64 MiB; opening it again takes 0.1 s.
  */
 #include "dedup/state_confirm.h"
 
@@ -57,7 +59,7 @@
 #include <string.h>
 
 enum {
-    DUE = 1 << 18,         /* waiting fingerprints at which confirm_settle is due */
+    DUE = 1 << 18,         /* with this many waiting fingerprints, confirm_settle is due */
     HOT = 1 << 19,         /* entries of the cache of confirmed fingerprints */
     FIRST_GUESS = 1 << 20, /* planned keys if the number is unknown */
     AHEAD = 16,            /* prefetch distance in keys */

@@ -19,7 +19,8 @@ static bool read_all(exact_file *f, uint64_t expected, uint64_t max_bytes) {
     pages *file = &f->pages;
     if (!pages_scan(file, NULL, NULL))
         return false;
-    if (max_bytes) /* the file stays open, so its buffers count as memory */
+    if (max_bytes) /* the limit includes the buffers of the file, which stays open. 1 is too little
+                      for a set */
         max_bytes = max_bytes > pages_bytes() ? max_bytes - pages_bytes() : 1;
     const uint64_t need = expected > file->count ? expected : file->count;
     f->set = fingerprint_set_create(need, max_bytes);

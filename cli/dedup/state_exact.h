@@ -11,9 +11,10 @@ typedef struct exact_file {
     bool open;
 } exact_file;
 
-/* Loads the set from the file. If there is no file, the set is empty and its seed random.
- * `expected` and `max_bytes` as in fingerprint_set_create, the file's buffers included. On failure,
- * reports the error, leaves *f empty and returns false. */
+/* Loads the set from the file. If there is no file, the set is empty, and its seed is random.
+ * `expected` and `max_bytes` have the meaning that they have in fingerprint_set_create, but
+ * max_bytes also covers the file's buffers. On failure, reports the error, leaves *f empty and
+ * returns false. */
 bool exact_file_open(exact_file *f, const char *path, uint64_t expected, uint64_t max_bytes);
 /* Replaces the file atomically. On failure, reports the error and returns false. */
 bool exact_file_save(exact_file *f);

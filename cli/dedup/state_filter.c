@@ -1,7 +1,7 @@
 /* state_filter.c - a state that is a filter: loading or creating it, and the expected number of new
  * keys that it mistook for known ones.
  *
- * If x of n keys came out new at the false-positive rate r, then x r / (1 - r) new keys are
+ * If x of n keys were reported as new at the false-positive rate r, then x r / (1 - r) new keys are
  * expected to have been mistaken for known ones. That number is at most n - x, summed over the
  * whole run (in one batch, chance may make it larger). Up to the capacity, r follows from a
  * formula. Beyond it the filter's own count is too low, because mistaken keys are not counted. Then
@@ -132,7 +132,7 @@ bool filter_state_get_rule(dedup_state *base, bly_key_rule *rule, uint64_t *keys
     *rule = bly_filter_key_rule(s->filter);
     if (*rule != BLY_KEYS_UNRECORDED)
         return true;
-    /* A list that records nothing may have marks that tell its type. */
+    /* If a list does not record its rule, it may have marks that tell its type. */
     const bly_list_type type = bly_list_recognise(s->filter, &levels);
     if (bly_list_is_typed(type))
         *rule = bly_list_key_rule(type);
@@ -212,7 +212,7 @@ void filter_state_expect(filter_state *s, size_t n, size_t unique) {
 }
 
 /* The false-positive rate: by formula from the number of keys in each level, or from the bits if
- * the filter is overfull. The last level is taken to have `more` keys in addition. */
+ * the filter is overfull. The rate is that after `more` further keys in the last level. */
 static double rate_of(const bly_filter *f, uint64_t more) {
     double miss = 1;
     if (bly_filter_count(f) > bly_filter_capacity(f))
@@ -229,7 +229,8 @@ static double rate_of(const bly_filter *f, uint64_t more) {
 
 /* Whether the rate must be computed again: it was never computed, or since then the number of keys
  * has grown by a 64th, or an overfull filter was given as many keys as an eighth of its capacity.
- */
+ * For an overfull filter, this needs a pass over its bits, so it is not repeated before a key was
+ * added for each 64 bytes. */
 static bool rate_is_old(const filter_state *s) {
     const uint64_t keys = bly_filter_count(s->filter), capacity = bly_filter_capacity(s->filter);
     const bool grown = keys > s->rate_keys + s->rate_keys / 64;

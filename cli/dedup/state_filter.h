@@ -11,7 +11,7 @@ typedef struct filter_state {
     bly_filter *filter;
     lock lock;       /* on the file */
     bool loaded;     /* the file existed */
-    uint64_t added;  /* keys so far, repeats included */
+    uint64_t added;  /* keys given to the filter in this run, repeats included */
     double rate;     /* false-positive rate of the last batch */
     double worst;    /* the highest rate so far */
     double expected; /* new keys expected to have been mistaken for known ones, by the rates */
@@ -25,15 +25,18 @@ bool filter_state_load(filter_state *s);
 bool filter_state_create(filter_state *s, bly_spec spec);
 /* Refuses a loaded filter whose seed is not the requested one. */
 bool filter_state_fits_seed(const filter_state *s);
-/* Both report that the state has another rate, or number of keys, than requested, and return false.
- */
+/* Reports that the state was created for this rate, which is not the requested one, and returns
+ * false. */
 bool filter_state_refuse_rate(const filter_state *s, double rate);
+/* The same for the number of keys. */
 bool filter_state_refuse_keys(const filter_state *s, uint64_t keys);
 
-/* Adds keys to the filter; *unique is how many were new. Does not update the counts in *s. */
+/* Adds keys to the filter; *unique is how many were new. Does not update the counts in *s; see
+ * filter_state_expect. */
 bool filter_state_add(filter_state *s, const bly_bytes *keys, size_t n, uint8_t *fresh,
                       size_t *unique);
-/* Counts a batch: `unique` of n keys were new, at the false-positive rate s->rate. */
+/* Updates the counts in *s for a batch in which `unique` of n keys were new, at the false-positive
+ * rate s->rate. */
 void filter_state_expect(filter_state *s, size_t n, size_t unique);
 
 /* Operations that state_filter.c and state_window.c share. */
@@ -41,7 +44,7 @@ void filter_state_close(dedup_state *base);
 bool filter_state_get_rule(dedup_state *base, bly_key_rule *rule, uint64_t *keys);
 bool filter_state_set_rule(dedup_state *base, bly_key_rule rule);
 bool filter_state_save(dedup_state *base);
-/* Everything except the rates. */
+/* Gets all facts except the rates. */
 void filter_state_get_facts(const filter_state *s, state_facts *out);
 
 #endif

@@ -2,17 +2,17 @@
  * any number of machines share.
  *
  * If several machines add a key, exactly one of them is told that it is new. If the server does not
- * answer, or an answer is lost, --on-error decides: the run ends, or such lines are printed or
- * dropped.
+ * answer, or an answer is lost, --on-error decides: the run ends, or the lines without an answer
+ * are printed or dropped.
  *
  * Joining. The first machine creates the filter, the others join it. Its seed is random, so two
  * machines that create it at the same moment request different seeds. The later one gets an error,
  * reads the parameters of the filter that the earlier one has begun, and creates that one. This
  * joins the filter, or completes it if the earlier machine has died.
  *
- * The number of dropped lines. The server counts keys that came out new; bly_bitmap_keys estimates
- * how many keys were added in all. The difference was dropped, by all machines. This run's share of
- * it is assumed to be its share of the new keys.
+ * The number of dropped lines. The server counts the keys that were reported as new;
+ * bly_bitmap_keys estimates how many different keys there were in all. The difference was dropped,
+ * by all machines. This run's share of it is assumed to be its share of the new keys.
  *
  * With --allow-replica keys are only looked up, and those that the filter does not contain are
  * added to a state of this run, which has all fingerprints in memory. So a new key is dropped at
@@ -228,8 +228,9 @@ static void close_redis(dedup_state *base) {
 
 static const double retry_seconds = 5; /* between two attempts to connect to a server again */
 
-/* Whether the server is still away. After one timeout, lines do not wait for the server again: they
- * get no answer. Every few seconds one attempt is made to open the same filter again. */
+/* Whether the server still does not answer. After one timeout, lines do not wait for the server
+ * again: they get no answer. Every few seconds one attempt is made to open the same filter
+ * again. */
 static bool still_away(redis_state *s) {
     bly_redis_filter *reopened;
     if (!s->away || s->status != BLY_EIO)
@@ -362,7 +363,8 @@ static bool may_continue(redis_state *s, const state_lines *at) {
     return true;
 }
 
-/* Other machines will drop the lines that are in the filter, printed or not. */
+/* If lines were added to the filter but not all of them were printed, says so, because every
+ * machine will drop these lines from then on. */
 static bool printed(dedup_state *base, const state_lines *at, bool good) {
     redis_state *s = (redis_state *)base;
     state_lines doubtful = *at;
@@ -381,8 +383,8 @@ static bool printed(dedup_state *base, const state_lines *at, bool good) {
 
 /* ---- at the end ------------------------------------------------------------------------------ */
 
-/* Reads the filter's count again. If the server does not answer, only this run's keys are counted.
- */
+/* Reads the filter's count again. If the server does not answer, adds this run's keys to the count
+ * at opening. */
 static void update_facts(redis_state *s) {
     bly_redis_filter_info facts = {.struct_size = sizeof facts};
     const bool away = s->status == BLY_EIO; /* was reported; do not wait again */

@@ -6,11 +6,11 @@
  * still until the clock has caught up. Lines are then remembered for too long, never too short.
  *
  * The current rate. A false positive of any generation is one of the window. bly_plan_fpr gives the
- * rate p of a window of s generations; for one generation with x keys that is
- * 1 - (1 - p)^(1/(s+1)), with p for s x keys. In a window by number, the number of keys of a
- * generation is recorded when it is full. In a window by time, the older generations may have any
- * number of keys. Their rate is computed from the bits when a new generation begins, and also
- * whenever the newest one has more keys than planned, because mistaken keys are not counted.
+ * rate p of a window of s generations. The rate of one generation with x keys is
+ * 1 - (1 - p)^(1/(s+1)), where p is the rate for s x keys. In a window by number, the number of
+ * keys of a generation is recorded when it is full. In a window by time, the older generations may
+ * have any number of keys. Their rate is computed from the bits when a new generation begins, and
+ * also whenever the newest one has more keys than planned, because mistaken keys are not counted.
  *
  * The mark, which stores the rule (state.c), would be forgotten like any key. So it is added again
  * when it has reached the older half of the window.
@@ -43,8 +43,9 @@ typedef struct window_state {
     bool warned_of_clock; /* that the clock was set back */
     bly_hash mark;
     uint64_t slice; /* the generation that was current when the next two fields were computed */
-    double older;   /* by time: the false-positive rate of all older generations */
-    double full_keys[MAX_GENERATIONS]; /* by number: the keys of each, newest first */
+    double older;   /* window by time: the false-positive rate of all generations but the newest */
+    double full_keys[MAX_GENERATIONS]; /* window by number: the keys of each full generation, newest
+                                          first */
     uint64_t rate_added;               /* keys added when the rate was computed from the bits */
 } window_state;
 
@@ -95,7 +96,8 @@ static bool fits_request(const window_state *s) {
             r->file);
     if (!is_requested(s, &is))
         return false;
-    if (r->rate != 0 && fabs(r->rate - is.rate) > 1e-6 * is.rate) /* both went through formulas */
+    /* Computing the stored rate may have changed its last digits. */
+    if (r->rate != 0 && fabs(r->rate - is.rate) > 1e-6 * is.rate)
         return filter_state_refuse_rate(&s->core, is.rate);
     if (r->keys && r->keys != is.keys)
         return filter_state_refuse_keys(&s->core, is.keys);
