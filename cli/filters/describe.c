@@ -178,7 +178,7 @@ static void print_levels(const description *d) {
 
 /* ---- number of keys -------------------------------------------------------------------------- */
 
-/* Marks are not keys of the user. */
+/* The number of keys without the marks, which the user did not add. */
 static uint64_t unmarked(const description *d, uint64_t keys) {
     return keys > d->list.marks ? keys - d->list.marks : 0;
 }
@@ -189,7 +189,7 @@ static bool counts_copies(const description *d) {
            !kinds_limit_copies(d->facts.geometry.kind);
 }
 
-/* Writes "" if nothing is estimated. */
+/* Writes the estimated number of keys, or "" if it is not estimated. */
 static char *estimate_text(const description *d, char out[64]) {
     const double keys = d->facts.info.estimated_keys;
     out[0] = '\0';
@@ -470,7 +470,7 @@ static void json_hash(const description *d, json *j) {
         json_integer(j, "seed", f->seed);
 }
 
-/* The parameters that it was created with. */
+/* Writes the parameters that the filter was created with. */
 static void json_plan(const description *d, json *j) {
     const bly_geometry *g = &d->facts.geometry;
     json_integer(j, "hashes", g->hashes);

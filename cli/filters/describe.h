@@ -29,8 +29,9 @@ void description_json(const description *d);
 
 /* ---- for describe*.c ------------------------------------------------------------------------- */
 
-/* describe_name prints the name, which comes first; describe_row prints one row. */
+/* Prints the name, which comes before all rows. */
 void describe_name(FILE *out, const char *name);
+/* Prints one row. */
 void describe_row(FILE *out, const char *label, const char *format, ...) PRINTF_LIKE(3, 4);
 
 /* A bar for a share, full for 1 and more. It consists of block characters if the locale is UTF-8,

@@ -112,8 +112,8 @@ static bool likely_rule(unsigned i, key_options *out) {
     return out->field <= FAR_FIELD;
 }
 
-/* The header records every rule without --field and --ignore-case completely. A file whose header
- * records a rule also has a fingerprint of it, even if that was not found. */
+/* A rule without --field and --ignore-case is recorded completely in the header. A file whose
+ * header records a rule also contains a fingerprint of that rule, even if it was not found. */
 static void use_recorded_rule(fingerprints *f) {
     if (f->shape.rule == BLY_KEYS_UNRECORDED)
         return;
@@ -127,7 +127,7 @@ static void use_recorded_rule(fingerprints *f) {
                                                                             : 0};
 }
 
-/* The header does not record the details of a rule. They are found by looking up likely rules. */
+/* Finds the details of the rule, which the header does not record, by looking up likely rules. */
 static bool find_rule(fingerprints *f, const pages *file) {
     bly_hasher hasher;
     key_options rule;
@@ -140,7 +140,7 @@ static bool find_rule(fingerprints *f, const pages *file) {
     return true;
 }
 
-/* "-t ','", quoted for a shell. */
+/* Writes the option for a delimiter, quoted for a shell, as in "-t ','". */
 static char *delimiter_text(unsigned char c, char out[24]) {
     if (c == '\t')
         (void)snprintf(out, 24, "-t $'\\t'");
@@ -151,7 +151,7 @@ static char *delimiter_text(unsigned char c, char out[24]) {
     return out;
 }
 
-/* The rule as options of dedup. */
+/* Writes the rule as options of dedup. */
 static char *rule_text(const fingerprints *f, char out[RULE]) {
     const key_options *r = &f->rule;
     char field[64] = "", delimiter[24];

@@ -27,8 +27,9 @@ bool fingerprints_read(fingerprints *f, const char *path, bool header);
 enum { FINGERPRINTS_MARKS = 64 };
 char *fingerprints_marks_text(const fingerprints *f, char out[FINGERPRINTS_MARKS]);
 
-/* Both print on standard output. */
+/* Prints the description on standard output. */
 void fingerprints_print(const fingerprints *f);
-void fingerprints_json(const fingerprints *f); /* one object on one line */
+/* Prints it as one JSON object on one line. */
+void fingerprints_json(const fingerprints *f);
 
 #endif

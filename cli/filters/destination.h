@@ -46,8 +46,9 @@ bool destination_begin(destination *d);
 /* Replaces the old filter atomically. After a signal, saves nothing and reports nothing. */
 bool destination_save(destination *d, const bly_filter *f);
 
-/* The size of the saved filter, and its number of strings on a server (else 0). */
+/* The size of the saved filter. */
 uint64_t destination_bytes(const destination *d, const bly_filter *f);
+/* The number of strings of a filter that was saved on a server; 0 for a file. */
 uint32_t destination_shards(const destination *d);
 
 #endif

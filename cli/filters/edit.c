@@ -43,7 +43,8 @@ static bly_status add_marks_from(edit *e, const bly_list_levels *levels, uint64_
     return status;
 }
 
-/* Adds the marks of the type, if it has none, and of levels that are not in `known`. */
+/* Adds the marks of the type, if the list has none, and the marks of levels that are not in
+ * `known`. */
 static bly_status add_marks(edit *e, const bly_list_levels *known) {
     const bly_list_levels none = {{0}};
     bly_list_levels fresh = e->levels;
@@ -75,7 +76,7 @@ static void add_keys(edit *e, size_t n) {
 }
 
 /* Adds all waiting keys. On failure, sets e->status and returns false; the error is reported here
- * only if the list does not commit. */
+ * only for a list without HANDLE_COMMITS. */
 static bool flush(edit *e) {
     size_t at = 0;
     if (e->waiting > 0 && !commits(e) && e->as.mark) {
@@ -120,7 +121,7 @@ static bool take(void *ctx, uint64_t number, bly_bytes line, const bly_list_key 
     return false;
 }
 
-/* --key K */
+/* Takes the key of --key. */
 static bool take_argument(const char *argument, const line_rule *rule, bly_list_reader *reader,
                           list_line *each, void *ctx) {
     const bly_bytes text = {argument, strlen(argument)};
@@ -159,7 +160,7 @@ static bool read_lines(edit *e, cli_operands files) {
     return good;
 }
 
-/* Reports what a failed read means for the list. */
+/* After reading has failed, reports whether the list was changed. */
 static void report_unfinished(const edit *e) {
     const bool reported = e->malformed > 0 && !e->values->skip;
     if (commits(e) && !reported)
@@ -172,8 +173,8 @@ static void report_unfinished(const edit *e) {
 
 /* ---- the end --------------------------------------------------------------------------------- */
 
-/* Whether a level may only seem to be marked. This happens in an overfull list, and removing keys
- * may then remove the apparent mark, so all levels get real marks. */
+/* Whether the marks of some level may be false positives, as in an overfull list. Removing keys may
+ * then remove such apparent marks, so all levels get real ones. */
 static bool marks_uncertain(edit *e) {
     bly_list_info info = {.struct_size = sizeof info};
     const bly_list_source list = handle_list(&e->list);
@@ -181,7 +182,7 @@ static bool marks_uncertain(edit *e) {
            info.chance_levels;
 }
 
-/* For lists that commit: records the type and the levels of the new keys. */
+/* For lists with HANDLE_COMMITS: records the type and the levels of the new keys. */
 static bly_status record_type(edit *e) {
     const bly_list_levels none = {{0}};
     if (e->command->needs != HANDLE_ADDS || !e->as.mark || e->keys == 0)

@@ -63,18 +63,19 @@ bool edit_settle_type(const edit_list *list, bly_list_type requested, edit_type 
  */
 typedef struct edit_forms {
     const char *path;
-    bool set;     /* each key is stored once, and keys are added: so a line can be added in several
-                     forms */
-    bool urls[2]; /* by bly_url_level: URLs may have been added in canonical form */
-    bool exact;   /* records, not lines */
+    bool set;     /* the list stores each key once, and keys are added, so a line can be added in
+                     several forms */
+    bool urls[2]; /* indexed by bly_url_level: whether URLs may have been added in this canonical
+                     form */
+    bool exact;   /* input records end in a NUL byte, so carriage returns are parts of keys */
     bool warned;
     bly_url_buffer buffer;
 } edit_forms;
 
 edit_forms edit_forms_of(const edit_list *list, const edit_type *as, bool set, bool exact);
-/* Calls `each` for every other form in which `line`, whose key is `key`, must be in a set to be
- * found. Warns about the first line that ends in a carriage return. Returns false if memory ran
- * out, or `each` returned false. */
+/* Calls `each` for every form of `line`, other than its key `key`, that must also be added to a set
+ * so that the line is always found. Warns about the first line that ends in a carriage return.
+ * Returns false if memory ran out, or `each` returned false. */
 bool edit_other_forms(edit_forms *f, bly_bytes line, bly_bytes key,
                       bool (*each)(void *ctx, bly_bytes key), void *ctx);
 
@@ -84,7 +85,7 @@ bool edit_other_forms(edit_forms *f, bly_bytes line, bly_bytes key,
 void edit_warn_of_levels(const char *path, bly_list_type type, const bly_list_levels *known,
                          const bly_list_levels *levels, const bly_filter_info *s);
 
-/* ---- the flow -------------------------------------------------------------------------------- */
+/* ---- running the command --------------------------------------------------------------------- */
 
 typedef struct edit edit;
 
@@ -102,17 +103,17 @@ typedef struct edit_command {
 
 /* A list from which keys can be removed stores a copy of a key each time it is added (an overlay is
  * an exception: it is a set). Repeated lines of one input still count once, unless --copies is
- * given, so that removing a file undoes adding it. To find them, all hashes are gathered first.
- * Keys of other lists are added in batches as they are read. */
+ * given, so that removing a file undoes adding it. To find the repeats, all hashes are gathered
+ * first. Keys of other lists are added in batches as they are read. */
 struct edit {
     const edit_command *command;
     const edit_values *values;
     filter_handle list;
     handle_facts facts; /* facts at opening, without those that need a pass over the bits */
     edit_type as;
-    edit_forms forms;              /* if as.unrecorded */
-    bool typed;                    /* the list has the marks of the type */
-    bool chance_levels;            /* some levels may only seem to be marked */
+    edit_forms forms;              /* used if as.unrecorded */
+    bool typed;                    /* the list already has the marks of the type */
+    bool chance_levels;            /* the marks of some levels may be false positives */
     bly_list_levels before, known; /* the levels marked at opening, and now */
     bly_list_levels levels;        /* of the new keys */
     uint64_t keys, malformed;
@@ -121,7 +122,7 @@ struct edit {
     bly_status status;
     /* For lists from which keys can be removed: */
     bool gathers;
-    bool copies; /* it stores copies of keys */
+    bool copies; /* the list stores copies of keys */
     gathered_keys gathered;
     uint64_t repeated; /* repeats among the gathered keys */
     bly_hash failed;   /* the first key that failed */

@@ -61,7 +61,8 @@ static bool body_sum_matches(const uint8_t *file, size_t size) {
     return same;
 }
 
-/* Whether a file with a valid header and the right length has the right checksum. */
+/* Whether the file still has the length b->length, and its body has the checksum in its header,
+ * which must be valid. */
 static bool has_right_sum(const char *path, const beginning *b) {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (fd < 0)

@@ -4,7 +4,7 @@
  * name is a file. Flags (HANDLE_...) describe the differences, so that a command tests for the
  * capability that it needs, not for where the filter is.
  *
- * A handle may be copied and moved. Close one copy. It is not thread-safe.
+ * A handle may be copied and moved, but only one copy may be closed. It is not thread-safe.
  */
 #ifndef BLOOMERY_CLI_HANDLE_H
 #define BLOOMERY_CLI_HANDLE_H
@@ -67,9 +67,9 @@ typedef struct filter_handle {
 /* The capabilities that a handle of this name may have; only the name is examined. */
 uint32_t handle_capabilities(const char *name);
 
-/* Refuses options that do not apply: a file has no replicas, a filter on a server does not grow. On
- * failure, reports the error, sets h->status and returns false. Close *h in any case. `name` must
- * outlive it. */
+/* Opens the filter. Refuses options that do not apply: a file has no replicas, a filter on a server
+ * does not grow. On failure, reports the error, sets h->status and returns false. Close *h in any
+ * case. `name` must outlive *h. */
 bool handle_open(filter_handle *h, const char *name, const handle_options *options);
 /* Opens the same name again with the same options, also after handle_open failed. On failure, *h is
  * not open; for a server, this is reported only with `report`. Not for HANDLE_CHANGED. */
@@ -85,7 +85,7 @@ int handle_failed(const filter_handle *h);
 /* ---- use --------------------------------------------------------------------------------------
  * These functions print no messages, unless stated. */
 
-/* Whether the filter may contain keys: BLY_YES, BLY_NO or, with HANDLE_MAY_FAIL, BLY_UNKNOWN. */
+/* Looks up n keys: answers[i] is BLY_YES, BLY_NO or, with HANDLE_MAY_FAIL, BLY_UNKNOWN. */
 bly_status handle_contains(filter_handle *h, const bly_bytes *keys, size_t n, uint8_t *answers);
 
 /* The results of adding keys. */
@@ -94,20 +94,20 @@ typedef struct handle_added {
     uint64_t unsure;  /* keys that are now in the filter, but may have been there before */
     uint64_t unknown; /* keys without an answer: whether they were added is unknown */
 } handle_added;
-/* Adds keys, and adds the numbers of keys to *out. */
+/* Adds n keys, and increases the counts in *out. */
 bly_status handle_add(filter_handle *h, const bly_bytes *keys, size_t n, handle_added *out);
 
 /* Saves the changes; without HANDLE_COMMITS, does nothing. On failure, reports the error and
  * returns false. */
 bool handle_commit(filter_handle *h);
 
-/* The filter if it is in memory or mapped, else NULL. handle_changeable returns NULL also if the
- * handle was not opened with HANDLE_CHANGED. */
+/* Returns the filter if it is in memory or mapped, else NULL. */
 const bly_filter *handle_filter(const filter_handle *h);
+/* Returns the filter if the handle was opened with HANDLE_CHANGED, else NULL. */
 bly_filter *handle_changeable(const filter_handle *h);
 
-/* For bly_list_recognise_source and the like. A failed lookup sets h->status. *h must not move
- * while the source is in use. */
+/* Makes a source for bly_list_recognise_source and similar functions. A failed lookup sets
+ * h->status. *h must not move while the source is in use. */
 bly_list_source handle_list(filter_handle *h);
 
 /* ---- facts ----------------------------------------------------------------------------------- */
@@ -134,8 +134,8 @@ typedef struct handle_facts {
     uint64_t stamp;
 } handle_facts;
 
-/* `bits`: also compute the facts that need a pass over the bits; not for HANDLE_HEADER, where they
- * stay unknown. */
+/* Gets the facts. With `bits`, also computes those that need a pass over the bits, except after
+ * HANDLE_HEADER, where they stay unknown. */
 bly_status handle_get_facts(filter_handle *h, handle_facts *out, bool bits);
 
 /* ---- the two implementations, for handle.c --------------------------------------------------- */

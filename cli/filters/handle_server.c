@@ -19,7 +19,8 @@ static bly_redis_filter_options options_of(const filter_handle *h) {
                                       .without_key = o->without_key};
 }
 
-/* A key of another type is refused like a command to a busy server, but waiting does not help. */
+/* For a key of another type the library returns BLY_EREFUSED, as for a busy server. Waiting does
+ * not help there, so this function turns it into BLY_ECORRUPT. */
 static bly_status refused_type(bly_status status, const char *why) {
     return status == BLY_EREFUSED && strstr(why, "the key is not a string") ? BLY_ECORRUPT : status;
 }
@@ -110,7 +111,7 @@ static double estimate(double bits, double set, double hashes) {
     return set < bits ? -bits / hashes * log1p(-set / bits) : (double)INFINITY;
 }
 
-/* The facts that are known, in the form of those of a filter in memory. */
+/* Converts the facts that are known to the form that a filter in memory has. */
 static bly_filter_info info_of(const bly_bitmap *b, const bly_redis_filter_info *facts) {
     const uint64_t bits = bly_plan_bits(&b->geometry);
     bly_filter_info s = {.struct_size = sizeof s,
@@ -134,7 +135,8 @@ static bly_filter_info info_of(const bly_bitmap *b, const bly_redis_filter_info 
     return s;
 }
 
-/* A lookup fails if the string has more bits than the user gave, or is a filter of another form. */
+/* Checks a go-zero filter by a lookup. It fails if the string has more bits than the user gave, or
+ * is a filter of another form. */
 static bly_status check_gozero(filter_handle *h) {
     uint8_t answer;
     return server_contains(h, &(bly_bytes){"", 0}, 1, &answer);

@@ -10,10 +10,11 @@
  * A filter is planned for a number of keys and a rate. With more keys it continues to work, but its
  * rate rises. It counts as failing when the rate that its bits give is above the one requested by
  * more than a tenth, and by more than chance explains. Chance moves the share of bits set in a
- * filter of m bits by about 0.55 / sqrt(m) of its value, and so a rate p of k bits by k times that,
- * where k is about log2(1/p). More than five times as much is not chance, and neither is any excess
- * in a filter with more keys than its capacity. For a million bits that is 3% at a rate of 0.1%; it
- * matters only for lists of a few hundred keys.
+ * filter of m bits by about 0.55 / sqrt(m) of its value, and so a false-positive rate p by about k
+ * times that share, where k = log2(1/p) is the number of bits per key. A deviation of more than
+ * five times this size is not chance, and neither is any excess in a filter with more keys than its
+ * capacity. For a million bits that is 3% at a rate of 0.1%; it matters only for lists of a few
+ * hundred keys.
  *
  * A filter that forgets keys has no capacity in this sense: any number of keys may be added.
  */
@@ -31,7 +32,8 @@
 typedef enum health {
     HEALTH_GOOD,
     HEALTH_OVERFULL, /* failing, with more keys than its capacity */
-    HEALTH_WORSE     /* failing with fewer keys: too many bits set by chance, or too small */
+    HEALTH_WORSE     /* failing with fewer keys: too many bits are set by chance, or the filter was
+                        planned too small */
 } health;
 health health_of(const bly_filter_info *s);
 
@@ -62,15 +64,16 @@ typedef struct rates_lookups {
 } rates_lookups;
 rates_lookups rates_lookups_of(const bly_filter *list);
 
-/* The requested rate per line, from the requested rate per lookup; and the expected or current rate
- * per line, from that per lookup. lookups > 0. */
+/* The requested rate per line, from the requested rate per lookup. lookups > 0. */
 double rates_requested(double per_lookup, unsigned lookups);
+/* The expected or current rate per line, from the expected or current rate per lookup. lookups > 0.
+ */
 double rates_per_line(double per_lookup, unsigned lookups);
 
-/* Whether the rate per line is above the requested one because a line now needs more lookups, and a
- * text that says so. */
+/* Whether the rate per line is above the requested one because a line now needs more lookups. */
 bool rates_are_widened(const bly_filter_info *s, rates_lookups lookups);
 enum { RATES_TEXT = 192 };
+/* Writes a text that says so. */
 char *rates_widened_text(const bly_filter_info *s, rates_lookups lookups, char out[RATES_TEXT]);
 
 /* A requested rate: "1 in 1,000 lines, 1 in 3,000 lookups (up to 3 per line)". */
@@ -79,7 +82,7 @@ char *rates_text(double per_lookup, rates_lookups lookups, char out[RATES_TEXT])
 /* Writes the members "rate_per_lookup_NAME" and "rate_per_line_NAME". A rate that is unknown
  * (per_lookup is NAN, or lookups is 0) is null. */
 void rates_json(json *j, const char *name, double per_lookup, unsigned lookups);
-/* Writes "lookups_per_line", which may be null, then the same members for a requested rate. */
+/* Writes "lookups_per_line" (null if unknown), then the same members for the requested rate. */
 void rates_json_requested(json *j, double per_lookup, rates_lookups lookups);
 
 #endif

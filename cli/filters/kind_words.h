@@ -16,20 +16,20 @@ char *kinds_that_can(uint32_t capabilities, char out[KINDS_LIST]);
 
 bool kinds_can(bly_kind kind, uint32_t capabilities); /* whether it has all of these */
 bool kinds_grow(bly_kind kind);
-bool kinds_have_levels(bly_kind kind); /* grows by adding a level */
-/* Bloom filters of a fixed size: they take any number of keys, and their rate depends on which bits
- * are set. */
+bool kinds_have_levels(bly_kind kind); /* whether it grows by adding levels */
+/* Whether the kind is a Bloom filter of a fixed size: it takes any number of keys, and its rate
+ * depends on which bits are set. */
 bool kinds_are_bits(bly_kind kind);
 
-/* Keys share a fixed number of bits or counters, so the false-positive rate depends on how the keys
- * are distributed. */
+/* Whether keys share a fixed number of bits or counters, so that the false-positive rate depends on
+ * how the keys are distributed. */
 bool kinds_share_cells(bly_kind kind);
 
-/* A key is stored as often as it was added, and can be removed as often. */
+/* Whether a key is stored as often as it was added, and can be removed as often. */
 bool kinds_hold_copies(bly_kind kind);
-/* Each key occupies one of a fixed number of slots: such a filter can be full. */
+/* Whether each key occupies one of a fixed number of slots, so that the filter can become full. */
 bool kinds_hold_slots(bly_kind kind);
-/* There is space for at most BLY_MAX_COPIES copies of a key. */
+/* Whether there is space for at most BLY_MAX_COPIES copies of a key. */
 bool kinds_limit_copies(bly_kind kind);
 /* The size of a geometry in its own unit: "4,096 blocks", "slices of 640 bits", "3 levels". */
 enum { KINDS_SIZE = 96 };

@@ -7,8 +7,8 @@
  * equal share. But lines come in bursts, or all at once from a file, and are then all in one
  * generation. So each generation has space for all keys expected within the window, at the
  * requested rate p. If the keys are spread over several generations, the rate is lower. This
- * multiplies the memory by the number of generations, so there are 4, not 8. For the library it is
- * a window for 4 times as many keys, at the rate 1 - (1 - p)^5.
+ * multiplies the memory by the number of generations, so there are 4, not 8. The library is told to
+ * plan a window for 4 times as many keys, at the rate 1 - (1 - p)^5.
  */
 #ifndef BLOOMERY_CLI_LINE_WINDOW_H
 #define BLOOMERY_CLI_LINE_WINDOW_H
@@ -36,11 +36,11 @@ uint64_t line_window_bytes(const line_window *w);
 
 /* Gets the plan of an existing filter. Returns false if it was not created from such a plan. */
 bool line_window_of(const bly_filter *f, line_window *out);
-/* As an argument of --window: "10,000", "15m". */
+/* Writes the window as a value of --window: "10,000", "15m". */
 char *line_window_text(const line_window *w, char out[NUMBER_TEXT]);
 
-/* The rate of one generation of a window with this rate, which has one generation more than
- * `generations`: the current one. */
+/* The rate of one generation of a window whose rate is `rate`. The window has `generations` full
+ * generations and the current one. */
 double line_window_part(double rate, uint32_t generations);
 
 #endif

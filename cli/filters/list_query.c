@@ -13,7 +13,7 @@
 #include <bloomery/redis/bitmap.h>
 #include <stdio.h>
 
-/* The key of the part of a line that is looked up. */
+/* Makes the key of a line, or of the field of it that is looked up. */
 static bly_status part_key(query *q, const live_list *list, bly_bytes line, bly_list_key *out) {
     uint64_t fieldless = q->field.fieldless;
     bly_bytes part;
@@ -56,8 +56,8 @@ static void add_answer(query *q, size_t line, uint8_t answer) {
 
 /* ---- lines ----------------------------------------------------------------------------------- */
 
-/* Extends the key by the carriage return of its line, if the key ends there and the list may
- * contain it in this form. */
+/* If the key ends just before the carriage return of its line, and the list may contain keys with
+ * carriage returns, appends the carriage return to the key and returns true. */
 static bool extend_to_return(const query *q, const live_list *list, bly_bytes line,
                              bly_bytes *key) {
     const char *end = (const char *)line.data + line.size;
@@ -185,7 +185,8 @@ bly_bytes query_explain(query *q, live_list *list, bly_bytes line, char room[BLY
     uint8_t found[BLY_LIST_MAX_LOOKUPS] = {0};
     if (part_key(q, list, line, &key) != BLY_OK || key.blank || !widen(q, list, line, &key))
         return (bly_bytes){room, 0};
-    /* If this fails, the next batch reports it: a list must not change within a batch. */
+    /* An error is ignored here and reported by the next batch, because handling it may replace the
+     * list, which must not happen within a batch. */
     if (list->unavailable ||
         handle_contains(&list->handle, q->entries.keys, q->entries.count, found) != BLY_OK)
         return (bly_bytes){room, 0};

@@ -26,12 +26,12 @@ typedef struct query {
     uint32_t flags;     /* how lines are read: BLY_LIST_RECORDS with -0 */
     const char *reason; /* what is wrong with the last malformed line */
     char no_field[64];
-    bly_url_buffer standard; /* for URLs in canonical form, besides field.canonical */
+    bly_url_buffer standard; /* for URLs in canonical form; field.canonical is a second buffer */
     list_answers *answers;   /* the results for the current batch */
     /* Lookups that are gathered: */
     bly_bytes keys[QUERY_ROOM];
     bly_hash hashes[QUERY_ROOM];
-    uint16_t owner[QUERY_ROOM]; /* the line that a lookup is for */
+    uint16_t owner[QUERY_ROOM]; /* the index of the line that a lookup is for */
     uint8_t found[QUERY_ROOM];
     size_t count;
     bly_list_entries entries; /* the lookups of one line */

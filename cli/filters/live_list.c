@@ -11,9 +11,9 @@
  * a missing page raises SIGBUS. If it is overwritten, answers change. So a followed list is a copy
  * in memory. Other files stay mapped, and a SIGBUS handler prints what happened.
  *
- * An error of a server is not an answer. The user chooses: stop, or treat every line as in the
- * list, or as not in it, until the server answers again. A new attempt is made every few seconds,
- * with short timeouts, so that the pipe does not stall.
+ * If a server fails, there is no answer. The user chooses whether the command stops, or treats
+ * every line as in the list, or as not in it, until the server answers again. A new attempt is made
+ * every few seconds, with short timeouts, so that the pipe does not stall.
  */
 #include "filters/live_list.h"
 
@@ -41,7 +41,8 @@ static bool has_fallback(const live_list *l) {
 
 /* ---- the form of its entries ----------------------------------------------------------------- */
 
-/* The type that is used for a list that records type `own`. */
+/* Returns the type as which lines are looked up in a list that records type `own`: that of --type,
+ * or `own`. */
 static bly_list_type effective_type(const live_list *l, bly_list_type own) {
     const bly_list_type requested = l->options->type;
     const bool same_lines = bly_list_is_lines(own) && requested == BLY_LIST_LINE;
@@ -163,7 +164,7 @@ static bool may_be_replaced(const live_list *l) {
     return l->options->follow && (status == BLY_EMISMATCH || status == BLY_EMISSING);
 }
 
-/* Called after a call on the handle failed. */
+/* Decides what to do after a call on the handle has failed. */
 static live_result after_failure(live_list *l) {
     const bly_status status = l->handle.status;
     bly_status now = status;
@@ -287,7 +288,7 @@ void live_list_close(live_list *l) {
 
 /* ---- lookups --------------------------------------------------------------------------------- */
 
-/* Opens an unavailable list again, if it is time. */
+/* Tries to open an unavailable list again, if the last attempt was long enough ago. */
 static live_result retry(live_list *l) {
     if (progress_clock() < l->retry_at)
         return LIVE_ANSWERED;
@@ -354,8 +355,8 @@ static void refresh_file(live_list *l) {
 
 /* Reads the type and the levels of a list on a server again. Others may have added keys of a new
  * level, or replaced the list by one of another type, whose keys are made differently from lines.
- * Other errors are ignored, because the next lookup reports them. On failure, reports the error and
- * returns false. */
+ * If the list was replaced, opens the new one. Other errors are ignored, because the next lookup
+ * reports them. On failure, reports the error and returns false. */
 static bool refresh_form(live_list *l) {
     bly_list_type own;
     bly_list_levels levels;

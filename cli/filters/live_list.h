@@ -12,8 +12,7 @@
 
 #include <sys/stat.h>
 
-/* What counts as the result of a lookup without an answer. In the order of LIVE_FALLBACK_CHOICES.
- */
+/* The result to assume for a lookup without an answer, in the order of LIVE_FALLBACK_CHOICES. */
 typedef enum live_fallback {
     LIVE_UNSET, /* as LIVE_STOP */
     LIVE_STOP,  /* it is an error */
@@ -23,7 +22,7 @@ typedef enum live_fallback {
 #define LIVE_FALLBACK_CHOICES "stop|yes|no"
 
 typedef struct live_list_options {
-    bly_list_type type;    /* BLY_LIST_NONE: what the list records */
+    bly_list_type type;    /* the type of the lines; BLY_LIST_NONE: that which the list records */
     const bly_hasher *key; /* NULL: the list is not keyed */
     bool key_is_shared;    /* the key is for several lists, and some of them may not be keyed */
     bool follow;           /* hot reload: use a new list that replaces the old one */
@@ -56,8 +55,8 @@ typedef enum live_result {
     LIVE_FAILED
 } live_result;
 
-/* `name` and `options` must outlive it. While a file is mapped (without `follow`), shortening it
- * ends the process with a message and CLI_ERROR. */
+/* Opens the list. `name` and `options` must outlive *l. While a file is mapped (without `follow`),
+ * shortening it ends the process with a message and CLI_ERROR. */
 bool live_list_open(live_list *l, const char *name, const live_list_options *options);
 void live_list_close(live_list *l);
 

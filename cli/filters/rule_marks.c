@@ -15,7 +15,7 @@ size_t rule_mark_text(const char *command, const char *rule, char out[RULE_MARK]
     return (size_t)size;
 }
 
-/* The i-th rule that is looked up. */
+/* Returns the i-th rule whose mark is looked up. */
 static key_options rule_at(unsigned i) {
     static const char delimiters[] = "\t ,;:|";
     if (i < PLAIN)
@@ -27,7 +27,7 @@ static key_options rule_at(unsigned i) {
                          .field = 1 + i / 36};
 }
 
-/* Which of the rules from `i` to `end` have a mark in the list. */
+/* Sets present[k] for each rule k from `i` to `end` - 1 whose mark is in the list. */
 static bly_status look_up(const bly_list_source *list, unsigned i, unsigned end, bool *present) {
     static const char *const commands[COMMANDS] = {"dedup", "count"};
     char texts[BATCH * COMMANDS][RULE_MARK], words[KEY_OPTIONS_WORDS];

@@ -13,8 +13,8 @@ typedef struct server_key {
     bly_redis *server;
 } server_key;
 
-/* Parses the address, which must name a key. If it has no password, that in REDISCLI_AUTH is used.
- * Close *t in any case. */
+/* Parses the address, which must name a key. If it has no password, the one in the environment
+ * variable REDISCLI_AUTH is used. Close *t in any case. */
 bool server_parse(server_key *t, const char *address);
 bool server_connect(server_key *t);
 void server_close(server_key *t);
@@ -30,7 +30,7 @@ bool server_is_error(const bly_redis_reply *reply);
 /* Whether a reply is an error that contains these words. */
 bool server_error_has(const bly_redis_reply *reply, const char *words);
 
-/* A number as an argument, in `room`. */
+/* Makes an argument of a command from a number, whose digits are written to `room`. */
 enum { SERVER_NUMBER = 24 };
 bly_bytes server_number(uint64_t value, char room[SERVER_NUMBER]);
 bly_bytes server_word(const char *text);

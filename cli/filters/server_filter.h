@@ -29,18 +29,19 @@ void remote_close(remote *r);
  * On BLY_OK, r->filter is set. `options` may be NULL. */
 
 /* Opens an existing filter. `key` is only for a keyed filter; it may be NULL. If the key on the
- * server contains something else, reports what it is: BLY_ECORRUPT. */
+ * server contains something else, reports what it is, and returns BLY_ECORRUPT. */
 bly_status remote_open(remote *r, const bly_hasher *key, const bly_redis_filter_options *options);
-/* Reports why the library did not open the filter; for remote_open, and for callers whose report is
- * optional. Only a go-zero filter is opened with `gozero`. Returns the status for the caller. */
+/* Reports why the library did not open the filter; `gozero`: it was to be opened as a go-zero
+ * filter. For remote_open, and for callers that do not always report the reason. Returns the status
+ * for the caller to return. */
 bly_status remote_open_failed(const remote *r, const bly_hasher *key, bool gozero,
                               bly_status status, const bly_redis_reason *why);
 
 /* Reports why a call on r->filter failed. Returns CLI_ERROR. */
 int remote_failed(const remote *r, bly_status status);
 
-/* For bly_list_recognise_source and the like. Reports nothing. Not for go-zero filters, which have
- * no marks. */
+/* Makes a source for bly_list_recognise_source and similar functions. Its lookups report nothing.
+ * Not for go-zero filters, which have no marks. */
 bly_list_source remote_list(remote *r);
 
 /* ---- sending --------------------------------------------------------------------------------- */
@@ -80,7 +81,7 @@ typedef enum remote_content {
 bool remote_inspect(server_key *t, remote_content *out);
 
 /* Whether a filter may be sent to this key, for a check before the work begins. Connects if needed.
- * Only such filters (REMOTE_FILTER) are ever replaced. */
+ * Only filters in strings (REMOTE_FILTER) are ever replaced. */
 bool remote_may_send(remote *r, bool replace, const char *option);
 
 #endif

@@ -310,7 +310,8 @@ static bly_status correct_marks(inputs *p, bly_filter *f, const bly_list_info *o
     return status;
 }
 
-/* If the number of keys is within the capacity, copies of the same key are the reason. */
+/* Reports that the keys do not fit. If their number is within the limit, the reason is that one key
+ * has too many copies. */
 static int refuse_full(const inputs *p, size_t i, const bly_filter *into, uint64_t more) {
     const uint64_t all = bly_filter_count(into) + more, most = bly_filter_max_keys(into);
     const char *keys = NUMBER_GROUPED(all);
@@ -338,7 +339,7 @@ static int refuse_mismatch(const inputs *p, size_t i, bly_status status, const c
     return message_status(p->paths[i], status);
 }
 
-/* Subtracting ignores keys that it does not find. */
+/* Warns of keys that were not found, because subtracting ignores them. */
 static void warn_of_absent(const inputs *p, size_t i, uint64_t keys, uint64_t removed) {
     if (p->op->operation == BLY_OP_SUBTRACT && removed < keys)
         message_warn(

@@ -12,7 +12,7 @@
 #include "filters/destination.h"
 
 typedef struct set_operation {
-    const char *done; /* "merged" */
+    const char *done; /* for messages: "merged" */
     uint32_t needs;   /* the capability that the kind needs: BLY_CAN_UNION ... */
     bly_operation operation;
     bly_status (*combine)(bly_filter *into, const bly_filter *with);
@@ -31,8 +31,8 @@ int set_operation_run(const set_operation *op, const set_options *o, cli_operand
 /* Prints estimates of the keys of two files, and of those in both and in either; writes nothing. */
 int set_operation_estimate(const set_options *o, cli_operands files);
 
-/* Saves f and fills *info. Refuses if f matches more than half of all keys; `advice` says what to
- * do then. On failure, reports the error and returns false. */
+/* Saves f, and fills *info. If f would match more than half of all keys, refuses, and the message
+ * ends with `advice`. On failure, reports the error and returns false. */
 bool set_output_save(const bly_filter *f, destination *to, const char *advice,
                      bly_filter_info *info);
 
