@@ -1,4 +1,5 @@
-/* autosave.c - the time between two saves: at least a second, and 20 times the last save. */
+/* autosave.c - the time between two saves: at least a second, and at least 20 times as long as the
+ * last save took. */
 #include "io/autosave.h"
 
 #include "text/progress.h"

@@ -114,7 +114,7 @@ typedef struct zstd_state {
     bool too_large;
 } zstd_state;
 
-/* The largest window, as a power of two, that leaves a megabyte of `most` for the rest. */
+/* The binary logarithm of the largest window that leaves a megabyte of `most` for the rest. */
 static int window_for(uint64_t most) {
     const uint64_t rest = 1u << 20;
     int log = SMALLEST_WINDOW;

@@ -16,7 +16,8 @@ typedef struct decoder {
      * memory is short. */
     void *(*open)(uint64_t most);
     /* Decodes from *in, which it advances, to out[0..room). Returns the number of bytes written,
-     * possibly 0, or -1 if the data is damaged, but only after all bytes before the damage. */
+     * possibly 0, or -1 if the data is damaged; before that, all bytes before the damage are
+     * written. */
     ptrdiff_t (*run)(void *state, bly_bytes *in, char *out, size_t room);
     /* After -1: what is wrong, as in "the gzip data is damaged". */
     const char *(*problem)(const void *state);

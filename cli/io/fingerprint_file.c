@@ -19,9 +19,9 @@ enum {
     PAGE_BYTES = 4096,
     SLOT_BITS = 9,   /* 2^9 = PAGES_SLOTS */
     MAX_BITS = 40,   /* log2 of the largest number of pages */
-    MEAN_LOAD = 384, /* fingerprints per page on average; so few that no page overflows by chance,
-                          however many pages there are */
-    SPARE_BITS = 2,  /* the bits that a file may have beyond those that MEAN_LOAD needs */
+    MEAN_LOAD = 384, /* the most fingerprints per page on average; so few that no page overflows by
+                        chance, however many pages there are */
+    SPARE_BITS = 2,  /* the bits that a file may have in addition to those that MEAN_LOAD needs */
     WINDOW = 64,     /* pages read or written at once */
     NEAR = 4,        /* pages this close are read and written together with those between them */
     PROBE = 32,      /* slots read at once in a lookup */
@@ -55,7 +55,7 @@ static uint64_t pages_of(const pages *p) {
 }
 
 /* Converts a number to the byte order of the file, or back. On little-endian machines the compiler
- * removes it. */
+ * removes the conversion. */
 static uint64_t little(uint64_t x) {
     uint8_t b[8];
     uint64_t out;
@@ -150,7 +150,8 @@ static bool encode(const pages_shape *shape, uint8_t page[PAGE_BYTES]) {
     return true;
 }
 
-/* Decodes the header. If a byte is not as expected, returns BLY_ECORRUPT or BLY_EVERSION. */
+/* Decodes the header. Returns BLY_EVERSION if it has a newer version than this program knows;
+ * BLY_ECORRUPT if its checksum is wrong, or if any byte is not as this program would write it. */
 static bly_status decode(const uint8_t page[PAGE_BYTES], pages_shape *shape) {
     uint8_t again[PAGE_BYTES];
     uint64_t sum;
@@ -209,7 +210,7 @@ static bool read_header(pages *p, uint64_t size) {
     return true;
 }
 
-/* Writes the header again. */
+/* Writes the header again, with a changed shape. */
 static bool write_shape(pages *p, const pages_shape *shape) {
     uint8_t page[PAGE_BYTES];
     if (!encode(shape, page) || !transfer(WRITE, p->fd, page, HEAD_BYTES, 0))

@@ -61,8 +61,8 @@ void pages_close(pages *p);
 
 uint64_t pages_bytes(void); /* the memory that an open file needs */
 
-/* Records the rule in the file; if the file is empty, when it is first written. On failure, reports
- * the error and returns false. */
+/* Records the rule in the file. If the file is empty, the rule is written when the header is first
+ * written. On failure, reports the error and returns false. */
 bool pages_set_rule(pages *p, bly_key_rule rule);
 
 /* Visits all fingerprints but 0, many per call, in any order within a page. Checks that each is in
@@ -71,7 +71,7 @@ bool pages_set_rule(pages *p, bly_key_rule rule);
 typedef bly_status (*pages_visit)(void *ctx, const uint64_t *fingerprints, size_t n);
 bool pages_scan(pages *p, pages_visit visit, void *ctx);
 
-/* Looks up a fingerprint in the file. BLY_EIO: see errno. */
+/* Looks up a fingerprint in the file. Returns BLY_EIO if the file cannot be read; see errno. */
 BLY_CHECKED bly_status pages_has(const pages *p, uint64_t fingerprint, bool *found);
 
 /* Adds fingerprints, in strictly ascending order, to the file, which must not be empty; rewrites

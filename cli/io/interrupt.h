@@ -5,8 +5,8 @@
 
 #include <stdbool.h>
 
-void interrupt_watch(void); /* from now on the first of the three only sets a flag; the second one
-                               ends the process */
+void interrupt_watch(void); /* from now on the first SIGINT, SIGTERM or SIGHUP only sets a flag; a
+                               second one ends the process */
 
 /* From now on SIGPIPE only sets a flag, however often it is sent, and the write fails, so that the
  * process can clean up. */

@@ -1,4 +1,4 @@
-/* key.c - makes keys from lines by a rule, and the rule from options. */
+/* key.c - builds a key rule from the options, and makes keys from lines by that rule. */
 #include "io/key.h"
 
 #include "text/message.h"
@@ -138,7 +138,8 @@ key_rule key_options_rule(const key_options *o) {
                       .level = o->url ? (bly_url_level)(o->url - 1) : BLY_URL_STANDARD};
 }
 
-/* A link has the same key as a line that consists of that link. */
+/* --extract-urls does not matter here: a link has the same key as a line that consists of that
+ * link. */
 bly_key_rule key_options_code(const key_options *o) {
     if (o->field || o->ignore_case)
         return BLY_KEYS_OTHER;

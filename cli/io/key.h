@@ -1,9 +1,9 @@
-/* key.h - makes the bytes that are compared from a record: one of its fields, in lower case, as a
- * canonical URL, or the record itself.
+/* key.h - makes keys, which are the bytes that are compared, from records. A key is the record
+ * itself or one of its fields, if requested in lower case or as a canonical URL.
  *
- * A record is a line, or with -0 what ends in a NUL byte. One carriage return before the newline is
- * not part of a key, so that files with DOS and Unix line ends have the same keys in every command.
- * It is still printed.
+ * A record is a line, or with -0 a sequence of bytes that ends in a NUL byte. One carriage return
+ * before the newline is not part of a key, so that files with DOS and Unix line ends have the same
+ * keys in every command. It is still printed.
  */
 #ifndef BLOOMERY_CLI_KEY_H
 #define BLOOMERY_CLI_KEY_H
@@ -48,8 +48,8 @@ bool key_of(key_rule *rule, bly_bytes record, bly_bytes *key);
 /* Whether every key is a part of its record, and valid as long as the record. */
 bool key_is_part(const key_rule *rule);
 
-/* For --stats and --json: write how many records are not URLs (only with --url), and how many lack
- * the field (only with --field). */
+/* For --stats and --json: both functions write how many records are not URLs (only with --url), and
+ * how many lack the field (only with --field). */
 void key_rule_print(const key_rule *rule, FILE *to);
 void key_rule_json(const key_rule *rule, json *out);
 

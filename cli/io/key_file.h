@@ -15,7 +15,7 @@ bool keyfile_read(const char *path, bly_hasher *out);
 
 /* Makes a random key; keyfile_write writes it later. */
 bool keyfile_make(bly_hasher *out);
-/* Writes it to a new file that only its owner can read. An existing file is never changed. */
+/* Writes the key to a new file that only its owner can read. An existing file is never changed. */
 bool keyfile_write(const char *path, const bly_hasher *hasher);
 
 #endif

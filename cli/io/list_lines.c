@@ -57,7 +57,7 @@ typedef struct typed_lines {
     const line_rule *rule;
     bly_list_reader *reader;
     bool skip;
-    uint64_t comments; /* malformed lines that are accepted with --comments */
+    uint64_t comments; /* malformed lines that would be accepted with --comments */
     list_line *each;
     void *ctx;
     list_lines *counts;
@@ -70,7 +70,7 @@ static void complain(typed_lines *t, uint64_t number, bly_bytes line) {
     line_complain(bly_list_reader_reason(t->reader), t->lines.in.path, number, line, t->skip);
 }
 
-/* Whether a malformed line is accepted with --comments. */
+/* Whether a malformed line would be accepted with --comments. */
 static bool is_comment(typed_lines *t, bly_bytes line) {
     bly_list_key key;
     return bly_list_read(t->reader, t->rule->type, t->rule->flags | BLY_LIST_COMMENTS, line.data,
@@ -108,8 +108,8 @@ static bool take_batch(void *at, const bly_bytes *records, size_t n) {
 enum { ADVICE_TEXT = 96, FEW_LINES = 3 };
 
 /* Writes what to do about malformed lines. --skip-malformed is not suggested if most lines are
- * malformed, because the list would be useless without them. One or two malformed lines show
- * nothing. */
+ * malformed, because the list would be useless without them. One or two malformed lines are too few
+ * to judge by. */
 static void advice(const typed_lines *t, char out[ADVICE_TEXT]) {
     const uint64_t others = t->counts->malformed - t->comments;
     const uint64_t keys = t->counts->lines - t->counts->empty - t->comments;

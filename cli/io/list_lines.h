@@ -35,14 +35,14 @@ typedef struct list_lines {
     bool stopped;   /* set by a list_line that has reported an error and returns false */
 } list_lines;
 
-/* Takes the key of one line. Returns false to end the reading: memory ran out, or `stopped` is set.
- */
+/* Called with the key of one line. Returns false to end the reading. If the reason is not that
+ * memory ran out, it must first report the error and set `stopped`. */
 typedef bool list_line(void *ctx, uint64_t number, bly_bytes line, const bly_list_key *key);
 
 /* Calls `each` for every key of the files (none: standard input), and counts in *lines, which must
  * be zeroed. The first malformed lines are named. With `skip` they are skipped; otherwise the
- * result is false. It is also false if a file cannot be read, memory is short, or `each` stops; all
- * of this is reported. */
+ * result is false. It is also false if a file cannot be read, if memory runs out, or if `each`
+ * returns false; all of this is reported. */
 bool list_lines_read(char **paths, size_t count, const line_rule *rule, bool skip, list_line *each,
                      void *ctx, list_lines *lines);
 

@@ -115,8 +115,8 @@ static bool say_verdict(const lock *l, const char *path, verdict v) {
     return refuse(path);
 }
 
-/* Whether no lock is needed, because no file can be created there. errno says why there is no lock
- * file. Reports any other reason and returns false. */
+/* Called if the lock file could not be opened, with the reason in errno. Returns true if no file
+ * can be created there, so that no lock is needed. Reports any other reason and returns false. */
 static bool needs_none(const lock *l, const char *path) {
     struct stat st;
     const int error = errno;

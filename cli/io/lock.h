@@ -30,11 +30,11 @@ typedef struct lock {
     char *target; /* path of the filter, with links followed */
 } lock;
 
-/* If another process holds the lock: waits, with a note, or, if `wait` is false, reports that and
- * fails. A folder in which no file can be created needs no lock, because no filter can be saved
- * there either: then *l is not held, and the result is true. The same holds for "-", standard
- * output, and for file systems without locks. Every other failure is reported, and the result is
- * false; after a signal it is false without a message. From then on signals are watched
+/* Takes the lock. If another process holds it, waits and prints a note, or, if `wait` is false,
+ * reports that and fails. A folder in which no file can be created needs no lock, because no filter
+ * can be saved there either: then *l is not held, and the result is true. The same holds for "-",
+ * standard output, and for file systems without locks. Every other failure is reported, and the
+ * result is false; after a signal it is false without a message. From then on signals are watched
  * (interrupt.h), because they must not leave the lock file behind. */
 bool lock_take(lock *l, const char *path, bool wait);
 void lock_release(lock *l); /* also if it is not held, or zeroed */

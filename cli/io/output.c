@@ -71,8 +71,8 @@ static bool write_ok(const char *path, bly_status status) {
     return status == BLY_OK;
 }
 
-/* Returns false if `path` is a link to a file that does not exist, or one that must not be
- * followed, after reporting that. */
+/* If `path` is a link to a file that does not exist, or a link that must not be followed, reports
+ * that and returns false. */
 static bool link_is_good(const char *path) {
     struct stat st;
     char *target = NULL;
@@ -203,8 +203,8 @@ bool output_restart(output *o) {
 
 /* ---- stdio ----------------------------------------------------------------------------------- */
 
-/* Data that could not be written stays in stdout's buffer, so writing fails again; it is reported
- * once. */
+/* Data that could not be written stays in stdout's buffer, so every later write fails as well. Only
+ * the first failure is reported. */
 bool output_stdio_is_well(void) {
     static bool failed;
     if (!ferror(stdout) && !failed)

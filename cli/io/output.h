@@ -14,14 +14,14 @@ typedef struct output {
     size_t used, room;
 } output;
 
-/* path NULL or "-": standard output. Otherwise a temporary file beside `path`, by the rules of
- * bloomery/file.h; an existing `path` is refused unless `force`. On failure, reports the error and
- * returns false. */
+/* Opens standard output if `path` is NULL or "-", otherwise a temporary file beside `path`, by the
+ * rules of bloomery/file.h; an existing `path` is refused unless `force`. On failure, reports the
+ * error and returns false. */
 bool output_open(output *o, const char *path, bool force);
 
-/* Both report the first failure, but not that the reader has closed the pipe (EPIPE), which ends
- * the process later (interrupt_watch_pipe). After a signal (interrupt.h) they wait at most a second
- * for a reader that does not read. */
+/* output_put and output_flush report the first failure, except that the reader has closed the pipe
+ * (EPIPE), which ends the process later (interrupt_watch_pipe). After a signal (interrupt.h) they
+ * wait at most a second for a reader that does not read. */
 bool output_put(output *o, const void *data, size_t size);
 bool output_flush(output *o);
 
@@ -36,9 +36,10 @@ bool output_commit(output *o);
 /* Frees the buffer, and removes the temporary file if it was not committed. */
 void output_close(output *o);
 
-/* For output through stdio: whether everything so far (with _flush: everything at all) could be
- * written. A failure is reported once, unless the reader has closed the pipe. */
+/* For output through stdio: whether no write to standard output has failed so far. The first
+ * failure is reported, unless the reader has closed the pipe. */
 bool output_stdio_is_well(void);
+/* Writes what stdio has buffered for standard output, and returns output_stdio_is_well(). */
 bool output_stdio_flush(void);
 
 /* Whether a command may write a filter to `path` with bly_filter_save. Refuses, and reports, a file
@@ -47,7 +48,7 @@ bool output_stdio_flush(void);
  * output do not call this for "-".) */
 bool output_may_replace(const char *path, bool force);
 
-/* Reports by errno why `path` cannot be written. */
+/* Reports why `path` cannot be written, according to errno. */
 void output_refused(const char *path);
 
 /* "path/to/." for "path/to/file", which the caller frees. NULL: out of memory. */

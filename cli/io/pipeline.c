@@ -11,7 +11,7 @@
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
-/* Makes the text a record, followed by a separator. */
+/* Makes one record of the text, followed by a separator. */
 static bool open_text(pipeline *p, const char *text) {
     const size_t size = strlen(text);
     p->text = malloc(size + 1);
@@ -73,7 +73,7 @@ uint64_t pipeline_estimate(const pipeline *p) {
     return input_estimate(&p->in);
 }
 
-/* How many of the records are passed on together. */
+/* Returns how many of the records are passed on together. */
 static size_t part_of(const pipeline *p, const bly_bytes *records, size_t n) {
     size_t count = 0, bytes = 0;
     if (!p->options.max_copied || key_is_record(&p->rule) || key_is_part(&p->rule))
@@ -211,8 +211,9 @@ static bool is_part_of(bly_bytes key, bly_bytes record) {
     return from >= begin && from <= begin + record.size;
 }
 
-/* For keys that need not be parts of their records: those that are not are copied, because key_of
- * overwrites the last one. Copies may move until all are made. */
+/* Makes keys that are not always parts of their records. A key that is not part of its record is
+ * copied, because the next key_of overwrites it. The copies may move while more are made, so the
+ * keys are pointed to them at the end. */
 static bool copy_keys(pipeline *p, const bly_bytes *records, size_t n) {
     size_t at = 0;
     p->made.used = 0;
@@ -232,7 +233,7 @@ static bool copy_keys(pipeline *p, const bly_bytes *records, size_t n) {
     return true;
 }
 
-/* For one key, and for keys that are parts of their records. */
+/* Makes keys that need no copies: a single key, or keys that are parts of their records. */
 static bool make_keys(pipeline *p, const bly_bytes *records, size_t n) {
     bool good = true;
     for (size_t i = 0; i < n && good; i++)

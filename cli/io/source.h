@@ -6,8 +6,8 @@
 
 typedef struct source source;
 
-/* "-" is standard input. gzip and zstd are recognised by their first bytes, whatever the name. On
- * failure, reports the error and returns NULL. */
+/* "-" is standard input. gzip and zstd files are recognised by their first bytes, not by the name.
+ * On failure, reports the error and returns NULL. */
 source *source_open(const char *path);
 
 /* Whether the file is a filter; nothing is reported. */
