@@ -41,11 +41,13 @@ bly_status plan_kind(const plan_answer *p, bly_kind kind, bly_advice *out);
 void plan_fill_lines(plan_answer *p);
 
 /* For a plain server: chooses among the kinds that it can store, and divides the filter into
- * `shards` strings (0: as few as possible). On failure *why is the message, or NULL. */
+ * `shards` strings (0: as few as possible). On failure, *why is the message, or NULL if plan_refuse
+ * should explain the status. */
 bly_status plan_on_server(plan_answer *p, bly_kind kind, uint64_t shards, const char **why);
 
-/* Both print on standard output; with `all` every kind, not only the shown ones. */
+/* Prints the plan on standard output; with `all` every kind, not only those in `shown`. */
 void plan_print(const plan_answer *p, bool all);
+/* Prints the plan with every kind as one JSON object on standard output. */
 void plan_json(const plan_answer *p);
 
 /* Prints why there is no plan, of this kind or of any, and what to do. Returns CLI_ERROR. */

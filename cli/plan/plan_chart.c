@@ -41,7 +41,8 @@ static void find_axis(chart *c) {
         c->high = c->low + 1;
 }
 
-/* One, two or five times a power of ten, so that there are at most CHART_TICKS. */
+/* The distance between ticks: one, two or five times a power of ten, so that there are at most
+ * CHART_TICKS. */
 static uint64_t nice_step(uint64_t last) {
     static const unsigned factors[] = {1, 2, 5};
     for (uint64_t ten = 1;; ten *= 10)

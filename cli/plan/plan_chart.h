@@ -43,14 +43,14 @@ double chart_height(const chart *c, double rate);
 /* The last point of a curve: the one where no more keys fit into the filter, or c->points - 1. */
 size_t chart_end(const chart *c, const chart_curve *curve);
 
-/* "classic, partitioned" */
+/* The names of the kinds of a curve: "classic, partitioned". */
 enum { CHART_NAMES = 160 };
 char *chart_names(const chart_curve *curve, char out[CHART_NAMES]);
 
 /* What the horizontal axis counts: "keys added". */
 const char *chart_axis(const chart *c);
 
-/* "0", "50M" */
+/* The label of a tick: "0", "50M". */
 char *chart_tick(uint64_t keys, char *out);
 
 #endif

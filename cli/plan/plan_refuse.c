@@ -53,8 +53,8 @@ static int weak_hash(const bly_needs *needs, bly_hash_id hash) {
                          NUMBER_GROUPED(bound < 0x1p63 ? (uint64_t)bound : UINT64_MAX));
 }
 
-/* The smallest plan of all kinds that meet the needs. The advised kind may be larger, because it
- * lets keys repeat. */
+/* The smallest plan of all kinds that meet the needs. The kind that the planner advises may be
+ * larger, because it also allows repeated keys. */
 static bly_status find_smallest(const bly_needs *needs, bool on_server, bly_advice *out) {
     bly_advice a = {.struct_size = sizeof a};
     bly_status best = BLY_EUNSUPPORTED;

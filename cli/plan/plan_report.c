@@ -39,7 +39,7 @@ static void headline(const plan_answer *p) {
                  NUMBER_PERCENT(a->fpr), NUMBER_ONE_IN(a->fpr));
 }
 
-/* A window of lines by time, as of dedup, needs more memory than one whose keys come evenly
+/* A window by time, as dedup creates it, needs more memory than one whose keys come evenly
  * (filters/line_window.h). */
 static void headline_of_dedup(const plan_answer *p) {
     const bly_advice *a = &p->choice;
