@@ -11,8 +11,8 @@ void help_overview(FILE *to);
 /* `bloomery COMMAND -h` (short) and --help. */
 void help_command(FILE *to, const cli_command *command, bool full);
 
-/* bloomery-COMMAND(1), or bloomery(1) for NULL, in roff, man(7). The same bytes on every day and
- * every machine: the page carries the version and no date. */
+/* bloomery-COMMAND(1), or bloomery(1) for NULL, in roff, man(7). The page contains the version but
+ * no date, so it has the same bytes on every day and every machine. */
 void man_write(FILE *to, const cli_command *command);
 
 /* shell: 1 bash, 2 zsh, 3 fish. */

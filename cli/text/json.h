@@ -1,9 +1,9 @@
 /* json.h - writes JSON: stable order, exact integers, any bytes.
  *
  * One object at a time, on one line, flat or nested. Strings are strict JSON: UTF-8 without lone
- * surrogates. A value that is not UTF-8 is written twice: under its name with U+FFFD for each byte
- * that is not, and under the name with "_base64" appended, after it, with all its bytes in base64
- * (RFC 4648, section 4). A value that is UTF-8 has no such second field.
+ * surrogates. A value that is not UTF-8 is written twice: first under its name, with U+FFFD for
+ * each invalid byte, then under its name with "_base64" appended, with all its bytes in base64 (RFC
+ * 4648, section 4). A value that is UTF-8 has no such second field.
  */
 #ifndef BLOOMERY_CLI_JSON_H
 #define BLOOMERY_CLI_JSON_H
@@ -26,7 +26,8 @@ void json_bytes(json *j, const char *name, bly_bytes value);
 void json_texts(json *j, const char *name, char *const *values, size_t n);
 void json_integer(json *j, const char *name, uint64_t value);
 void json_integer_or_null(json *j, const char *name, bool known, uint64_t value);
-void json_real(json *j, const char *name, double value); /* shortest exact; null unless finite */
+/* Writes the fewest digits that give the same double; null if it is not finite. */
+void json_real(json *j, const char *name, double value);
 void json_bool(json *j, const char *name, bool value);
 void json_null(json *j, const char *name);
 void json_open(json *j, const char *name, char bracket /* '{' or '[' */);

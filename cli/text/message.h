@@ -2,7 +2,7 @@
  *
  * Each message is one line that begins with "bloomery COMMAND: ". Data is never written there. File
  * names and other untrusted texts may be passed unchanged: control characters, and bytes that are
- * not UTF-8, are printed as \x1b.
+ * not UTF-8, are escaped, as in \x1b.
  */
 #ifndef BLOOMERY_CLI_MESSAGE_H
 #define BLOOMERY_CLI_MESSAGE_H
@@ -17,9 +17,9 @@ bool message_quiet(void);
 
 /* Always printed. Returns CLI_ERROR, so that a command can end with `return message_error(...)`. */
 int message_error(const char *format, ...) PRINTF_LIKE(1, 2);
-/* "PATH: what errno says". */
+/* Reports "PATH: what errno says". */
 int message_errno(const char *path);
-/* "PATH: what the status says", with errno's words for BLY_EIO. */
+/* Reports "PATH: what the status says"; for BLY_EIO, what errno says. */
 int message_status(const char *path, bly_status status);
 /* The same for functions that return whether they succeeded: these return false. They are macros,
  * so that the compiler sees the value. */

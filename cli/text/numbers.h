@@ -4,8 +4,8 @@
 
 #include <bloomery/base.h>
 
-/* All of `text` must be the number. They return NULL, or the reason why it is not valid, which fits
- * after "--option cannot be 'text': ". See cli_type for the formats. */
+/* All of `text` must be the number. These functions return NULL, or the reason why the text is not
+ * valid, which fits after "--option cannot be 'text': ". See cli_type for the formats. */
 const char *number_count(const char *text, uint64_t *out);
 const char *number_integer(const char *text, uint64_t *out);
 const char *number_size(const char *text, uint64_t *out);
