@@ -8,9 +8,9 @@
 
 #include "options.h"
 
-/* Exit statuses, as of grep. CLI_NONE: `check` selected no line, `remove` found no key, or `verify`
- * found an intact filter that is too full or above its requested rate. The other commands return
- * only CLI_OK and CLI_ERROR. */
+/* Exit statuses, like those of grep. CLI_NONE: `check` selected no line, `remove` found no key, or
+ * `verify` found an intact filter that is too full or above its requested rate. The other commands
+ * return only CLI_OK and CLI_ERROR. */
 enum { CLI_OK = 0, CLI_NONE = 1, CLI_ERROR = 2 };
 
 typedef struct cli_command {

@@ -1,8 +1,8 @@
-/* common_options.h - the rows of the options that several commands have.
+/* common_options.h - the rows of options in the tables of commands.
  *
- * Each macro is one row of a command's table. So an option has the same name, letter and kind of
- * value in every command. `offset` is where its field is in the command's values; `text` is the
- * help, where it depends on the command.
+ * Each macro is one row of a command's table. So an option that several commands have has the same
+ * name, letter and kind of value in all of them. `offset` is where its field is in the command's
+ * values; `text` is the help, where it depends on the command.
  */
 #ifndef BLOOMERY_CLI_COMMON_OPTIONS_H
 #define BLOOMERY_CLI_COMMON_OPTIONS_H
@@ -34,7 +34,7 @@
 #define OPTION_FIELD(offset, text) OPTION_VALUE("field", 0, CLI_COUNT, offset, "N", text)
 #define OPTION_DELIMITER(offset)                                                                   \
     OPTION_VALUE("delimiter", 't', CLI_CHAR, offset, "C", "The field separator, a tab by default.")
-/* lines: what ends with a NUL byte, such as "Input lines". */
+/* lines: the subject of the sentence, such as "Input lines". */
 #define OPTION_NULL(offset, lines)                                                                 \
     OPTION_FLAG("null", '0', offset, lines " end with a NUL byte instead of a newline.")
 #define OPTION_COMMENTS(offset)                                                                    \
@@ -69,7 +69,7 @@
 #define OPTION_RATE(offset, text) OPTION_VALUE("rate", 'p', CLI_RATE, offset, "RATE", text)
 #define OPTION_MEMORY(offset, text) OPTION_VALUE("memory", 'm', CLI_SIZE, offset, "SIZE", text)
 #define OPTION_EXACT(offset, text) OPTION_FLAG("exact", 0, offset, text)
-/* unless_given: the value of --window without an argument; NULL: it needs one. */
+/* unless_given: the value if --window is given without one; NULL: a value is required. */
 #define OPTION_WINDOW(offset, unless_given, text)                                                  \
     {.name = "window", .letter = 'w', .type = CLI_TEXT, .at = (offset), .metavar = "N|TIME",       \
      .without = (unless_given), .help = text}

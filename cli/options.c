@@ -221,7 +221,8 @@ static bool accept(parser *p, const cli_option *option, const char *text, void *
     return !why || message_fail("--%s cannot be '%s': %s", option->name, text, why);
 }
 
-/* `name` is the argument without its dashes. */
+/* Finds the option that an unknown one was probably meant to be. `name` is the argument without its
+ * dashes. */
 static bool suggest_option(parser *p, const char *name, suggestion *found) {
     const cli_option *tables[] = {p->own, cli_common_options};
     *found = suggest_for(name, strcspn(name, "="));
@@ -231,7 +232,8 @@ static bool suggest_option(parser *p, const char *name, suggestion *found) {
     return *found->best;
 }
 
-/* word: the argument, or the unknown letter in an argument of several letters. */
+/* Reports an unknown option. `word` is the argument, or the unknown letter in an argument of
+ * several letters. */
 static bool report_unknown(parser *p, const char *argument, const char *word) {
     suggestion found;
     void *field;
