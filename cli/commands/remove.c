@@ -98,9 +98,9 @@ static int report(edit *e) {
                      number_grouped(own, count), own == 1 ? "" : "s");
     const double harm = expected_harm(e, absent);
     if (harm >= 0.01)
-        message_warn("%s: %s of these keys are not in the list. Some of the others were probably "
-                     "never added either, but were false positives, and removing them has removed "
-                     "%s%.*f keys that are in use; remove only keys that were added",
+        message_warn("%s: %s of these keys are not in the list, so some of the removed keys were "
+                     "probably false positives, too. Removing them has removed %s%.*f other keys "
+                     "from the list; remove only keys that were added",
                      e->list.name, number_grouped(absent, text),
                      cells_of(handle_filter(&e->list)) > 1 ? "up to " : "about ", harm < 10 ? 2 : 0,
                      harm);

@@ -164,8 +164,8 @@ static const char *contradiction(const tally *t, const tally_request *r) {
     const bly_filter_info s = filter_info(t->kept.filter);
     const bool counts = s.kind == BLY_COUNTS, exact = s.kind == BLY_HYBRID;
     if (!counts && !exact && kinds_can(s.kind, BLY_CAN_COUNT))
-        return "a list, not a state of count; print its counts with --query, or change it with "
-               "bloomery add and bloomery remove";
+        return "is a list, not a --state file of bloomery count; print its counts with --query, or "
+               "change it with bloomery add and bloomery remove";
     if (!counts && !exact)
         return "contains no counts; name another file";
     if (r->exact && !exact)

@@ -174,8 +174,8 @@ const char *dedup_conflict(const dedup_options *o) {
     if (o->print_canonical && !o->keys.url)
         return "--print-canonical needs --url";
     if (o->print_canonical && o->keys.field)
-        return "--print-canonical cannot be combined with --field: a line then contains more than "
-               "the URL";
+        return "--print-canonical cannot be combined with --field: it prints the URL in place of "
+               "the whole line, so the other fields would be lost";
     return key_options_conflict(&o->keys);
 }
 

@@ -104,9 +104,9 @@ static const struct {
 
 int server_refused(const server_key *t, const bly_redis_reply *reply) {
     if (!server_is_error(reply))
-        return message_error(
-            "%s: unexpected answer from the server; is its Bloomery module of another version?",
-            t->name);
+        return message_error("%s: unexpected answer from the server, probably because its Bloomery "
+                             "module has a different version; load the module of version %s there",
+                             t->name, bly_version());
     const char *text = bly_redis_reply_text(reply).data;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (strstr(text, known[i].words))

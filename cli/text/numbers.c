@@ -92,7 +92,7 @@ const char *number_size(const char *text, uint64_t *out) {
             return not_size;
     }
     if (!(value >= 1) || !(value <= 0x1p60))
-        return "it must be between 1 byte and 2^60";
+        return "it must be between 1 byte and 2^60 bytes";
     *out = (uint64_t)value;
     return NULL;
 }

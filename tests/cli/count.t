@@ -200,7 +200,7 @@ $ bloomery build -q -o list.bly letters; bloomery count -s list.bly letters
 ! bloomery count: list.bly: contains no counts; name another file
 ? 2
 $ bloomery build -q --kind hybrid -o ok.bly letters; bloomery build -q --kind counting -o counting.bly letters; bloomery count -s counting.bly letters
-! bloomery count: counting.bly: a list, not a state of count; print its counts with --query, or change it with bloomery add and bloomery remove
+! bloomery count: counting.bly: is a list, not a --state file of bloomery count; print its counts with --query, or change it with bloomery add and bloomery remove
 ? 2
 $ head -c 100 days.bly > cut.bly; bloomery count -s cut.bly letters; wc -c < cut.bly
 100

@@ -206,7 +206,7 @@ $ bloomery build -q -f --copies --kind counting --counter-bits 8 -n 10 -o wide.b
 # Removing a key that was never added may lower the counts of others; a warning says so.
 $ bloomery build -q -f --kind counting -p 10% -o often.bly numbers; seq 100001 101000 | bloomery remove often.bly 2>&1 | sed -E 's/[0-9,]+/N/g'
 bloomery remove: often.bly: N removedN N not found; now N keys
-bloomery remove: warning: often.bly: N of these keys are not in the list. Some of the others were probably never added eitherN but were false positivesN and removing them has removed up to N keys that are in use; remove only keys that were added
+bloomery remove: warning: often.bly: N of these keys are not in the listN so some of the removed keys were probably false positivesN too. Removing them has removed up to N other keys from the list; remove only keys that were added
 $ cp counting.bly before.bly; bloomery remove counting.bly --key nothing; cmp before.bly counting.bly
 ! bloomery remove: counting.bly: 0 removed, 1 not found; now 1,000 keys
 

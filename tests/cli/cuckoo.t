@@ -45,7 +45,7 @@ $ bloomery remove -q list.bly --key 4 --json | sed -E 's/(\.0*[1-9][0-9]{2})[0-9
 $ bloomery build -q -f --kind cuckoo -p 10% -o often.bly numbers; seq 100001 101000 | bloomery remove often.bly; bloomery check -c often.bly numbers
 974
 ! bloomery remove: often.bly: 26 removed, 974 not found; now 974 keys
-! bloomery remove: warning: often.bly: 974 of these keys are not in the list. Some of the others were probably never added either, but were false positives, and removing them has removed about 26 keys that are in use; remove only keys that were added
+! bloomery remove: warning: often.bly: 974 of these keys are not in the list, so some of the removed keys were probably false positives, too. Removing them has removed about 26 other keys from the list; remove only keys that were added
 $ seq 100001 101000 | bloomery remove list.bly
 ! bloomery remove: list.bly: 0 removed, 1,000 not found; now 498 keys
 ? 1
