@@ -14,8 +14,8 @@
 
 /* clang-format off */
 
-/* Rows of any name, also for options that only one command has. short_name: 0 for an option without
- * one. */
+/* Macros for a row with any name, also for options that only one command has. short_name: 0 if the
+ * option has no short name. */
 #define OPTION_FLAG(long_name, short_name, offset, text)                                           \
     {.name = long_name, .letter = short_name, .type = CLI_FLAG, .at = (offset), .help = text}
 #define OPTION_VALUE(long_name, short_name, value_type, offset, value, text)                       \

@@ -114,7 +114,7 @@ static const char *add_file(const char *text, cli_files *files) {
     return NULL;
 }
 
-/* Returns NULL, or why `text` is not valid; "" if the answer is a list of the valid values. */
+/* Returns NULL, or why `text` is not valid; "" if the message should list the valid values. */
 static const char *take(const cli_option *option, const char *text, void *field) {
     switch (option->type) {
     case CLI_FLAG:

@@ -88,7 +88,7 @@ static int ascending(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* Sorts the times, and returns their median, or 0 if there are none. */
+/* Sorts the times, and returns their median, or 0 if no time was stored. */
 static double median_of(bench_times *t) {
     if (t->count == 0)
         return 0;

@@ -1,6 +1,7 @@
 /* build_options.c - refuses options of `bloomery build` that cannot be combined.
  *
- * The options are checked before the first line is read, so that a long list is not read in vain.
+ * The options are checked before the first line is read, so that a wrong option does not cost the
+ * time of reading a long list.
  */
 #include "build/build_run.h"
 #include "filters/kind_words.h"

@@ -167,7 +167,7 @@ static bool open_sketch(distinct_run *r) {
 
 /* The result for one input, or for all of them. */
 typedef struct finding {
-    const char *name; /* NULL: the only input */
+    const char *name; /* of the input, or "total"; NULL without --each */
     uint64_t lines;
     const bly_filter *sketch;
     bool all;

@@ -2,11 +2,11 @@
  *
  *   -n                       a blocked filter for N keys at the requested rate
  *   --memory                 with a known or estimated number of keys, the layout with the lowest
- *                            rate in that memory; without one, a split-block filter as large as
- *                            allowed, whose rate depends on the input
+ *                            rate in that memory; if the number is unknown, a split-block filter as
+ *                            large as allowed, whose rate depends on the input
  *   a file                   a growing filter. Its first level has room for the estimated number of
- *                            lines, at most dedup_max_estimate because lines may be repeats. One
- *                            level is usually enough, so it gets most of the rate (0.8)
+ *                            lines, but at most for dedup_max_estimate, because lines may be
+ *                            repeats. One level is usually enough, so it gets 0.8 of the rate
  *   a pipe                   a growing filter, at first for two million keys: five megabytes
  */
 #include "dedup/dedup_plan.h"

@@ -16,7 +16,7 @@ typedef struct totals {
     state_facts facts;
 } totals;
 
-/* The peak memory of the process in bytes. Linux's own figure is preferred: that of getrusage
+/* The peak memory of the process in bytes. Linux's own figure is preferred: the figure of getrusage
  * includes the time before exec, and so the size of the parent process. */
 static uint64_t peak_bytes(void) {
     char line[256];

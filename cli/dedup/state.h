@@ -149,7 +149,7 @@ struct state_ops {
     void (*close)(dedup_state *s);
     /* Gets the rule by which the keys of the state were made, and their number. */
     bool (*get_rule)(dedup_state *s, bly_key_rule *rule, uint64_t *keys);
-    /* Only if records_rule is set. */
+    /* Records another rule. NULL unless records_rule is set. */
     bool (*set_rule)(dedup_state *s, bly_key_rule rule);
     /* Adds the mark of the rule (rule_marks.h), a key that no line can have. NULL: `add` adds the
      * mark. */

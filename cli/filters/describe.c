@@ -82,7 +82,8 @@ char *describe_bar(double share, char out[DESCRIBE_BAR]) {
     static const char *const eighths[] = {" ", "▏", "▎", "▍", "▌", "▋", "▊", "▉", "█"};
     const bool blocks = message_utf8();
     share = share > 0 ? fmin(share, 1) : 0;
-    /* Rounds down, so that only a used-up capacity is a full bar. One key is already visible. */
+    /* Rounds down, so that the bar is full only if the whole capacity is used. But a single key
+     * already shows. */
     unsigned parts = (unsigned)floor(share * BAR_CELLS * 8);
     if (share > 0 && parts == 0)
         parts = 1;

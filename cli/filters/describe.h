@@ -12,8 +12,8 @@ typedef struct description {
     uint32_t can; /* HANDLE_... */
     handle_facts facts;
     const bly_filter *filter; /* NULL: it is on a server, or only the header was read */
-    FILE *out;                /* for description_print: standard output, unless changed */
-    bool examined;            /* the marks were looked up; if not, `list` has at most the type */
+    FILE *out;      /* where description_print writes; describe sets it to standard output */
+    bool examined;  /* the marks were looked up; if not, `list` has at most the type */
     bool lacks_key; /* the marks could not be looked up, because the filter's key is missing */
     bly_list_info list;
     rates_lookups lookups;

@@ -50,9 +50,9 @@ typedef struct edit_type {
 typedef struct edit_list {
     const char *path;
     bly_list_type own;
-    bool recorded;    /* `own` comes from its header */
-    bool empty;       /* it has no keys */
-    rule_marks marks; /* set only if it records nothing and has no type */
+    bool recorded;    /* `own` comes from the header of the list */
+    bool empty;       /* the list has no keys */
+    rule_marks marks; /* set only if the list records no rule and has no marks of a type */
 } edit_list;
 
 /* Decides how lines become keys. `requested` is the type of --type, or BLY_LIST_NONE for the list's

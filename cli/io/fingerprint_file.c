@@ -398,7 +398,7 @@ bly_status pages_has(const pages *p, uint64_t fingerprint, bool *found) {
 
 /* ---- rewriting the file ---------------------------------------------------------------------- */
 
-/* The smallest number of bits for `count` fingerprints. */
+/* The smallest b with which 2^b pages are enough for `count` fingerprints. */
 static unsigned bits_for(uint64_t count) {
     unsigned bits = 0;
     while (bits < MAX_BITS && count >> bits > MEAN_LOAD)

@@ -25,7 +25,7 @@
 enum { PAGES_SLOTS = 512 };
 
 typedef struct pages_shape {
-    unsigned bits; /* b */
+    unsigned bits; /* b: the file has 2^b pages */
     uint64_t seed; /* seed of the hash function that makes the fingerprints */
     bool zero;     /* fingerprint 0 is in the set */
     bly_key_rule rule;

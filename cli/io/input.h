@@ -1,6 +1,6 @@
 /* input.h - reads the records (usually lines) of several files, one file after another, in batches.
  *
- * A file that cannot be read is reported and skipped, as by grep.
+ * A file that cannot be read is reported and skipped, as grep does.
  */
 #ifndef BLOOMERY_CLI_INPUT_H
 #define BLOOMERY_CLI_INPUT_H
@@ -33,8 +33,8 @@ typedef struct input {
     bool ended;         /* the current source is exhausted */
 } input;
 
-/* Prepares to read the files, or standard input if there are none. `longest` 0 means a gigabyte. If
- * memory runs out, reports that and returns false. */
+/* Prepares to read the files, or standard input if no file is given. `longest` 0 means a gigabyte.
+ * If memory runs out, reports that and returns false. */
 bool input_open(input *in, char **paths, size_t count, char separator, size_t longest);
 
 /* Reads the next batch into in->records[0 .. in->count): records of one file, in order, each

@@ -66,7 +66,7 @@ uint64_t plan_max_keys(const bly_advice *a);
 /* The expected false-positive rate after `keys` keys. */
 double plan_rate_at(const bly_advice *a, uint64_t keys);
 
-/* Why a kind does not fit. */
+/* Returns why a kind does not meet the needs. */
 const char *plan_why_not(const plan_answer *p, const plan_line *line);
 
 #endif

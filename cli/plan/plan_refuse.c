@@ -90,7 +90,8 @@ static char *smaller_text(const plan_answer *p, const bly_needs *needs, uint64_t
     return out;
 }
 
-/* Names the minimum for the keys at the requested rate, or at 50% if no rate was requested. */
+/* Reports that the memory is too small, and names the smallest size for the keys at the requested
+ * rate, or at 50% if no rate was requested. */
 static int too_small(const plan_answer *p, bly_kind kind) {
     bly_needs free = p->needs;
     bly_advice a = {.struct_size = sizeof a};

@@ -29,7 +29,7 @@ double progress_seconds(const progress *p) {
     return progress_clock() - p->start;
 }
 
-/* Whether it is time to draw again; *spent: seconds since the start. */
+/* Whether it is time to draw again. If so, sets *spent to the seconds since the start. */
 static bool due(progress *p, double *spent) {
     const double time = progress_clock();
     if (!p->shown || time - p->last < redraw_after)
