@@ -1,5 +1,5 @@
-/* counting_support.h - shared by the tests of counting filters: all their variants, single
- * counters, and a second implementation. */
+/* counting_support.h - shared by the tests of counting filters: filters of every counter width,
+ * access to single counters, and a second implementation. */
 #ifndef BLYT_COUNTING_SUPPORT_H
 #define BLYT_COUNTING_SUPPORT_H
 
@@ -34,7 +34,7 @@ static inline uint64_t cells_of(const bly_filter *f) {
     return f->geometry.size;
 }
 
-/* The value of counter i by docs/format.md, bit by bit. */
+/* Reads counter i bit by bit, as docs/format.md lays it out. */
 static inline uint64_t cell(const bly_filter *f, uint64_t i) {
     uint64_t value = 0, from = i * f->geometry.detail;
     for (unsigned j = 0; j < f->geometry.detail; j++)
@@ -62,7 +62,7 @@ static inline model model_of(const bly_filter *f) {
     return m;
 }
 
-/* Finds the different counters of a key. Returns their number. */
+/* Writes the indices of a key's distinct counters to `at`. Returns how many there are. */
 static inline unsigned places(const bly_filter *f, bly_hash h, uint64_t at[64]) {
     const uint64_t lcg = UINT64_C(0xf1357aea2e62a9c5), size = f->geometry.size;
     unsigned n = 0;
@@ -78,7 +78,8 @@ static inline unsigned places(const bly_filter *f, bly_hash h, uint64_t at[64]) 
     return n;
 }
 
-/* Adds or removes a copy. Returns whether the key was present before. */
+/* Adds one copy of a key (by = 1) or removes one (by = -1). Returns whether the key was present
+ * before. */
 static inline bool model_change(model *m, const bly_filter *f, bly_hash h, int by) {
     uint64_t at[64];
     unsigned n = places(f, h, at);
@@ -104,7 +105,7 @@ static inline void assert_cells(const bly_filter *f, const model *m) {
         assert_int_equal(cell(f, i), m->cells[i]);
 }
 
-/* Asserts that all counters are 0 or stuck. */
+/* Asserts that every counter is 0 or stuck at the limit, and that the statistics agree. */
 static inline void assert_emptied(const bly_filter *f) {
     uint64_t stuck = 0;
     bly_filter_info s = {.struct_size = sizeof s};

@@ -1,5 +1,5 @@
-/* counts_support.h - shared by the tests of counts: sketches with a given number of lines, and
- * samples. */
+/* counts_support.h - shared by the tests of BLY_COUNTS: creates sketches with a given number of
+ * lines, and sums up samples. */
 #ifndef BLYT_COUNTS_SUPPORT_H
 #define BLYT_COUNTS_SUPPORT_H
 
@@ -7,7 +7,8 @@
 
 #include "kinds/counts/counts_layout.h"
 
-/* Indexed by detail: the highest count, and the divisor in the growth of steps. */
+/* Both indexed by detail: the highest count of a cell, and d in docs/format.md. (From a value v of
+ * 16 or more, the step to the next value is 1 + (v - 16) / d.) */
 static const uint64_t ends[] = {7132093290, 244011};
 static const unsigned divisors[] = {11, 24};
 

@@ -1,4 +1,5 @@
-/* hybrid_support.h - shared by the tests of hybrid filters: adds numbers of copies. */
+/* hybrid_support.h - shared by the tests of hybrid filters: adding and removing several copies of a
+ * key. */
 #ifndef BLYT_HYBRID_SUPPORT_H
 #define BLYT_HYBRID_SUPPORT_H
 

@@ -21,13 +21,13 @@ static inline bly_filter *front_of(const bly_filter *f) {
     return front;
 }
 
-/* An sbbf filter with the same number of blocks. */
+/* Returns an empty sbbf filter with the same number of blocks. */
 static inline bly_filter *plain_of(const bly_filter *f) {
     return exact_table((bly_geometry){BLY_SBBF, 8, f->geometry.size, 0, 0}, NULL);
 }
 
 /* ---- a second implementation: one number per cell ---------------------------------------------
- * As docs/format.md has it, with bytes and no words. */
+ * It follows docs/format.md cell by cell, without operations on whole words. */
 
 typedef struct oracle {
     uint64_t blocks;
@@ -40,7 +40,7 @@ static inline oracle oracle_of(uint64_t blocks) {
     return o;
 }
 
-/* The cell that a key owns in lane j. */
+/* Returns the count of a key's cell in lane j. */
 static inline uint8_t *oracle_cell(const oracle *o, bly_hash h, unsigned j) {
     static const uint32_t salt[8] = {0x47b6137bU, 0x44974d91U, 0x8824ad5bU, 0xa2b7289dU,
                                      0x705495c7U, 0x2df1424bU, 0x9efc4947U, 0x5c6bfb31U};
@@ -83,7 +83,7 @@ static inline unsigned bit_at(const uint8_t *body, uint64_t i) {
     return body[i / 8] >> i % 8 & 1;
 }
 
-/* The counts in a body. */
+/* Reads the counts of all cells from the body of a filter. */
 static inline oracle oracle_from(const bly_filter *f) {
     oracle o = oracle_of(f->geometry.size);
     uint64_t planes = (o.blocks + o.blocks % 2) * 256;

@@ -4,7 +4,8 @@
 
 #include "store_support.h"
 
-/* Asserts that the header is refused, also by a map without verification, which relies on it. */
+/* Asserts that a file is refused because of a header: also by a map without verification, which
+ * checks the headers alone. */
 static void assert_refused_by_header(blyt_buffer im, bly_status want) {
     bly_map *map = (bly_map *)&im;
     assert_refused(im, NULL, want);
@@ -14,7 +15,7 @@ static void assert_refused_by_header(blyt_buffer im, bly_status want) {
 
 enum { MAX_PARTS = 60 };
 
-/* A file of that kind that contains the files in `parts`, which it frees. */
+/* Returns a file of that kind that contains the files in `parts`, and frees those. */
 static blyt_buffer assemble(bly_kind kind, blyt_buffer *parts, size_t n, double rate) {
     blyt_buffer im = {calloc(1, HEADER), HEADER};
     uint64_t capacity = 0, items = 0, bits;

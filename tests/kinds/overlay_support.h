@@ -5,7 +5,8 @@
 
 #include "store_support.h"
 
-/* The next kind that can be a base; BLY_KIND_NONE starts and ends the list. */
+/* Returns the next kind that can be a base. Starts from BLY_KIND_NONE, and returns it after the
+ * last. */
 static inline bly_kind next_base(bly_kind kind) {
     do
         kind = bly_kind_next(kind);
@@ -16,7 +17,7 @@ static inline bly_kind next_base(bly_kind kind) {
 #define FOR_EACH_BASE(kind)                                                                        \
     for (bly_kind kind = next_base(BLY_KIND_NONE); kind != BLY_KIND_NONE; kind = next_base(kind))
 
-/* A base with the first n keys of KEYS_DECIMAL. */
+/* Returns a base with the first n keys of KEYS_DECIMAL. */
 static inline bly_filter *base_of(bly_kind kind, size_t n, double fpr) {
     blyt_list l = blyt_list_of(KEYS_DECIMAL, 0, n);
     bly_spec spec = bly_spec_for(kind, n, fpr);
@@ -35,8 +36,9 @@ static inline bly_filter *over(const bly_filter *base, uint64_t changes, bly_kin
     return f;
 }
 
-/* The planned changes for programs of a few thousand steps in which no key may be missed: a Bloom
- * filter of deleted keys is then so large that it has no false positives. */
+/* How many changes to plan for if a program of a few thousand steps must miss no key. A Bloom
+ * filter of deleted keys (marker BLY_CLASSIC) is made 50 times as large, so that it has no false
+ * positives. */
 static inline uint64_t room_for(uint64_t changes, bly_kind marker) {
     return marker == BLY_CLASSIC ? 50 * changes : changes;
 }
@@ -56,7 +58,7 @@ static inline bly_status remove_key(bly_filter *f, uint64_t i, bool *removed) {
     return bly_filter_remove(f, key, blyt_key(KEYS_DECIMAL, i, key), removed);
 }
 
-/* Asserts that a filter still has these bytes. */
+/* Asserts that a filter has these bytes. */
 static inline void assert_bytes(const bly_filter *f, blyt_buffer want) {
     blyt_buffer have = blyt_write(f);
     assert_int_equal(have.size, want.size);
@@ -64,19 +66,20 @@ static inline void assert_bytes(const bly_filter *f, blyt_buffer want) {
     free(have.data);
 }
 
-/* What is known of a key: it is a member, was removed, or was never added. A base that accepts adds
- * may get new false positives. A key that was removed from the base stays hidden by its mark, but a
- * key that was removed from the added keys has no mark. */
+/* What is known of a key: it is a member, was removed, or was never added. For keys that are not
+ * members, the answer may change: if the base accepts adds, it may get new false positives. A key
+ * that was removed from the base stays hidden by its mark as deleted, but a key that was removed
+ * from the added keys has no such mark. */
 enum { IN, GONE, OUT };
 
-/* The state of n keys. States up to `sure` determine the answer. */
+/* The state of n keys. The answer is certain for keys with a state of at most `sure`. */
 typedef struct truth {
     uint8_t *is;
     size_t n;
     uint8_t sure;
 } truth;
 
-/* The state of n keys according to the filter. */
+/* Sets the state of n keys to what the filter answers now. */
 static inline truth truth_of(const bly_filter *f, size_t n, uint8_t sure) {
     truth t = {malloc(n), n, sure};
     assert_non_null(t.is);
@@ -98,7 +101,8 @@ static inline void assert_truth(const bly_filter *f, const truth *t) {
     blyt_list_free(&l);
 }
 
-/* One add or remove of key i. Asserts that the result agrees with its state. */
+/* Adds or removes key i. Asserts that the answers before and after the step fit the state of the
+ * key. */
 static inline void step(bly_filter *f, truth *t, size_t i, bool removes) {
     bool changed, was = contains_key(f, i);
     uint64_t had = bly_filter_count(f);
@@ -112,7 +116,8 @@ static inline void step(bly_filter *f, truth *t, size_t i, bool removes) {
         t->is[i] = removes ? GONE : IN;
 }
 
-/* Runs random steps. Powers of a random number make some keys far more frequent than others. */
+/* Runs random steps. The third power of a random number makes some keys far more frequent than
+ * others. */
 static inline void run(bly_filter *f, truth *t, uint64_t seed, size_t steps) {
     for (size_t s = 0; s < steps; s++) {
         double at = (double)(blyt_next(&seed) >> 11) * 0x1p-53;

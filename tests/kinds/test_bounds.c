@@ -1,4 +1,4 @@
-/* test_bounds.c - counts in files: numbers near 2^64 do no harm. */
+/* test_bounds.c - files that state numbers of keys near 2^64 do no harm. */
 #include "store_support.h"
 
 #define AT_ITEMS 32
@@ -7,7 +7,7 @@ static const uint64_t extremes[] = {UINT64_MAX, UINT64_MAX - 4, (uint64_t)1 << 6
 
 /* ---- counts ---------------------------------------------------------------------------------- */
 
-/* The offset of the header of part i in a nested file; 0 after the last part. */
+/* Returns the offset of the header of part i in a nested file; 0 after the last part. */
 static size_t part_at(blyt_buffer im, unsigned i) {
     size_t at = HEADER;
     for (bly_file_info info = {.struct_size = sizeof info}; at < im.size; i--) {
@@ -45,7 +45,7 @@ static void fix(blyt_buffer im) {
     }
 }
 
-/* Asserts that the filter can be written and parsed again. */
+/* Asserts that the filter can be written and parsed again, and stays the same. */
 static void assert_goes_round(const bly_filter *f, bly_sharing sharing) {
     const bly_open_options o = {.struct_size = sizeof o, .sharing = sharing};
     blyt_buffer im = blyt_write(f);
@@ -60,7 +60,7 @@ static void assert_done(bly_status status) {
     assert_true(status == BLY_OK || status == BLY_EUNSUPPORTED || status == BLY_EFULL);
 }
 
-/* Adds keys in every way. The count never decreases, except in kinds that forget. */
+/* Adds keys in every way. The count must not decrease, except in kinds that forget keys. */
 static void add_to(bly_filter *f, bly_sharing sharing) {
     const bool forgets = bly_kind_capabilities(bly_filter_geometry(f).kind) & BLY_FORGETS;
     blyt_list l = list_keys("more", 120);
@@ -109,7 +109,8 @@ static void use(bly_filter *f, bly_sharing sharing) {
     bly_filter_destroy(copy);
 }
 
-/* Loads the file and uses the filter. false: the file was refused. */
+/* Loads the file in every sharing mode and uses the filter. Returns false if the file was
+ * refused. */
 static bool use_file(blyt_buffer im) {
     bool believed = false;
     for (int sharing = BLY_EXCLUSIVE; sharing <= BLY_SHARED_ONCE; sharing++) {
@@ -126,8 +127,8 @@ static bool use_file(blyt_buffer im) {
     return believed;
 }
 
-/* Whether a file may have any count: for plain bits, counters and levels. Not if the body
- * determines the number of keys. */
+/* Whether a file of this kind may state any number of keys. It may not if the body determines the
+ * number. */
 static bool takes_any_count(bly_kind kind) {
     return !(bly_kind_capabilities(kind) & (BLY_FORGETS | BLY_HAS_SLOTS));
 }
@@ -147,7 +148,7 @@ static void test_items(void **state) {
         }
 }
 
-/* Every level has such a count, and their sum overflows. */
+/* If every level states an extreme count, their sum overflows. */
 static void test_items_of_levels(void **state) {
     (void)state;
     bly_filter *f = NULL;
@@ -156,7 +157,7 @@ static void test_items_of_levels(void **state) {
     assert_true(bly_filter_level_count(f) > 2);
     blyt_buffer im = blyt_write(f);
     for (size_t e = 0; e < COUNT_OF(extremes); e++) {
-        /* The offset of a header depends on those before it. */
+        /* From the last level to the first, because finding a header reads those before it. */
         for (size_t i = bly_filter_level_count(f); i-- > 0;)
             store(im.data + part_at(im, (unsigned)i) + AT_ITEMS, extremes[e], 8);
         fix(im);
@@ -166,8 +167,9 @@ static void test_items_of_levels(void **state) {
     bly_filter_destroy(f);
 }
 
-/* Uses a window whose active slot has the largest count that a file may state, and a generation
- * with that number. `span`: of a window by time; 0: by number. */
+/* Uses a window whose active slot states the largest count that a file may have, and whose current
+ * generation has the number `ordinal`. `span` is that of a window by time, or 0 for a window by
+ * number of keys. */
 static void use_window(bool small, uint64_t span, uint64_t ordinal) {
     enum { ORDINAL, ACTIVE, SMALL_SLOTS = 7, SLOTS = 16 };
     bly_geometry g = {BLY_WINDOW, small ? 5 : 9, small ? 130 : 4, 0, small ? 64 + 2 : 8};
@@ -203,7 +205,8 @@ static void test_windows(void **state) {
     }
 }
 
-/* After the largest number, generations get small numbers again, and no key is lost. */
+/* After the generation with the largest number, numbers start again from small ones, and no key is
+ * lost too early. */
 static void test_last_generation(void **state) {
     (void)state;
     for (int small = 0; small < 2; small++) {
@@ -228,7 +231,8 @@ static void test_last_generation(void **state) {
     }
 }
 
-/* A sketch counts the same in batches and in single calls, also at its limit. */
+/* When the number of adds reaches its limit, a batch still gives a sketch the same bytes as single
+ * calls. */
 static void test_counts_end(void **state) {
     (void)state;
     bly_filter *f = filled((bly_geometry){BLY_COUNTS, 4, 2, 0, 0}, NULL, 30);
@@ -255,7 +259,7 @@ static void test_counts_end(void **state) {
     bly_filter_destroy(f);
 }
 
-/* An untrusted file: 2^64 - 4 keys in a scalable filter. */
+/* An untrusted file: a scalable filter that states 2^64 - 4 keys. */
 static void test_items_wrap(void **state) {
     (void)state;
     blyt_buffer im = slurp(BLYT_GOLDEN_DIR "/../regressions/items-wrap.bly");

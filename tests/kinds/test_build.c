@@ -1,5 +1,6 @@
 /* The builder: the filter depends only on the set of keys, memory is bounded, and a failed call
- * changes nothing. unit/test_builder.c tests its parts, test_fuse.c and test_ribbon.c the kinds. */
+ * changes nothing. unit/test_builder.c tests its parts; test_fuse.c and test_ribbon.c test the
+ * kinds that it builds. */
 #include "store_support.h"
 
 #include "hash/mix.h"
@@ -10,12 +11,12 @@
 #include <signal.h>
 #include <sys/resource.h>
 
-/* More runs than fit the minimum of memory, so that they are written to the file. Most are repeats,
- * which take less time than other keys; the others make two shards, so that there is work for two
- * threads. */
+/* Numbers of hashes that exceed the smallest memory limit, so that runs of them are written to the
+ * file. Most hashes are repeats, which take less time than new ones. The distinct ones make two
+ * shards, so that two threads have work. */
 enum {
-    SPILLS = (1 << 21) + 12345,       /* hashes: more than fit 32 MiB */
-    SPILLS_TWICE = (1 << 22) + 12345, /* and twice as many */
+    SPILLS = (1 << 21) + 12345,       /* more hashes than fit 32 MiB */
+    SPILLS_TWICE = (1 << 22) + 12345, /* twice as many */
 };
 
 static size_t distinct_spills(void) {
@@ -30,7 +31,7 @@ static bly_hash hash_at(uint64_t i) {
     return h;
 }
 
-/* The hashes with the numbers from .. from + n - 1. */
+/* Returns the hashes with the numbers from .. from + n - 1. */
 static bly_hash *hashes(uint64_t from, size_t n) {
     bly_hash *h = malloc((n + 1) * sizeof *h);
     assert_non_null(h);
@@ -39,7 +40,7 @@ static bly_hash *hashes(uint64_t from, size_t n) {
     return h;
 }
 
-/* n hashes that do not fit memory, the distinct ones first. */
+/* Returns n hashes, more than fit the memory limit: first the distinct ones, then repeats. */
 static bly_hash *hashes_to_spill(size_t n) {
     bly_hash *h = malloc(n * sizeof *h);
     assert_non_null(h);
@@ -85,7 +86,7 @@ static void assert_equal_and_free(bly_filter *a, bly_filter *b) {
 
 typedef struct meter {
     uint64_t now, peak;
-    int inside; /* calls that have not returned */
+    int inside; /* calls in progress */
 } meter;
 
 static void meter_enter(meter *m) {
@@ -125,7 +126,7 @@ static bly_allocator metered(meter *m) {
 
 static void order_and_repeats_do_not_matter(void **state) {
     (void)state;
-    /* The last n, 117187, makes two runs when it is added twice. */
+    /* The last n, 117187, fills more than one run when all keys are added twice. */
     for (size_t n = 1; n < (blyt_large() ? 1000000 : 200000) / BLYT_SLOW; n = n * 5 + 2) {
         bly_hash *h = hashes(7, 2 * n);
         bly_filter *want = built(h, n, n, NULL, NULL), *f;
@@ -202,8 +203,9 @@ static void keys_and_hashes(void **state) {
     blyt_list_free(&l);
 }
 
-/* Hashes that follow from one word are stored as one word, until a different one is added: in a
- * buffer, in runs, in the file. */
+/* As long as the second word of every hash follows from its first, the builder stores one word per
+ * hash. The first hash with two independent words ends that: while the hashes are in a buffer, in
+ * runs, or in the file. */
 static void one_word_or_two(void **state) {
     static const struct {
         size_t narrow, wide;
@@ -230,7 +232,7 @@ static void one_word_or_two(void **state) {
         assert_ok(bly_builder_add_hashes(b, h, last)); /* again, as single words */
         assert_int_equal(bly_builder_count(b), adds + rows[i].wide + last);
         bly_filter *f = finish(b), *want;
-        bly_hash swap = h[0]; /* a hash of two words first, so that all are stored whole */
+        bly_hash swap = h[0]; /* begins with a hash of two words, so that all are stored whole */
         h[0] = h[n - 1];
         h[n - 1] = swap;
         want = built(h, n, n,
@@ -246,8 +248,8 @@ static void one_word_or_two(void **state) {
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-/* The builder uses hardly more memory than allowed, apart from the filter, for any number of
- * keys. */
+/* However many keys are added, the builder uses little more memory than the limit, apart from the
+ * filter. */
 static void memory_is_bounded(void **state) {
     const uint64_t n = blyt_long() ? UINT64_C(60000000) : UINT64_C(6000000) / BLYT_SLOW;
     const uint64_t allowed = UINT64_C(64) << 20; /* 6,000,000 hashes of 16 bytes are 92 MiB */
@@ -277,8 +279,8 @@ static void memory_is_bounded(void **state) {
     assert_int_equal(m.now, 0);
 }
 
-/* Without a limit it uses 16 bytes per key, one run, and the memory to solve a shard: less than 20
- * bytes per key. */
+/* Without a limit, the builder uses 16 bytes per key, one run, and the memory to solve a shard:
+ * less than 20 bytes per key. */
 static void memory_without_bound(void **state) {
     const size_t n = (size_t)(blyt_large() ? 3 : 1) << 20;
     meter m = {0};
@@ -295,7 +297,7 @@ static void memory_without_bound(void **state) {
 
 /* ---- failures -------------------------------------------------------------------------------- */
 
-/* Every allocation fails once. An add that failed has added nothing, and can be repeated. */
+/* Each allocation fails in turn. An add that failed has added nothing, and can be repeated. */
 static void no_memory(size_t n, size_t step) {
     bly_hash *h = hashes(11, n);
     bly_build_options one = {.struct_size = sizeof one, .threads = 1};
@@ -347,7 +349,7 @@ static void every_allocation_fails(void **state) {
     no_memory(BLYI_RUN_HASHES + 1000, BLYI_RUN_HASHES - 1);
 }
 
-/* If the folder does not exist, adds fail, and the keys that were added before are still there. */
+/* If the folder does not exist, adds fail, and the keys that were added before stay. */
 static void no_folder(void **state) {
     const size_t n = SPILLS, before = 1000;
     bly_hash *h = hashes_to_spill(SPILLS);
@@ -367,7 +369,8 @@ static void no_folder(void **state) {
     free(h);
 }
 
-/* The file cannot grow any more. */
+/* The file reaches a size limit of 20 MiB: the add fails and adds nothing. Without the limit, it
+ * succeeds. */
 static void no_space(void **state) {
     bly_build_options o = {.struct_size = sizeof o, .memory = 1, .folder = scratch};
     bly_hash *h = hashes_to_spill(SPILLS);
@@ -388,7 +391,7 @@ static void no_space(void **state) {
     assert_int_equal(status, BLY_EIO);
     assert_int_equal(error, EFBIG);
     assert_int_equal(bly_builder_count(b), 1000);
-    assert_ok(bly_builder_add_hashes(b, h, SPILLS)); /* now there is room */
+    assert_ok(bly_builder_add_hashes(b, h, SPILLS)); /* without the limit */
     bly_filter *f = finish(b), *want = built(h, distinct_spills(), distinct_spills(), NULL, NULL);
     assert_equal_and_free(f, want);
     bly_filter_destroy(f);
@@ -429,7 +432,7 @@ static void refusals(void **state) {
     spec.capacity = 100000000;
     assert_int_equal(bly_builder_create(&spec, NULL, &b), BLY_EWEAKHASH);
     bly_builder_destroy(NULL);
-    /* There is no other way to create such a filter. */
+    /* Only the builder can make a fuse filter. */
     bly_filter *f;
     spec = bly_spec_for(BLY_FUSE, 100, 0.01);
     assert_int_equal(bly_filter_create(&spec, &f), BLY_EUNSUPPORTED);
@@ -474,7 +477,7 @@ static void the_default_hash(void **state) {
     }
 }
 
-/* A rate of 2^-r takes r bits, down to the lowest rate. */
+/* A rate of 2^-r takes r bits per slot, down to the lowest rate, 2^-28. */
 static void powers_of_two(void **state) {
     blyt_list l = blyt_list_of(KEYS_RANDOM, 0, 100000);
     (void)state;
@@ -489,7 +492,7 @@ static void powers_of_two(void **state) {
     blyt_list_free(&l);
 }
 
-/* More keys than the hash allows are detected at the end, and can be allowed. */
+/* With more keys than the hash allows, the build fails, unless the spec allows a weak hash. */
 static void weak_hashes(void **state) {
     blyt_list l = blyt_list_of(KEYS_RANDOM, 0, 100000);
     bly_spec spec = bly_spec_for(BLY_FUSE, 0, 1e-4);
@@ -511,7 +514,8 @@ static void weak_hashes(void **state) {
     blyt_list_free(&l);
 }
 
-/* Builds a filter of n keys whose hashes have few bits, and returns the status. */
+/* Builds a filter of n keys whose hashes have few random bits (masks[kind]), and returns the
+ * status. */
 static bly_status poor_hash(unsigned kind, size_t n) {
     static const bly_hash masks[] = {
         {UINT64_MAX, 0}, {0, UINT64_MAX}, {0xffff, UINT64_MAX}, {0xffff, 0}, {7, 7}};
@@ -534,8 +538,8 @@ static bly_status poor_hash(unsigned kind, size_t n) {
     return status;
 }
 
-/* A custom hash function may be bad. This costs space, or the build is refused after 0.15 s, but it
- * does no harm. */
+/* Hashes of a poor custom function cost space, or make the build fail after 0.15 s, but do no
+ * harm. */
 static void poor_hashes(void **state) {
     (void)state;
     for (unsigned kind = 0; kind < 5; kind++)

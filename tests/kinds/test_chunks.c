@@ -6,7 +6,8 @@
 #include <bloomery/host/defrag.h>
 #include <errno.h>
 
-/* Filters of every shape, and nested ones: filters made of filters made of filters. */
+/* How many filters `make` can make: one of every shape, and two overlays over scalable filters
+ * (filters made of filters made of filters). */
 static size_t made_count(void) {
     return shape_count() + 2;
 }
@@ -87,15 +88,14 @@ static void test_large_images(void **state) {
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-/* A file in memory as a chunk source. It checks that bytes are read in order, and does not return
- * them twice. */
+/* A file in memory as a chunk source. It asserts that bytes are read in order, and overwrites them
+ * after they were read, so that they cannot be read twice. */
 typedef struct holder {
     uint8_t *data;
     size_t size;
     uint64_t taken;
     size_t peeks, takes, fail_peek, fail_take;
-    uint64_t change_at; /* the byte at this offset is different when it is read, not when it is
-                           peeked at */
+    uint64_t change_at; /* reads return a wrong byte for this offset, peeks the right one */
 } holder;
 
 static bly_status holder_peek(void *ctx, uint64_t at, void *to, size_t n) {
@@ -125,7 +125,7 @@ static bly_status holder_take(void *ctx, uint64_t at, void *to, size_t n) {
     return BLY_EIO;
 }
 
-/* Reads `size` bytes of a copy of `data`. */
+/* Reads a filter from the first `size` bytes of a copy of `data`. */
 static bly_status read_copy(holder *h, const uint8_t *data, size_t size,
                             const bly_open_options *options, bly_filter **out) {
     h->data = malloc(size ? size : 1);
@@ -133,7 +133,7 @@ static bly_status read_copy(holder *h, const uint8_t *data, size_t size,
     memcpy(h->data, data, size);
     h->size = size;
     const bly_chunk_source source = {size, holder_peek, holder_take, h};
-    *out = (bly_filter *)h; /* anything but NULL */
+    *out = (bly_filter *)h; /* not NULL, to see that it is set */
     bly_status status = bly_filter_read_chunks(&source, options, out);
     free(h->data);
     return status;
@@ -167,8 +167,8 @@ static void test_reading(void **state) {
     bly_filter_destroy(f);
 }
 
-/* Asserts that these bytes are refused like by bly_filter_parse. If the headers are wrong, nothing
- * is allocated, and nothing read. */
+/* Asserts that these bytes are refused with the status that bly_filter_parse returns. If a header
+ * is wrong, nothing is allocated, and nothing is read (only peeked at). */
 static void assert_unread(blyt_buffer im) {
     blyt_heap heap = {0};
     bly_allocator a = blyt_heap_allocator(&heap);
@@ -222,7 +222,7 @@ static size_t headers_of(blyt_buffer im, size_t at[], size_t most) {
     return n;
 }
 
-/* A header that is damaged, or that differs between peeking and reading. */
+/* A header that is damaged, or that differs between peeking and reading, is refused. */
 static void test_headers_inside(void **state) {
     (void)state;
     for (size_t i = 0; i < made_count(); i++) {
@@ -306,8 +306,8 @@ static void test_read_options(void **state) {
 
 /* ---- moving ---------------------------------------------------------------------------------- */
 
-/* An allocator whose blocks are at every 16-byte alignment in turn, end where malloc's blocks end,
- * and record their size. */
+/* An allocator whose blocks start at each of four 16-byte alignments in turn, end where malloc's
+ * blocks end (so that a sanitizer reports accesses past them), and record their size. */
 typedef struct yard {
     unsigned turn;
     size_t live, offered, moved, stay; /* if not 0: every `stay`-th block is not moved */
@@ -350,7 +350,7 @@ static void *yard_move(void *ctx, void *block, size_t size) {
     return to;
 }
 
-/* A copy of the filter whose memory comes from this allocator. */
+/* Returns a copy of the filter whose memory comes from the allocator y. */
 static bly_filter *in_yard(const bly_filter *f, yard *y) {
     const bly_allocator a = {yard_alloc, yard_free, y};
     bly_filter *g;
@@ -370,7 +370,8 @@ static void move_all(bly_filter *f, yard *y, size_t most) {
         assert_int_equal(y->moved - before, y->live - 1); /* all but the handle */
 }
 
-/* A filter that was moved behaves like one that was not. */
+/* Moves the memory of f several times and adds the same keys to both filters: f must behave like
+ * `still`, which is not moved. */
 static void check_moved(bly_filter *still, bly_filter *f, yard *y, size_t most) {
     uint32_t can = bly_kind_capabilities(bly_filter_geometry(f).kind);
     for (int round = 0; round < 5; round++) {
@@ -384,7 +385,7 @@ static void check_moved(bly_filter *still, bly_filter *f, yard *y, size_t most) 
         for (int i = 0; can & BLY_CAN_ADD && i < 30; i++) {
             char key[32];
             size_t len = (size_t)key_text(key, "more", 30 * round + i);
-            bly_status status = bly_filter_add(still, key, len, NULL); /* some are full */
+            bly_status status = bly_filter_add(still, key, len, NULL); /* may be full */
             assert_int_equal(bly_filter_add(f, key, len, NULL), status);
         }
     }
@@ -426,7 +427,7 @@ static void test_moving_shared(void **state) {
         blyt_buffer im = blyt_write(still);
         assert_ok(bly_filter_parse(im.data, im.size, &o, &f));
         check_moved(still, f, &y, 1);
-        assert_int_equal(y.live, 3); /* handle, body, counters */
+        assert_int_equal(y.live, 3); /* handle, body, and counters of the sharing mode */
         free(im.data);
         bly_filter_destroy(f);
         bly_filter_destroy(still);
@@ -449,7 +450,8 @@ static void test_moving_leaves_what_is_lent(void **state) {
     assert_int_equal(y.live + others.live, 0);
 }
 
-/* Large arrays of the default allocator are aligned to huge pages, also after a move. */
+/* Moves a block to memory from calloc, which has a smaller alignment than the large arrays of the
+ * default allocator. */
 static void *move_plain(void *ctx, void *block, size_t size) {
     size_t *moved = ctx;
     uint8_t *to = calloc(1, size);

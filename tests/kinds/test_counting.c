@@ -1,5 +1,5 @@
-/* Counting filters: they keep their plans, every counter equals that of a second implementation,
- * and stuck counters lose no key. */
+/* Counting filters: sizes and rates are as planned, every counter equals that of a second
+ * implementation, and stuck counters lose no key. */
 #include "counting_support.h"
 #include "zipf_support.h"
 
@@ -41,7 +41,8 @@ static void plans_are_kept_and_tight(void **state) {
             if (bly_plan_check(&g) == BLY_OK && g.size >= 512)
                 assert_true(bly_plan_fpr(&g, n, 128) > p);
         }
-    /* The lowest possible rate, apart from hash collisions. */
+    /* The lowest rate that is possible, 2^-40, is kept although a part of it comes from hash
+     * collisions. */
     bly_geometry g;
     assert_ok(bly_plan(BLY_COUNTING, 1000000, 0x1p-40, 0, 64, &g));
     assert_true(bly_plan_fpr(&g, 1000000, 64) <= 0x1p-40);
@@ -90,10 +91,11 @@ static void refuses_other_wishes(void **state) {
     assert_int_equal(bly_filter_create(&spec, &f), BLY_EINVAL);
     spec.counting.counter_bits = 8;
     assert_ok(bly_filter_create(&spec, &f));
-    assert_int_equal(bly_filter_capacity(f), 98); /* a half of the counters in use */
+    assert_int_equal(bly_filter_capacity(f), 98); /* with these, half of the counters are in use */
     bly_filter_destroy(f);
     spec.geometry.size = spec.geometry.hashes = 0;
-    /* The width alone is not a geometry. */
+    /* The counter width alone does not make an exact geometry: without size and hashes, the spec is
+     * invalid. */
     assert_int_equal(bly_filter_create(&spec, &f), BLY_EINVAL);
     spec = bly_spec_for(BLY_CUCKOO, 100, 0.01);
     spec.counting.counter_bits = 4;
@@ -108,7 +110,7 @@ static void refuses_other_wishes(void **state) {
 
 /* ---- rates ----------------------------------------------------------------------------------- */
 
-/* The mean of (X/B)^k, where X of B counters are in use after t probes: computed from the
+/* Returns the mean of (X/B)^k, X being how many of B counters are in use after t probes, from the
  * probability of every X. */
 static double by_occupancy(unsigned B, unsigned k, unsigned t) {
     double chance[257] = {1}, sum = 0;
@@ -135,7 +137,8 @@ static void the_rate_of_a_line_is_exact(void **state) {
             }
 }
 
-/* The variance of the rate between filters of that shape, relative to the square of the rate. */
+/* Returns the variance of the rate between filters of this geometry, relative to the square of the
+ * rate. */
 static double unsteady(const bly_filter *f) {
     double k = f->geometry.hashes, size = (double)f->geometry.size, sum = 0, squares = 0;
     if (f->geometry.kind == BLY_COUNTING)
@@ -152,8 +155,9 @@ static double unsteady(const bly_filter *f) {
     return (squares / size - pow(sum / size, 2)) / (sum * sum / size);
 }
 
-/* With 2500 false positives, five sigma are a tenth. At 0.0001 there is only time for 800 in
- * kinds_counting_large, otherwise for 130. */
+/* Asserts that the measured rate is within five sigma of the expected ones. With 2500 false
+ * positives, five sigma are a tenth of the rate. At a rate of 0.0001 there is only time for 800 in
+ * kinds_counting_large, and for 130 otherwise. */
 static void check_rate(bly_kind kind, uint32_t width, uint64_t n, double p) {
     const uint64_t most = (blyt_large() ? 8000000U : p < 0.001 ? 1300000U : 2600000U) / BLYT_SLOW;
     unsigned filters = n <= 1000 ? 50 : 1;
@@ -201,7 +205,7 @@ static void rates_are_as_planned(void **state) {
 
 /* ---- counters -------------------------------------------------------------------------------- */
 
-/* Few counters, so that a key may have the same one twice, and counters of other keys get stuck. */
+/* There are so few counters that a key may have the same one twice, and that counters get stuck. */
 static void agrees_with_a_second_implementation(void **state) {
     static const struct {
         uint32_t k;
@@ -236,7 +240,7 @@ static void agrees_with_a_second_implementation(void **state) {
     }
 }
 
-/* The number of copies is too high where other keys have raised all counters of a key, which is as
+/* A key's number of copies is too high only if other keys have raised all its counters, which is as
  * frequent as a false positive. */
 static void copies_are_seldom_too_many(void **state) {
     (void)state;
@@ -286,7 +290,7 @@ static void batches_do_as_single_calls(void **state) {
 /* ---- adding and removing --------------------------------------------------------------------- */
 
 /* Compares adds and removes with an exact multiset, in long phases of mostly adds or mostly
- * removes. At the end everything is removed. */
+ * removes. At the end, all keys are removed. */
 static void run_zipf(bly_kind kind, uint32_t width, uint64_t operations) {
     enum { KEYS = 20000 };
     bly_filter *f = counters(kind, KEYS, 0.001, width);
@@ -375,7 +379,7 @@ static void a_key_past_the_limit_stays(void **state) {
             assert_true(did && bly_filter_contains(f, "twin", 4));
             assert_int_equal(bly_filter_count(f), i);
         }
-        assert_ok(bly_filter_remove(f, "twin", 4, &did)); /* one more than was added */
+        assert_ok(bly_filter_remove(f, "twin", 4, &did)); /* one more copy than was added */
         assert_true(did && bly_filter_count(f) == 0);
         assert_body_is(f, kept);
         bly_filter_get_info(f, &s);
@@ -407,7 +411,9 @@ static void twenty_copies_leave_k_stuck(void **state) {
     }
 }
 
-/* Five adds per key of the capacity, by Zipf's law; the header has the figures for a million. */
+/* Adds five times as many keys as the capacity, by Zipf's law, and removes them all. The percentage
+ * of stuck counters is that in `shares`, to within a tenth of it. (counting.c has the figures for a
+ * million keys.) */
 static void copies_get_counters_stuck(void **state) {
     static const double exponents[] = {0.8, 1.0, 1.2};
     static const double shares[2][3] = {{3.90, 2.70, 1.64}, {2.77, 1.96, 1.21}};
@@ -436,8 +442,8 @@ static void copies_get_counters_stuck(void **state) {
 }
 
 static void overflow_is_the_exact_tail(void **state) {
-    /* k = 1: a counter is raised Binomial(n, 1/m) times, which is Poisson's distribution for large
-     * m. */
+    /* With k = 1, the number of times that a counter is raised is binomial, with n trials of
+     * probability 1/m: nearly a Poisson distribution for large m. */
     bly_geometry g = {BLY_COUNTING, 1, 1000000000, 0, 4};
     (void)state;
     assert_true(fabs(bly_plan_counter_overflow(&g, 1e9 * log(2)) / 1.63689e-15 - 1) < 1e-4);
@@ -446,7 +452,7 @@ static void overflow_is_the_exact_tail(void **state) {
     assert_true(bly_plan_counter_overflow(&g, 14) == 0 && bly_plan_counter_overflow(&g, 0) == 0);
     assert_true(fabs(bly_plan_counter_overflow(&g, 15) / 1e-135 - 1) < 1e-6);
     assert_true(bly_plan_counter_overflow(&g, 1e11) == 1);
-    /* Compared term by term, around the mean and far from it. */
+    /* Compares with the sum of binomial terms, around the mean and far from it. */
     for (uint32_t n = 0; n < 400; n += 7) {
         bly_geometry small = {BLY_COUNTING, 1, 128, 0, 4};
         double below = 0, term = pow(127.0 / 128, n);
@@ -456,7 +462,7 @@ static void overflow_is_the_exact_tail(void **state) {
         }
         assert_true(fabs(bly_plan_counter_overflow(&small, n) - (1 - below)) < 1e-12);
     }
-    /* Measured with counters of 2 bits, as full as planned. */
+    /* Compares with the stuck counters of full filters with counters of 2 bits. */
     for (size_t i = 0; i < COUNT_OF(kinds); i++) {
         bly_filter *f = counters(kinds[i], 200000, 0.01, 2);
         bly_filter_info s = {.struct_size = sizeof s};

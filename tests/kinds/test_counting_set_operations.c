@@ -1,4 +1,5 @@
-/* Set operations on filters of counters, their files, and damaged files. */
+/* Counting filters: the classic filter of their nonzero counters, set operations, files, and
+ * damaged files. */
 #include "counting_support.h"
 
 #include <unistd.h>
@@ -43,12 +44,13 @@ static void its_bits_are_a_classic_filter(void **state) {
 
 /* ---- two filters ----------------------------------------------------------------------------- */
 
-/* The result of subtracting counter y from counter x. */
+/* Returns what is left of counter x when y is subtracted: x itself if either is stuck, or if y is
+ * larger. */
 static uint64_t less(uint64_t x, uint64_t y, uint64_t limit) {
     return x == limit || y == limit || x < y ? x : x - y;
 }
 
-/* Pairs of random values at every position of a word. */
+/* Combines random pairs of counter values, at every position within a word. */
 static void combines_counter_by_counter(void **state) {
     (void)state;
     FOR_EACH_SORT(kind, width) {
@@ -81,8 +83,8 @@ static void combines_counter_by_counter(void **state) {
     }
 }
 
-/* Non-members are skipped as far as possible, and the count is that of the remaining keys.
- */
+/* When keys that were never added are subtracted, a counter that is smaller than what is to be
+ * subtracted stays as it is, and the count stays plausible. */
 static void subtraction_of_non_members(void **state) {
     (void)state;
     FOR_EACH_SORT(kind, width) {
@@ -95,7 +97,7 @@ static void subtraction_of_non_members(void **state) {
         assert_ok(bly_filter_subtract(a, b));
         assert_body_is(a, kept);
         assert_int_equal(bly_filter_count(a), 1);
-        /* Subtracts ten times as many keys as there are. */
+        /* Subtracts ten times as many keys as there are, all of them non-members. */
         add_hashes(a, 1, 1, 400);
         add_hashes(b, 2, 1, 4000);
         assert_ok(bly_filter_subtract(a, b));
@@ -113,7 +115,8 @@ static void subtraction_of_non_members(void **state) {
     }
 }
 
-/* Any count from a file; and one key with many copies. */
+/* Statistics with 500 copies of one key. A count near 2^64, which a file may state, stops at the
+ * largest number. */
 static void counts_and_statistics_of_copies(void **state) {
     (void)state;
     FOR_EACH_SORT(kind, width) {
@@ -151,8 +154,8 @@ static void union_and_difference_are_exact(void **state) {
         assert_true(bly_filter_count(a) == 4000 && bly_filter_copies_hash(a, hash_at(1, 0)) >= 2);
         assert_ok(bly_filter_subtract(a, a));
         assert_emptied(a);
-        /* If a counter of src was stuck, it must not be subtracted: dst has three copies, and so
-         * had src. */
+        /* A stuck counter of src must not be subtracted. Both filters have two copies of the key,
+         * but src had more before, so that its counters are stuck. */
         bly_filter_clear(a);
         bly_filter_clear(b);
         for (uint64_t i = 0; i < limit_of(a); i++)
@@ -231,7 +234,7 @@ static void files_come_back(void **state) {
         remove_hashes(g, 1, 0, 1000);
         assert_emptied(g);
         bly_filter_destroy(g);
-        /* A width that the kind does not have is refused, also with correct checksums. */
+        /* A width that no counting filter has is refused, also with correct checksums. */
         f->geometry.detail = 3;
         blyt_buffer im = blyt_write(f);
         assert_int_equal(bly_filter_parse(im.data, im.size, NULL, &g), BLY_ECORRUPT);
@@ -271,7 +274,7 @@ static void damage(bly_geometry g) {
     assert_ok(bly_filter_overlap(f, other, &o));
     assert_true(o.both >= 0 && o.jaccard >= 0 && o.jaccard <= 1);
     assert_ok(bly_filter_union(other, f));
-    blyt_buffer im = blyt_write(other); /* this does not contain the padding of f */
+    blyt_buffer im = blyt_write(other); /* must not contain the padding of f */
     bly_filter_destroy(other);
     assert_ok(bly_filter_parse(im.data, im.size, NULL, &other));
     free(im.data);

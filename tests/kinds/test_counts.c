@@ -1,7 +1,8 @@
-/* Counts. Codes have the values of their rule, every add counts one on average, other keys can only
- * increase a count, and a counter at its limit stays there. Plans are the smallest that keep their
- * rate. Sketches are united, aged and compared; rounding is correct on average, and the same within
- * a line. test_counts_bytes.c tests the format. */
+/* The kind BLY_COUNTS. Codes stand for the values that docs/format.md defines, every add raises a
+ * count by one on average, other keys can only increase a count, and a counter at its limit stays
+ * there. Plans are the smallest that keep their rate. Sketches are united, aged and compared;
+ * rounding is correct on average, and uses one random number per line. test_counts_bytes.c tests
+ * the format. */
 #include "counts_support.h"
 #include "zipf_support.h"
 
@@ -21,7 +22,8 @@ static void values_follow_their_rule(void **state) {
     }
 }
 
-/* The standard deviation of a counter after n adds, from its chain of codes. */
+/* Returns the standard deviation of a counter's value after n adds, from the probability of every
+ * code. */
 static double spread_after(unsigned detail, unsigned n) {
     const uint64_t *value = blyi_counts_values[detail];
     double p[257] = {1}, mean = 0, square = 0;
@@ -39,7 +41,8 @@ static double spread_after(unsigned detail, unsigned n) {
     return sqrt(fmax(0, square - mean * mean));
 }
 
-/* Asserts that mean and spread are as expected, within five sigma on both sides. */
+/* Asserts that the mean is within five sigma of the expected one, and the standard deviation within
+ * 12%. */
 static void judge_sample(const sample *s, double mean, double sigma, const char *what) {
     double got = s->sum / s->n, spread = sqrt(fmax(0, s->squares / s->n - got * got));
     bool fits = fabs(got - mean) <= 5 * sigma / sqrt(s->n) + 1e-9 &&
@@ -49,8 +52,8 @@ static void judge_sample(const sample *s, double mean, double sigma, const char 
     assert_true(fits);
 }
 
-/* The spread of n runs has a relative sigma of 1 / sqrt(2n): for 1,000 runs, five sigma are 11%.
- */
+/* Measured in 1,000 runs, a standard deviation has a relative sigma of 1 / sqrt(2 * 1,000): five
+ * sigma are 11%, and judge_sample allows 12%. */
 static void counts_are_unbiased(void **state) {
     static const unsigned times[] = {1, 16, 27, 28, 41, 100, 1000, 10000};
     (void)state;
@@ -75,8 +78,8 @@ static void counts_are_unbiased(void **state) {
         }
 }
 
-/* Compares with exact counts: no key is missed, exact counts are never too low, and other counts
- * are off by no more than chance allows. */
+/* Compares with exact counts: no key is missed, counts that are still exact are never too low, and
+ * higher counts are too low by no more than chance allows. */
 static void a_stream_is_counted(void **state) {
     unsigned keys = 20000, adds = (blyt_long() ? 10000000U : 1000000U) / BLYT_SLOW;
     uint32_t *truth = calloc(keys, sizeof *truth);
@@ -101,7 +104,7 @@ static void a_stream_is_counted(void **state) {
             assert_true(bly_filter_contains_hash(f, hash_at(6, key)) == (copies > 0));
             if (truth[key] <= 16 + divisors[detail])
                 assert_true(copies >= truth[key]);
-            else /* skewed: counts are less far below than above */
+            else /* skewed: errors are smaller below the truth than above it */
                 assert_true((double)copies >= truth[key] * exp(-4 * rse) || copies == ends[detail]);
         }
         zipf_free(&z);
@@ -110,7 +113,8 @@ static void a_stream_is_counted(void **state) {
     free(truth);
 }
 
-/* The error with four 32-bit cells instead of 16 one-byte cells, and the same update. */
+/* Returns the mean relative error of a sketch with `cells` counters of 32 bits, four per key, that
+ * are updated by the same rule: an add raises only the smallest. */
 static double error_of_words(unsigned keys, unsigned cells, const zipf *z, uint64_t dice,
                              unsigned adds, const uint32_t *truth) {
     uint32_t *cell = calloc(cells, sizeof *cell);
@@ -136,7 +140,9 @@ static double error_of_words(unsigned keys, unsigned cells, const zipf *z, uint6
     return sum / seen;
 }
 
-/* The comparison of the header, with fewer keys. */
+/* The comparison in counts.c, with fewer keys: with 1 and 4 bytes of sketch per key, the mean
+ * relative error is at most `most`, and at most a sixth of that of 32-bit counters in the same
+ * memory. */
 static void bytes_beat_words(void **state) {
     enum { KEYS = 50000, ADDS = 20 * KEYS };
     static const double most[] = {1.6, 0.12};
@@ -247,7 +253,8 @@ static void plans_are_the_smallest(void **state) {
         }
 }
 
-/* The measured rate is the one computed from the counters, and its average is the planned rate. */
+/* Asserts that the measured rate is the one computed from the counters, and that the computed rate
+ * is, on average, the planned one. */
 static void check_rate(uint64_t n, double p, unsigned filters) {
     bly_filter *f = NULL;
     assert_ok(blyt_new(BLY_COUNTS, n, p, &f));
@@ -298,7 +305,8 @@ static void fill_once(bly_filter *f, bly_hash h, unsigned times) {
         assert_ok(bly_filter_add_hash(f, h, NULL));
 }
 
-/* 2048 keys, each in a line of its own, because rounding is the same within a line. */
+/* There are 2048 keys, each in a line of its own, because all counters of a line are rounded with
+ * the same random number. */
 static void union_adds_counts(void **state) {
     static const unsigned times[][2] = {{3, 5}, {27, 1}, {40, 40}, {300, 9}, {1000, 700}};
     (void)state;
@@ -323,7 +331,7 @@ static void union_adds_counts(void **state) {
             sum += off;
             squares += off * off;
         }
-        /* Rounding is correct on average for all values. */
+        /* For all values together, rounding is correct on average. */
         assert_true(fabs(sum) <= 5 * sqrt(squares) + 1e-9);
         bly_filter_destroy(a);
         bly_filter_destroy(b);
@@ -331,7 +339,8 @@ static void union_adds_counts(void **state) {
     }
 }
 
-/* The codes of a union by docs/format.md, also for counters at their limit. */
+/* Compares the codes of a union with those that docs/format.md defines, also for counters at their
+ * limit. */
 static void union_rounds_a_line_alike(void **state) {
     bly_filter *a = lines(50, 0), *b = lines(50, 0);
     const uint64_t *value = blyi_counts_values[0];
@@ -404,8 +413,9 @@ static void aging_halves(void **state) {
     bly_filter_destroy(f);
 }
 
-/* A key that is added 1000 times between agings has a count near 2000, less the last rounding.
- * Random numbers are not reused: the spread after many cycles is that after one, 20 to 21%. */
+/* A key that is added 1000 times between agings gets a count near 2000. The random numbers of one
+ * cycle are not used again in the next, so that the standard deviation after many cycles is that
+ * after one: 20 to 21%. */
 static void aging_goes_on_and_on(void **state) {
     enum { SEEDS = 400, CYCLES = 12, ADDS = 1000 };
     sample s = {0};

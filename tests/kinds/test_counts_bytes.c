@@ -1,11 +1,11 @@
-/* Sketches of counts have the bytes of the format, survive saving and loading, and no body does
- * harm. */
+/* Sketches of kind BLY_COUNTS have the bytes that docs/format.md defines, survive saving and
+ * loading, and are harmless with any body. */
 #include "counts_support.h"
 #include "store_support.h"
 
 /* ---- recorded values ------------------------------------------------------------------------- */
 
-/* The cells of a key, by docs/format.md. */
+/* Computes the four cells of a key as docs/format.md does. */
 static void cells_by_hand(bly_hash h, unsigned out[4]) {
     for (unsigned j = 0; j < 4; j++) {
         unsigned slice = (unsigned)(h.hi >> 16 * j) & 65535;
@@ -18,7 +18,8 @@ static void cells_by_hand(bly_hash h, unsigned out[4]) {
     }
 }
 
-/* One add by docs/format.md to a body of `n` lines. Returns the count before the add. */
+/* Adds a key to a body of `n` lines as docs/format.md does; `turn` is the number of adds before.
+ * Returns the key's count before this add. */
 static uint64_t add_by_hand(uint8_t *body, uint64_t n, unsigned detail, bly_hash h, uint64_t turn) {
     const uint64_t *value = blyi_counts_values[detail];
     unsigned at[4], code = 255;
@@ -115,7 +116,7 @@ static void files_go_on_as_if_never_away(void **state) {
     }
 }
 
-/* Any byte is a valid count; the header must be correct. */
+/* Any byte is a valid counter, so that any body is accepted; but the header must be correct. */
 static void any_body_is_harmless(void **state) {
     bly_filter *f = lines(5, 1), *back = NULL;
     uint64_t seed = 9;

@@ -46,7 +46,8 @@ static void create_by_exact_geometry(void **state) {
     assert_null(f);
 }
 
-/* The capacity of an exact geometry is computed for the hash that the filter really gets. */
+/* The capacity of an exact geometry does not count hash collisions if the hash is the default one,
+ * or a weak one that is allowed. */
 static void exact_geometries_and_their_hash(void **state) {
     bly_spec spec = bly_spec_for(BLY_CLASSIC, 0, 0x1p-40);
     bly_filter *f = NULL;
@@ -54,7 +55,7 @@ static void exact_geometries_and_their_hash(void **state) {
     spec.geometry.size = (uint64_t)1 << 26;
     spec.geometry.hashes = 40;
     assert_ok(bly_filter_create(&spec, &f));
-    assert_true(bly_filter_capacity(f) > 1000000); /* with 64 hash bits it would be p * 2^64 / 10 */
+    assert_true(bly_filter_capacity(f) > 1000000); /* 1,162,907 */
     bly_filter_destroy(f);
     spec = bly_spec_for(BLY_CLASSIC, 0, 0.001);
     spec.geometry.size = (uint64_t)1 << 28;
@@ -86,7 +87,7 @@ static void hollow_hashers_are_refused(void **state) {
     assert_int_equal(bly_filter_create(&spec, &f), BLY_EINVAL);
 }
 
-/* Fields of a spec for one or two kinds are refused for other kinds. */
+/* A field of a spec that only one or two kinds have is refused for all others. */
 static void wishes_of_other_kinds(void **state) {
     enum { WISHES = 8 };
     static const bly_kind whose[WISHES][2] = {
@@ -122,7 +123,7 @@ static void wishes_of_other_kinds(void **state) {
     }
 }
 
-/* Counter widths and kinds of markers that do not exist. */
+/* Counter widths and markers that do not exist are refused. */
 static void wishes_that_cannot_be(void **state) {
     (void)state;
     FOR_EACH_CASE(c) {

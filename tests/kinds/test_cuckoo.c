@@ -1,4 +1,5 @@
-/* The cuckoo filter: it keeps its plan, keys can be removed, and a failed call changes nothing. */
+/* The cuckoo filter: size and rate are as planned, keys can be removed, and a failed call changes
+ * nothing. */
 #include "table_support.h"
 
 #include "kinds/cuckoo/cuckoo_table.h"
@@ -28,7 +29,8 @@ static void takes_the_bits_promised(void **state) {
         }
 }
 
-/* With remainders of six bits there are so few cores that many tables would not have room for their
+/* A plan has remainders of at least 7 bits. With 6 bits, the core (the part of a remainder that
+ * chooses the other bucket) has so few values that many tables would not have room for their
  * keys. */
 static void plans_no_shorter_remainders(void **state) {
     (void)state;
@@ -82,7 +84,7 @@ static void refuses_other_geometries(void **state) {
         assert_int_equal(bly_plan_check(&table[i].g), table[i].status);
 }
 
-/* There are no unlucky keys: every seed reaches the planned number. */
+/* For every seed, all planned keys have room: no set of keys is unlucky. */
 static void every_seed_reaches_the_plan(void **state) {
     static const struct {
         uint64_t n;
@@ -113,7 +115,7 @@ static void every_seed_reaches_the_plan(void **state) {
     }
 }
 
-/* Small tables are planned so full that one in 4000 has no room for its last key. */
+/* Small tables are planned so full that about one in 4000 has no room for its last key. */
 static void few_small_tables_refuse(void **state) {
     static const uint64_t numbers[] = {234, 489, 683, 1000, 1146};
     bly_hash h[1146];
@@ -133,14 +135,16 @@ static void few_small_tables_refuse(void **state) {
         }
         bly_filter_destroy(f);
     }
-    /* 1.3 are expected, or 0.4. More than these limits have a probability of 1 in 20,000. */
+    /* Expected are 1.3 in kinds_cuckoo_large, and 0.4 otherwise. The probability of more than these
+     * limits is 1 in 20,000. */
     assert_true(refused <= (blyt_large() ? 7 : 4));
 }
 
 /* ---- rates ----------------------------------------------------------------------------------- */
 
-/* With 2500 false positives, five sigma are a tenth. At 0.0001 there is only time for that in
- * kinds_cuckoo_large, otherwise for 300, with which they are three tenths. */
+/* Asserts that the measured rate is within five sigma of the planned and of the current one. With
+ * 2500 false positives, five sigma are a tenth of the rate. At 0.0001, only kinds_cuckoo_large has
+ * time for as many; otherwise there are 300, and five sigma are three tenths. */
 static void check_rate(uint64_t n, uint64_t capacity, double p) {
     const uint64_t most = (blyt_large() ? 40000000U : 3000000U) / BLYT_SLOW;
     unsigned filters = n <= 10 ? 400 : n <= 1000 ? 50 : n <= 20000 ? 5 : 1;
@@ -191,7 +195,7 @@ static void rates_are_as_planned(void **state) {
     check_rate(300, 300, 0.2);
 }
 
-/* Copies fill the table, but a non-member can match them only once. */
+/* Copies of a key fill the table, but do not raise the rate: they match the same non-members. */
 static void copies_do_not_raise_the_rate(void **state) {
     bly_filter *f = cuckoo(60000, 0.01);
     bly_filter_info once = {.struct_size = sizeof once};
@@ -221,7 +225,7 @@ static uint64_t bits_of(const uint8_t *body, uint64_t from, unsigned n) {
     return value;
 }
 
-/* By docs/format.md, bit by bit. */
+/* Returns the number of copies, read bit by bit as docs/format.md says. */
 static unsigned copies_by_hand(const bly_filter *f, bly_hash h) {
     const uint64_t m = f->geometry.size;
     const unsigned rest_bits = f->geometry.hashes, width = rest_bits + 1;
@@ -250,7 +254,8 @@ static unsigned copies_by_hand(const bly_filter *f, bly_hash h) {
     return copies;
 }
 
-/* Every width, even and odd numbers of buckets, in batches and one by one. */
+/* For every remainder width, and for even and odd numbers of buckets, lookups agree, in batches and
+ * one by one. */
 static void agrees_with_a_second_implementation(void **state) {
     static const uint64_t sizes[] = {1, 2, 3, 10, 511, 4096};
     bly_hash h[5000];
@@ -279,7 +284,7 @@ static void agrees_with_a_second_implementation(void **state) {
         }
 }
 
-/* Small and large batches of keys use different code. */
+/* Small and large batches are looked up by different code, and give the answers of single calls. */
 static void batches_answer_as_single_calls(void **state) {
     static const uint32_t rests[] = {9, 12, 16, 30, 55};
     static const size_t sizes[] = {1, 15, 64, 65, 4095, 4096, 20000};
@@ -441,8 +446,8 @@ static void files_come_back(void **state) {
 /* Invalid bodies are refused although the checksums are correct. */
 static void refuses_unsound_bodies(void **state) {
     (void)state;
-    /* Remainders of 13 bits, so that a remainder can be nonzero while its core is 0. An odd number
-     * of buckets, so that the last bucket ends within a byte. */
+    /* With remainders of 13 bits (k is 12), a remainder can be nonzero while its core is 0. With an
+     * odd number of buckets, the last bucket ends within a byte. */
     bly_filter *f = exact_table((bly_geometry){BLY_CUCKOO, 12, 101, 0, 0}, NULL), *g;
     const uint64_t slots = 404, width = 13, used = slots * width + 64;
     for (int damage = 0; damage < 6; damage++) {

@@ -1,5 +1,5 @@
-/* Set operations on cuckoo filters: union, intersection and overlap are correct copy by copy, and a
- * union that fails changes nothing. */
+/* Set operations on cuckoo filters: union, intersection and overlap count every copy correctly, and
+ * a union that fails changes nothing. */
 #include "table_support.h"
 
 static bly_filter *cuckoo(uint64_t keys, double p) {
@@ -83,7 +83,7 @@ static void intersection_keeps_the_fewer(void **state) {
     bly_filter_destroy(b);
 }
 
-/* The estimate of the overlap subtracts chance collisions between the two sets. */
+/* The estimate of the overlap is corrected for keys of one set that match the other by chance. */
 static void overlap_is_not_biased(void **state) {
     (void)state;
     double sum = 0, seen = 0;
@@ -99,7 +99,7 @@ static void overlap_is_not_biased(void **state) {
         bly_filter_destroy(a);
         bly_filter_destroy(b);
     }
-    double expected = 10 * 18000 * 0.0074; /* all chance collisions */
+    double expected = 10 * 18000 * 0.0074; /* keys of one set that match the other by chance */
     assert_true(fabs(sum - 20000) < 5 * sqrt(expected));
     assert_true(seen > 20000 + expected / 2);
 }

@@ -1,5 +1,6 @@
-/* test_custom_filters.c - filters under custom hash functions: measured rates with weak functions,
- * and files, whose recorded form (mixed or raw) decides, whichever the caller passes. */
+/* test_custom_filters.c - filters with custom hash functions: measured rates with weak functions,
+ * and files: the form recorded in the file (mixed or raw) applies, whichever form the caller
+ * passes. */
 #include "store_support.h"
 
 #include <bloomery/host/chunks.h>
@@ -94,7 +95,8 @@ static void judge_rate(const char *what, const char *kind, blyt_keys keys, doubl
                  100 * hits / n, 100 * fpr, (hits - n * fpr) / sigma);
 }
 
-/* Asserts that the measured rate is the expected one, and not above the requested one. */
+/* Asserts that the measured rate is the expected one, and not significantly above the requested
+ * one. */
 static void check_rate(const function *by, bly_kind kind, blyt_keys set, size_t keys, double fpr,
                        size_t lookups) {
     bly_spec spec = bly_spec_for(kind, keys, fpr);
@@ -114,7 +116,7 @@ static void check_rate(const function *by, bly_kind kind, blyt_keys set, size_t 
     bly_filter_destroy(f);
 }
 
-/* 250,000 lookups detect at five sigma that a rate of 1% is off by a tenth. */
+/* With 250,000 lookups, a rate of 1% that is off by a tenth is detected at five sigma. */
 static void weak_functions_keep_the_rate(void **state) {
     (void)state;
     static const bly_kind kinds[] = {BLY_SBBF, BLY_SPLIT512, BLY_CUCKOO};
@@ -139,7 +141,8 @@ static void bits_are_counted_honestly(void **state) {
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
-/* The function of the golden files, which is good enough for every kind without mixing. */
+/* Returns a hasher with the function of the golden files. Its hashes are good enough for every kind
+ * also if they are not mixed (raw). */
 static bly_hasher custom_of(bool raw, uint64_t tag) {
     bly_hasher h = custom_hasher(tag);
     if (raw)
@@ -153,8 +156,7 @@ static bly_status peek_buffer(void *ctx, uint64_t at_byte, void *to, size_t n) {
     return BLY_OK;
 }
 
-/* Asserts that the filter uses the form in the file, answers like the original, and writes the same
- * bytes. */
+/* Asserts that g uses the form in the file, answers like f, and writes the same bytes. */
 static void assert_opened(const bly_filter *f, const bly_filter *g, blyt_buffer im) {
     assert_int_equal(bly_filter_hasher(g)->id, bly_filter_hasher(f)->id);
     assert_int_equal(bly_filter_hasher(g)->id, im.data[6]);
@@ -165,7 +167,7 @@ static void assert_opened(const bly_filter *f, const bly_filter *g, blyt_buffer 
     free(again.data);
 }
 
-/* Opens the file in every way, with a hasher of the right tag in either form. */
+/* Opens the file in every way with `given`, a hasher with the right tag in either form. */
 static void check_opened_with(const bly_filter *f, blyt_buffer im, const bly_hasher *given) {
     const bly_open_options with = {.struct_size = sizeof with, .hasher = given};
     const bly_open_options without = {.struct_size = sizeof without, .flags = BLY_OPEN_WITHOUT_KEY};
@@ -217,8 +219,8 @@ static void files_decide_the_form(void **state) {
         }
 }
 
-/* Golden files; `found` is how many of the first 20,000 golden keys each contains, computed with
- * check_format.py. The first is of version 0.1. */
+/* `found` is how many of the first 20,000 golden keys each file contains, computed with
+ * check_format.py. The first file is from version 0.1. */
 static void golden_files_with_either_form(void **state) {
     (void)state;
     static const struct {
@@ -251,7 +253,8 @@ static void golden_files_with_either_form(void **state) {
 
 /* ---- both forms ------------------------------------------------------------------------------ */
 
-/* A key is found if it is added by its hash, computed with the hasher of the filter. */
+/* A textbook filter does not mix the custom function's hashes. A key that is added by its hash,
+ * computed with the hasher of the filter, is found. */
 static void textbook_filters_are_raw(void **state) {
     (void)state;
     bly_spec spec = bly_spec_for(BLY_CLASSIC, 1000, 0.01);

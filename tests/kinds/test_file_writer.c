@@ -13,7 +13,8 @@ enum { NOBODY = 65534, OTHER_GROUP = 54321, OLD = 3600, YOUNG = 300 };
 
 /* ---- a filter that changes ------------------------------------------------------------------- */
 
-/* Gets more keys before the write that follows `writes_before` other writes. */
+/* If not NULL: a filter that gets more keys before the write that follows `writes_before` other
+ * writes. */
 static bly_filter *changes;
 static int writes_before;
 
@@ -28,7 +29,8 @@ ssize_t __wrap_write(int fd, const void *data, size_t size) {
     return __real_write(fd, data, size);
 }
 
-/* The header is written first; the body that follows it has changed and does not fit it. */
+/* The filter changes between the writes of its header and its body, which then do not fit: the save
+ * fails, and the old file stays. */
 static void test_filter_that_changes(void **state) {
     (void)state;
     for (size_t i = 0; i < shape_count(); i++) {
@@ -86,13 +88,14 @@ static void test_links_of_others(void **state) {
     assert_int_equal(unlink(at("secret")), 0);
     assert_int_equal(lchown(at("shared/link"), NOBODY, NOBODY), 0);
     assert_link(f, at("shared/link"), EACCES);
-    /* Our link to a link that is not ours. */
+    /* Our link to a link of another user. */
     assert_int_equal(symlink("shared/link", at("first")), 0);
     assert_link(f, at("first"), EACCES);
     assert_int_equal(lstat(at("secret"), &st), -1);
     assert_int_equal(entries(scratch, ".tmp") + entries(at("shared"), ".tmp"), 0);
 
-    /* In a directory that is not both sticky and writable by everybody, the link is followed. */
+    /* In a directory that is not both sticky and writable by everybody, the link of another user is
+     * followed. */
     assert_int_equal(chmod(at("shared"), 01775), 0);
     assert_link(f, at("shared/link"), 0);
     assert_int_equal(chmod(at("shared"), 0777), 0);
@@ -141,7 +144,7 @@ static void test_owner_is_kept(void **state) {
     assert_ok(bly_filter_save(f, at("a.bly")));
     assert_owner(at("a.bly"), NOBODY, OTHER_GROUP, 0640);
     assert_int_equal(chmod(at("a.bly"), 06755), 0);
-    /* The set-user-ID bit is not kept: nobody runs a data file. */
+    /* The set-user-ID and set-group-ID bits are not kept: nobody runs a data file. */
     assert_ok(bly_filter_save(f, at("a.bly")));
     assert_owner(at("a.bly"), NOBODY, OTHER_GROUP, 0755);
     bly_filter_destroy(f);
@@ -193,7 +196,7 @@ static void age(const char *path, time_t seconds) {
     assert_int_equal(utimensat(AT_FDCWD, path, times, AT_SYMLINK_NOFOLLOW), 0);
 }
 
-/* Makes the temporary file that a killed writer would leave, with that name and age. */
+/* Creates a temporary file such as a killed writer leaves, with that name and age. */
 static void leave(const char *name, time_t seconds) {
     spill(at(name), "half", 4);
     age(at(name), seconds);
@@ -204,7 +207,7 @@ static bool there(const char *name) {
     return lstat(at(name), &st) == 0;
 }
 
-/* Removes the files that a save must leave in place. */
+/* Removes the temporary files that a save had to leave in place. */
 static void remove_leftovers(void) {
     DIR *dir = opendir(scratch);
     assert_non_null(dir);
@@ -237,11 +240,11 @@ static void test_stale_files_are_removed(void **state) {
     bly_filter_destroy(f);
 }
 
-/* Files that have our pattern of names but must stay. All but the first are old. */
+/* Files whose names fit our pattern, but which must stay. All except the first are old. */
 static void test_what_is_not_stale_stays(void **state) {
     (void)state;
     bly_filter *f = filled(shape_at(0), NULL, 40);
-    leave(".a.bly.bloomery-000000.tmp", YOUNG); /* it makes the writer look for stale files */
+    leave(".a.bly.bloomery-000000.tmp", YOUNG); /* taken, so the writer looks for stale files */
     leave(".a.bly.bloomery-locked.tmp", OLD);
     int fd = open(at(".a.bly.bloomery-locked.tmp"), O_RDONLY);
     assert_int_equal(flock(fd, LOCK_EX | LOCK_NB), 0);
@@ -265,7 +268,7 @@ static void test_what_is_not_stale_stays(void **state) {
     assert_true(there("precious"));
     assert_int_equal(there(".a.bly.bloomery-theirs.tmp"), root);
 
-    /* When the lock is released, the file is removed, too. */
+    /* When the lock is released, the next save removes the file. */
     assert_int_equal(close(fd), 0);
     assert_ok(bly_filter_save(f, at("a.bly")));
     assert_false(there(".a.bly.bloomery-locked.tmp"));
@@ -273,7 +276,7 @@ static void test_what_is_not_stale_stays(void **state) {
     bly_filter_destroy(f);
 }
 
-/* A writer that is in use for an hour keeps its file, whatever other writers do. */
+/* A writer that is in use for an hour keeps its temporary file, whatever other writers do. */
 static void test_writer_in_use(void **state) {
     (void)state;
     bly_filter *f = filled(shape_at(0), NULL, 40);
@@ -311,7 +314,8 @@ static void test_new_files_only(void **state) {
     assert_int_equal(entries(scratch, ".tmp"), 0);
 }
 
-/* A writer whose temporary file was removed does not put another writer's file in place. */
+/* The temporary file of a writer was removed, and another writer has created one with the same
+ * name. The first must fail, and must not put the second's file in place. */
 static void test_temporary_name_taken_over(void **state) {
     (void)state;
     bly_file_writer *first, *second;
@@ -329,13 +333,13 @@ static void test_temporary_name_taken_over(void **state) {
     assert_true(there("a"));
 }
 
-/* A directory in which files can be created, but not listed. */
+/* A file can be saved in a directory in which files can be created, but not listed. */
 static void test_directory_that_cannot_be_read(void **state) {
     (void)state;
     bly_filter *f = filled(shape_at(0), NULL, 40);
     assert_int_equal(mkdir(at("drop"), 0755), 0);
     assert_int_equal(chmod(at("drop"), 0333), 0);
-    bool root = geteuid() == 0; /* permissions do not bind root */
+    bool root = geteuid() == 0; /* permissions do not apply to root */
     if (root)
         assert_int_equal(chmod(scratch, 0755) | seteuid(NOBODY), 0);
     bly_status status = bly_filter_save(f, at("drop/a.bly"));
@@ -349,7 +353,7 @@ static void test_directory_that_cannot_be_read(void **state) {
 
 /* ---- files without a name -------------------------------------------------------------------- */
 
-static bool killed; /* the writer is killed before it can remove a file */
+static bool killed; /* unlink fails, as if the writer had been killed before */
 
 int __wrap_unlink(const char *path);
 int __wrap_unlink(const char *path) {

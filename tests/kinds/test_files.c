@@ -34,7 +34,7 @@ static void test_load_wants_a_regular_file(void **state) {
     }
 }
 
-/* An allocator that truncates the file named by ctx. */
+/* An allocator that truncates the file whose path is `ctx` before it allocates. */
 static void *cutting_alloc(void *ctx, size_t size) {
     return truncate(ctx, HEADER + 1) == 0 ? calloc(1, size) : NULL;
 }
@@ -118,9 +118,9 @@ static void test_save_to_any_name(void **state) {
     name[255] = '\0';
     assert_ok(bly_filter_save(f, name)); /* the longest possible name */
     assert_file_is(name, im);
-    memset(name, '\xbc', 255); /* there is no boundary between characters to cut at */
+    memset(name, '\xbc', 255); /* the temporary name cannot be cut between characters */
     assert_ok(bly_filter_save(f, name));
-    /* A path so long that the temporary name would be too long. */
+    /* The path is so long that the path of the temporary file would be too long. */
     memset(path, 0, sizeof path);
     memset(name, 'd', 200);
     name[200] = '\0';
@@ -172,7 +172,7 @@ static void test_save_into_unwritable_directory(void **state) {
     assert_int_equal(mkdir(at("locked"), 0755), 0);
     assert_ok(bly_filter_save(old, at("locked/a.bly")));
     assert_int_equal(chmod(at("locked"), 0555), 0);
-    bool root = geteuid() == 0; /* permissions do not bind root */
+    bool root = geteuid() == 0; /* permissions do not apply to root */
     if (!root || seteuid(NOBODY) == 0) {
         assert_save_fails(new, at("locked/a.bly"), EACCES);
         assert_save_fails(new, at("locked/b.bly"), EACCES);
@@ -196,7 +196,7 @@ static void test_save_without_room(void **state) {
     assert_ok(bly_filter_save(old, at("a.bly")));
     void (*handler)(int) = signal(SIGXFSZ, SIG_IGN);
     assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
-    for (rlim_t limit = 1; limit < 1 << 20; limit *= 7) { /* short writes, then none */
+    for (rlim_t limit = 1; limit < 1 << 20; limit *= 7) { /* one short write, then an error */
         small = (struct rlimit){limit, before.rlim_max};
         assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
         errno = 0;
@@ -232,8 +232,8 @@ static void test_saving_leaves_a_map_alone(void **state) {
     bly_filter_destroy(now);
 }
 
-/* In a child process: maps the file, reports it, waits for the other process, looks up
- * everything. */
+/* Runs in a child process: maps the file, writes a byte to `tell`, waits for a byte from
+ * `wait_for`, and looks up all keys. Returns the exit status. */
 static int map_and_ask(const char *path, int tell, int wait_for) {
     bly_map *map;
     char byte = 'm';
@@ -303,7 +303,7 @@ static int remove_stale(const char *dir_path) {
     return count;
 }
 
-/* The latest time in microseconds after which a child is killed: a few saves. */
+/* Returns the longest time in microseconds before a child is killed: enough for a few saves. */
 static unsigned time_to_kill(const bly_filter *f, const char *path) {
     struct timespec from, to;
     (void)clock_gettime(CLOCK_MONOTONIC, &from);
@@ -336,7 +336,7 @@ static void kill_while_saving(bly_filter *a, bly_filter *b, int turns) {
         (void)nanosleep(&nap, NULL);
         assert_int_equal(kill(child, SIGKILL), 0);
         assert_int_equal(waitpid(child, &status, 0), child);
-        assert_true(WIFSIGNALED(status)); /* no save had failed before */
+        assert_true(WIFSIGNALED(status)); /* it was killed: no save had failed before */
         (void)close(ready[0]);
         (void)close(ready[1]);
         bly_filter *f;

@@ -1,6 +1,6 @@
 /* Binary fuse filters: every set of keys can be built, no key is missed, and rate and size are as
- * promised. The solver agrees with plain Gaussian elimination. BLOOMERY_LONG in the environment
- * runs the whole range of sizes. */
+ * planned. The solver agrees with plain Gaussian elimination. BLOOMERY_LONG in the environment runs
+ * the whole range of sizes. */
 #include "store_support.h"
 #include "support.h"
 
@@ -25,7 +25,7 @@ static double slots_per_key(const bly_filter *f) {
 
 /* ---- every set can be built ------------------------------------------------------------------ */
 
-/* The first n keys of the list, with or without half of them twice. */
+/* Builds a filter of the first n keys; with `repeats`, half of them are added twice. */
 static void build_one(const blyt_list *l, size_t n, bool repeats, uint64_t seed) {
     bly_spec spec = bly_spec_for(BLY_FUSE, 0, 0.01);
     bly_builder *b;
@@ -66,7 +66,7 @@ static void every_size(void **state) {
     }
 }
 
-/* Sizes for which other builders are known to fail with a quarter of all sets. */
+/* Sizes at which other builders are known to fail for a quarter of all sets of keys. */
 static void many_seeds(void **state) {
     static const size_t sizes[] = {2, 5, 17, 100, 1000, 11500};
     blyt_list l = blyt_list_of(KEYS_LITTLE, 0, 11500);
@@ -151,7 +151,7 @@ static void bits_per_key(void **state) {
             assert_true(8 * (double)bly_plan_bytes(&g) < 1.02 * rates[i].bits * (double)n);
         }
     }
-    /* Few keys: a filter has at least 64 bytes. */
+    /* With few keys, the minimum size of a filter matters: 64 bytes. */
     for (size_t n = 1; n < 1000; n++) {
         bly_filter *f = fuse(&l, n, 0.01, 4);
         double bits = 8 * (double)(bly_filter_file_size(f) - HEADER);
@@ -199,7 +199,7 @@ static void geometries(void **state) {
     REFUSED(g.hashes = 0, BLY_EGEOMETRY);
     REFUSED(g.hashes = 29, BLY_EGEOMETRY);
     REFUSED(g.size += 1, BLY_EGEOMETRY);
-    REFUSED(g.size += 64, BLY_EGEOMETRY);        /* not a valid size for two shards */
+    REFUSED(g.size += 64, BLY_EGEOMETRY);        /* not valid for two shards */
     REFUSED(g.size = 2 * 2 * 64, BLY_EGEOMETRY); /* two segments */
     REFUSED(g.size = 0, BLY_EGEOMETRY);
     REFUSED(g.detail = 32 * 1 + 1, BLY_EGEOMETRY);
@@ -229,8 +229,8 @@ static void geometries(void **state) {
 
 /* ---- rate ------------------------------------------------------------------------------------ */
 
-/* A two-sided test of the measured rate against 2^-r. With 2500 (1 - 2^-r) hits, five sigma are a
- * tenth; no more lookups are made than that takes. */
+/* Asserts that the measured rate is within five sigma of 2^-r. At most 2500 * 2^r lookups are made,
+ * with which five sigma are at most a tenth. */
 static void check_rate(blyt_keys set, size_t n, unsigned r, uint64_t queries) {
     enum { SOME = 8192 };
     const uint64_t enough = UINT64_C(2500) << r;
@@ -273,7 +273,7 @@ static void rates(void **state) {
 /* The filter works with every hash function. */
 static void hash_functions(void **state) {
     blyt_list l = blyt_list_of(KEYS_LITTLE, 0, 20000),
-              q = blyt_list_of(KEYS_LITTLE, 1 << 24, 160000); /* 64 * 2500: a tenth is five sigma */
+              q = blyt_list_of(KEYS_LITTLE, 1 << 24, 160000); /* 64 * 2500: 5 sigma are a tenth */
     (void)state;
     for (unsigned id = 1; id < 64; id++) {
         bly_spec spec = bly_spec_for(BLY_FUSE, 0, 1.0 / 64);
@@ -283,7 +283,7 @@ static void hash_functions(void **state) {
             continue;
         assert_ok(bly_filter_build(&spec, l.keys, l.n, &f));
         assert_int_equal(bly_filter_contains_many(f, l.keys, l.n, NULL), l.n);
-        bly_filter_get_info(f, &s); /* hashes of 32 bits collide, so one more bit is needed */
+        bly_filter_get_info(f, &s); /* a 32-bit hash collides: 7 bits are needed, not 6 */
         double hits = (double)bly_filter_contains_many(f, q.keys, q.n, NULL), p = s.current_fpr;
         assert_true(fabs(hits - (double)q.n * p) < 5 * sqrt((double)q.n * p * (1 - p)));
         assert_true(p < 1.0000001 / 64);
@@ -295,7 +295,7 @@ static void hash_functions(void **state) {
 
 /* ---- use ------------------------------------------------------------------------------------- */
 
-/* Single lookups, batches and lookups by hash agree, for every width of loads. */
+/* Single lookups, batches and lookups by hash agree, for slots of every width. */
 static void batches(void **state) {
     enum { SMALL = 1000, LONG = 15000, ALL = 16000 };
     static const unsigned widths[] = {1, 7, 9, 10, 16, 25, 26, 28};
@@ -387,7 +387,7 @@ static void saved_and_back(void **state) {
     blyt_list_free(&l);
 }
 
-/* Asserts that bits between seeds and slots, and after the slots of a shard, are 0. */
+/* Asserts that bits between seeds and slots, and after the slots of a shard, must be 0. */
 static void check_padding(const bly_geometry *g) {
     blyi_shape shape = {.geometry = *g, .capacity = 1, .items = 1, .fpr = 0.01};
     bly_filter *f, *back;
@@ -419,7 +419,7 @@ static void padding_is_zero(void **state) {
     check_padding(&(bly_geometry){BLY_FUSE, 10, 3 * 50, 0, 0});
 }
 
-/* Lookups in any body are safe: a sanitizer reports reads outside. */
+/* Lookups in any body are safe: a sanitizer would report reads outside. */
 static void any_body(void **state) {
     uint64_t random = 1;
     (void)state;
@@ -441,7 +441,7 @@ static void any_body(void **state) {
         size_t hits = 0;
         assert_ok(bly_hasher_init(&shape.hasher, BLY_HASH_XXH3, 0));
         assert_ok(bly_plan_check(&shape.geometry));
-        uint8_t *body = NULL, *exact = NULL; /* the block ends with the last byte */
+        uint8_t *body = NULL, *exact = NULL; /* the allocation ends where the body ends */
         size_t bytes = (size_t)bly_plan_bytes(&shape.geometry);
         assert_int_equal(posix_memalign((void **)&exact, 64, bytes), 0);
         body = exact;
@@ -467,7 +467,7 @@ enum { MAX = 400 };
 
 /* ---- plain elimination ----------------------------------------------------------------------- */
 
-/* Whether n equations are independent, so that they have a solution for any right side. */
+/* Whether n equations are independent: then they have a solution for any right side. */
 static bool independent(const blyi_fuse_equation *t, size_t n, size_t slots) {
     static uint8_t row[MAX][MAX];
     size_t rank = 0;
@@ -497,7 +497,7 @@ static bool independent(const blyi_fuse_equation *t, size_t n, size_t slots) {
 
 /* ---- equations ------------------------------------------------------------------------------- */
 
-/* Random equations: one slot in each third or, with `near`, in three neighbouring segments of 4. */
+/* Random equations: one slot in each third or, with `near`, in three adjacent segments of 4. */
 static void make(blyi_fuse_equation *t, size_t n, size_t slots, bool near, uint64_t *random) {
     for (size_t i = 0; i < n; i++) {
         for (unsigned j = 0; j < 3; j++)
@@ -516,7 +516,7 @@ static void assert_solved(const blyi_fuse_equation *t, size_t n, const uint32_t 
         assert_int_equal(value[t[i].slot[0]] ^ value[t[i].slot[1]] ^ value[t[i].slot[2]], t[i].sum);
 }
 
-/* A system is solved exactly if it has a solution for every right side. */
+/* The solver must succeed if and only if the equations are independent, as found by elimination. */
 static void as_elimination(void **state) {
     const bly_allocator a = blyi_allocator_or_default(NULL);
     static blyi_fuse_equation t[MAX];
@@ -541,7 +541,7 @@ static void as_elimination(void **state) {
     assert_true(solved > 1000 / BLYT_SLOW && not_solved > 1000 / BLYT_SLOW);
 }
 
-/* Most large systems can be solved with 1.11 slots per equation; peeling alone needs 1.22. */
+/* With 1.12 slots per equation, most large systems are solved; peeling alone would need 1.22. */
 static void large(void **state) {
     const bly_allocator a = blyi_allocator_or_default(NULL);
     static const size_t sizes[] = {300, 3000, 9000};
@@ -568,7 +568,7 @@ static void large(void **state) {
     }
 }
 
-/* The solver gives up on systems that would take too long. */
+/* The solver gives up on a system that would take too long. */
 static void too_many(void **state) {
     const bly_allocator a = blyi_allocator_or_default(NULL);
     const size_t n = 60000, slots = 66000;

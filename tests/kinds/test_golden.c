@@ -1,5 +1,5 @@
-/* test_golden.c - tests/golden/v1 holds the files that every later version must read, and bytes
- * that it must refuse; see make_golden.c. */
+/* test_golden.c - every later version must read the files in tests/golden/v1/good, and refuse those
+ * in tests/golden/v1/bad; make_golden.c made them. */
 #include "store_support.h"
 
 #include <bloomery/host/chunks.h>
@@ -19,7 +19,7 @@ static const bly_hasher *golden_hasher(const bly_file_info *info) {
     return info->keyed && bly_hasher_keyed(&h, key) == BLY_OK ? &h : NULL;
 }
 
-/* The minimum number of copies of key number i, according to MANIFEST. */
+/* Returns the minimum number of copies of key number i, by the relation in MANIFEST. */
 static uint64_t copies_of(const char *relation, int i) {
     if (strcmp(relation, "often") == 0)
         return (uint64_t)i % 20 + 1;
@@ -30,8 +30,8 @@ static uint64_t copies_of(const char *relation, int i) {
     return strcmp(relation, "twice") == 0 ? 2 : 1;
 }
 
-/* Asserts that there are not fewer copies than were added, up to the limit of counters, and that
- * removed keys are gone. */
+/* Asserts that no key has fewer copies than were added (or than counters can hold), and that
+ * removed keys are absent. */
 static void check_keys(const bly_filter *f, int first, int count, const char *relation) {
     const bly_geometry g = bly_filter_geometry(f);
     const blyt_case *like = blyt_case_like(&g);
@@ -119,15 +119,16 @@ static bly_status status_named(const char *file) {
     return BLY_OK;
 }
 
-/* Whether a file's unknown kind is known by now: kinds were added after the file was made. The file
- * then fails with another status, for its shape. */
+/* Whether the kind in the name of a file was added to the library after the file was made as one of
+ * an unknown kind. Then the file is refused as corrupt, because its geometry is not valid for the
+ * kind. */
 static bool is_known_by_now(const char *file) {
     const char *kind = strstr(file, "kind-");
     return kind && bly_kind_name((bly_kind)atoi(kind + strlen("kind-"))) != NULL;
 }
 
-/* Whether this build lacks the hash of the file: then errors after a valid header are not
- * reached. */
+/* Whether this build lacks the hash of the file. Then it reports that, and not an error after a
+ * valid header. */
 static bool lacks_its_hash(blyt_buffer im) {
     bly_file_info info = {.struct_size = sizeof info};
     return bly_file_parse_info(im.data, im.size, &info) == BLY_OK &&
@@ -165,8 +166,8 @@ static bly_status copy_out(void *ctx, uint64_t at, void *to, size_t n) {
     return BLY_OK;
 }
 
-/* Kinds that were removed are unsupported in every way to open a file; damaged files are reported
- * as damaged. */
+/* A file of a kind that was removed is refused as unsupported in every way to open it; if it is
+ * damaged, as corrupt. */
 static void check_removed(const char *path, unsigned code) {
     blyt_buffer im = slurp(path);
     const bly_chunk_source source = {im.size, copy_out, copy_out, im.data};

@@ -21,7 +21,7 @@ static unsigned doublings_left(const bly_filter *f) {
 
 /* ---- growth ---------------------------------------------------------------------------------- */
 
-/* From a thousand keys to a million: after each doubling every key is found, the rate is the
+/* Grows from a thousand keys to a million. After each doubling, every key is found, the rate is the
  * computed one, and older keys can be removed and added again. */
 static void grows_to_its_horizon(void **state) {
     unsigned last = BLYT_SLOW > 1 ? 6 : 10;
@@ -42,8 +42,8 @@ static void grows_to_its_horizon(void **state) {
         assert_true(contains_hashes(f, 1, 0, added));
         double rate = bly_plan_fpr(&g, added, 64);
         tally t = {0};
-        /* With 2500 false positives, five sigma are a tenth. There is time for as many after eight
-         * doublings or more, before that for fewer. */
+        /* With 2500 false positives, five sigma are a tenth of the rate. After eight or more
+         * doublings there is time for as many; before, the rate is lower, and there are fewer. */
         uint64_t queries = (uint64_t)(2500 / rate), most = blyt_large() ? 8000000 : 1100000;
         if (queries > most / BLYT_SLOW)
             queries = most / BLYT_SLOW;
@@ -59,13 +59,13 @@ static void grows_to_its_horizon(void **state) {
     assert_true(s.requested_fpr == p && s.expected_fpr <= p);
     if (last == 10)
         assert_true((double)s.bits / (double)added < 10.9);
-    /* Removing all keys empties a grown filter like any other. */
+    /* Removing all keys empties a grown filter, too. */
     remove_hashes(f, 1, 0, added);
     assert_true(all_zero(f));
     bly_filter_destroy(f);
 }
 
-/* A grown filter equals one that was created with that size, whatever its rate. */
+/* For every rate, a grown filter equals one that was created with the final size. */
 static void growing_is_the_same_as_having_been_large(void **state) {
     static const double rates[] = {0.06, 0.01, 1e-4, 1e-9};
     (void)state;
@@ -131,7 +131,7 @@ static void copies_do_not_make_it_grow(void **state) {
         copies++;
     assert_true(copies == 8 && doublings_left(f) == before);
     bly_filter_destroy(f);
-    /* If an add would not find room in a larger table either, this table stays as it is. */
+    /* If a larger table would not have room for a key either, this table does not grow. */
     for (uint64_t seed = 1; seed <= 200 / BLYT_SLOW; seed++) {
         bly_status status = BLY_OK;
         f = growable(20, 0, 0.01, NULL);
@@ -150,7 +150,7 @@ static void copies_do_not_make_it_grow(void **state) {
     }
 }
 
-/* Each allocation fails in turn; then the add is tried again. */
+/* Each allocation fails in turn; then the add is repeated, and succeeds. */
 static void no_memory_to_grow(void **state) {
     blyt_heap heap = {0};
     bly_allocator a = blyt_heap_allocator(&heap);
@@ -340,7 +340,7 @@ static void unions_grow(void **state) {
     assert_true(all_zero(a));
     bly_filter_destroy(a);
     bly_filter_destroy(b);
-    /* A union into a full filter that may not grow. */
+    /* Unites two filters into one that is full and may not grow. */
     a = growable(1000, 1000, 1e-4, NULL);
     b = growable(1000, 1000, 1e-4, NULL);
     add_hashes(a, 13, 0, 900);

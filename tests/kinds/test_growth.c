@@ -1,5 +1,5 @@
-/* test_growth.c - the growth limit of filters from files: a small file cannot make the first add
- * allocate gigabytes. */
+/* test_growth.c - the growth limit of filters from files: the first add to a filter from a small
+ * file cannot allocate gigabytes. */
 #include "store_support.h"
 
 #include "formats/redisbloom_support.h"
@@ -8,8 +8,7 @@
 
 enum { MEBI = 1 << 20 };
 
-/* An allocator without blocks above 96 MiB, which records the largest requested size.
- */
+/* An allocator that refuses blocks above 96 MiB, and records the largest requested size. */
 static void *small_alloc(void *ctx, size_t size) {
     size_t *largest = ctx;
     if (size > *largest)
@@ -33,8 +32,8 @@ static void assert_unchanged(const bly_filter *f, blyt_buffer was) {
     free(now.data);
 }
 
-/* A full filter that would grow by gigabytes: until the limit is raised, no kind of add allocates
- * more than 64 MiB, or changes the filter. */
+/* Takes a full filter that would grow by gigabytes. Asserts that, until the limit is raised, no
+ * kind of add allocates more than 64 MiB, or changes the filter. */
 static void assert_limited(bly_filter *f, blyt_buffer was, size_t *largest) {
     bly_bytes key = blyt_text("new");
     bly_hash h = bly_hash_key(bly_filter_hasher(f), key.data, key.size);
@@ -60,7 +59,7 @@ static void assert_limited(bly_filter *f, blyt_buffer was, size_t *largest) {
     *largest = 0;
 }
 
-/* A file of 768 bytes whose next level would take 2 GB, opened in every way. */
+/* The next level of this file of 768 bytes would take 2 GB. It is opened in every way. */
 static void test_amplify(void **state) {
     (void)state;
     blyt_buffer im = slurp(BLYT_GOLDEN_DIR "/../regressions/amplify-768B.bly");
@@ -118,8 +117,8 @@ static void test_created_is_free(void **state) {
     }
 }
 
-/* Four steps: two add a key, one adds a copy of another key, and one removes the first. If the
- * filter is full, or does not support the step, it counts as done. */
+/* Steps come in groups of four: two adds of a key, an add of another key, and a remove of the
+ * first. A step that the filter does not support, or has no room for, counts as done. */
 static bly_status do_step(bly_filter *f, int i) {
     char key[32];
     size_t len = (size_t)key_text(key, "grow", i / 4);
@@ -129,7 +128,7 @@ static bly_status do_step(bly_filter *f, int i) {
     return status == BLY_EFULL || status == BLY_EUNSUPPORTED ? BLY_OK : status;
 }
 
-/* Does steps up to the first that fails. Returns its number, or n. */
+/* Does n steps, or those before the first that fails. Returns how many were done. */
 static int do_steps(bly_filter *f, int n) {
     int i = 0;
     while (i < n && do_step(f, i) == BLY_OK)
@@ -137,7 +136,7 @@ static int do_steps(bly_filter *f, int n) {
     return i;
 }
 
-/* Whether adds may need more memory: for keys, for counts, or for keys beside a base. */
+/* Whether adds may need more memory: for keys, for larger counts, or for keys beside a base. */
 static bool grows(bly_kind kind) {
     return blyt_grows(kind) || bly_kind_capabilities(kind) & BLY_DETAIL_GROWS ||
            kind == BLY_OVERLAY;
@@ -175,7 +174,8 @@ static void test_limit_of_kinds(void **state) {
         assert_int_equal(met[shape_at(i).kind], grows(shape_at(i).kind));
 }
 
-/* A small filter that is loaded can grow to any size, level by level, as keys are added. */
+/* Adds keys to a small loaded filter: with the default limit, it can grow to any size step by
+ * step. */
 static void grow_honestly(bly_kind kind, uint32_t growth, const blyt_list *l) {
     bly_spec spec = bly_spec_for(kind, 100, 0.001);
     spec.scalable.growth = growth;
@@ -202,7 +202,8 @@ static void test_honest_growth(void **state) {
     blyt_list_free(&l);
 }
 
-/* A step may allocate 64 times the present size of the filter, not that of its file. */
+/* By default, a step may allocate 64 times the present size of the filter, not 64 times the size of
+ * the loaded file. */
 static void test_default_follows_size(void **state) {
     (void)state;
     size_t largest = 0;
@@ -233,7 +234,7 @@ static void test_default_follows_size(void **state) {
 
 /* ---- RedisBloom's structures ----------------------------------------------------------------- */
 
-/* A copy that is loaded like by LOADCHUNK. */
+/* Returns a copy that was loaded in parts, as LOADCHUNK does. */
 static any again(any f, const bly_allocator *a) {
     blyt_buffer header = any_header(f);
     any back;
@@ -298,7 +299,8 @@ static void test_redisbloom(void **state) {
     }
 }
 
-/* Copies of one key add one sub-filter after the other, but do not raise the limit for the next. */
+/* Copies of one key make a filter add one sub-filter after another, but do not raise the limit for
+ * the next one. */
 static void test_copies_of_one_key(void **state) {
     (void)state;
     size_t largest = 0;

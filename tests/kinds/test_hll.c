@@ -1,5 +1,5 @@
-/* HyperLogLog: registers follow the format, estimates have the stated error, unions equal those of
- * the keys, and damage is harmless. */
+/* HyperLogLog: registers are as in docs/format.md, estimates have the stated error, a union equals
+ * the sketch of all keys, and damaged files do no harm. */
 #include "store_support.h"
 #include "table_support.h"
 
@@ -28,8 +28,8 @@ static void precisions_have_their_size_and_error(void **state) {
         bly_filter_get_info(f, &s);
         assert_true(s.requested_fpr == bly_hll_error(f) && s.current_fpr == s.requested_fpr);
         assert_true(s.estimated_keys == 0 && s.count == 0 && s.fill == 0 && s.expected_fill == 0);
-        /* The requested error gives this precision; an error that is smaller by more than a
-         * twentieth gives the next. */
+        /* A plan for exactly this error has this precision. A plan for 0.94 of it has the next
+         * one. */
         assert_ok(bly_plan(BLY_HLL, 1000, error, 0, 64, &planned));
         assert_int_equal(planned.hashes, p);
         /* The same error, rounded to two digits, gives the same precision. */
@@ -88,7 +88,8 @@ static void refuses_what_it_cannot_be(void **state) {
     spec.sharing = BLY_SHARED;
     assert_int_equal(bly_filter_create(&spec, &f), BLY_EUNSUPPORTED);
     spec.sharing = BLY_EXCLUSIVE;
-    /* Ten million keys have about ten thousand fewer different hashes of 32 bits. */
+    /* Ten million keys have about ten thousand fewer distinct hashes of 32 bits, so this hash is
+     * too weak. */
     assert_ok(bly_hasher_init(&spec.hasher, BLY_HASH_FNV1A_32, 0));
     spec.capacity = 10000000;
     assert_int_equal(bly_filter_create(&spec, &f), BLY_EWEAKHASH);
@@ -105,7 +106,7 @@ static void refuses_what_it_cannot_be(void **state) {
 
 /* ---- registers ------------------------------------------------------------------------------- */
 
-/* The rank by docs/format.md, bit by bit. */
+/* Computes the rank bit by bit, as docs/format.md does. */
 static unsigned rank_by_hand(uint64_t hi, unsigned precision) {
     unsigned rank = 1;
     for (unsigned bit = 64 - precision; bit-- > 0 && !(hi >> bit & 1);)
@@ -113,7 +114,7 @@ static unsigned rank_by_hand(uint64_t hi, unsigned precision) {
     return rank;
 }
 
-/* Bit i of a body by docs/format.md. */
+/* Returns bit i of the body, numbered as in docs/format.md. */
 static unsigned bit_of(const bly_filter *f, uint64_t i) {
     return f->body[i >> 3] >> (i & 7) & 1;
 }
@@ -183,14 +184,14 @@ static void keys_and_their_hashes_are_the_same(void **state) {
 
 /* ---- estimates ------------------------------------------------------------------------------- */
 
-/* The relative errors of many sketches. */
+/* Sums up the relative errors of many sketches. */
 typedef struct errors {
     double sum, squares, worst;
     unsigned n;
 } errors;
 
-/* Adds the keys from .. until - 1 of a stream, like add_hashes, but without the low words, which
- * sketches do not read and which take as long to draw as the high ones. */
+/* Adds the keys from .. until - 1 of a stream, like add_hashes, but with 0 as the low word.
+ * Sketches do not read it, and drawing it takes as long as drawing the high word. */
 static void add_high_words(bly_filter *f, uint64_t stream, uint64_t from, uint64_t until) {
     bly_hash h[SOME];
     uint64_t low = blyt_next(&stream);
@@ -204,8 +205,8 @@ static void add_high_words(bly_filter *f, uint64_t stream, uint64_t from, uint64
     }
 }
 
-/* Measures the errors at each of these ascending sizes, while a sketch is filled to the last of
- * them. */
+/* Measures the error at each of n ascending sizes: fills one sketch per seed up to the last
+ * size. */
 static void measure(unsigned precision, const uint64_t *sizes, size_t n, unsigned seeds,
                     errors *e) {
     bly_filter *f = hll(precision);
@@ -223,8 +224,8 @@ static void measure(unsigned precision, const uint64_t *sizes, size_t n, unsigne
     bly_filter_destroy(f);
 }
 
-/* The expected standard deviation: below 2.5 keys per register that of linear counting, which is
- * more accurate; above that, the stated one. */
+/* The expected standard deviation. Below 2.5 keys per register it is that of linear counting, which
+ * is more accurate; above, it is the stated one. */
 static double spread(unsigned precision, uint64_t keys) {
     double m = (double)((uint64_t)1 << precision), t = (double)keys / m;
     double linear = sqrt(m * (exp(t) - t - 1)) / (double)keys, full = 1.03896 / sqrt(m);
@@ -243,8 +244,8 @@ static void judge_errors(unsigned precision, uint64_t keys, const errors *e) {
         print_message("precision %u, %g keys: mean %.5f, rms %.5f, worst %.5f, sigma %.5f\n",
                       precision, (double)keys, mean, rms, e->worst, sigma);
     assert_true(fits);
-    /* The error must not be too small either: that would mean that the keys are not different
-     * enough. */
+    /* The errors must not be too small either: then the keys would not be independent of each
+     * other. */
     assert_true((double)keys < m || e->n < 40 || rms > sigma * (0.8 - 3.6 / sure));
 }
 
@@ -272,8 +273,9 @@ static void estimates_are_within_five_sigma(void **state) {
 }
 
 /* The root mean square of n errors has a relative sigma of 1 / sqrt(2n): with 1250 sketches, five
- * sigma are a tenth. There are fewer large sketches, for which five sigma are a quarter (200
- * sketches) or two thirds (30). (At precision 14, the case above has more keys.) */
+ * sigma are a tenth. At high precisions there are fewer sketches, and five sigma are a quarter
+ * (200 sketches) or two thirds (30). (At precision 14, estimates_are_within_five_sigma adds more
+ * keys.) */
 static void every_precision_is_as_good_as_it_says(void **state) {
     (void)state;
     for (unsigned p = 4; p <= 18; p++) {
@@ -297,8 +299,7 @@ static void few_keys_are_nearly_exact(void **state) {
             bool changed;
             assert_ok(bly_filter_add_hash(f, hash_at(seed + 999, n), &changed));
             if (n > 10 && (n + seed) % 5 != 0 && !blyt_large())
-                continue; /* only 40 sketches per number of keys, because an estimate reads all
-                             registers */
+                continue; /* 40 sketches per number of keys: an estimate reads all registers */
             /* Two keys in one register count as one key, or a little more. */
             double off = bly_hll_estimate(f) - n, sigma = n * spread(14, n > 1 ? n : 2);
             assert_true(fabs(off) <= 5 * sigma + 1.1);
@@ -314,7 +315,8 @@ static void few_keys_are_nearly_exact(void **state) {
     bly_filter_destroy(f);
 }
 
-/* Registers drawn from the distribution for n keys, for numbers of keys that no test can add. */
+/* For numbers of keys that no test can add, the registers are drawn from their distribution for n
+ * keys. */
 static void astronomic_numbers(void **state) {
     (void)state;
     for (unsigned p = 6; p <= 14; p += 4)
@@ -322,7 +324,7 @@ static void astronomic_numbers(void **state) {
             double m = (double)((uint64_t)1 << p), n = ldexp(1, log2n), sum = 0;
             bly_filter *f = hll(p);
             uint64_t seed = p * 100 + (unsigned)log2n;
-            double up_to[65] = {0}; /* P(register <= r) = (1 - 2^-r)^(n/m) */
+            double up_to[65] = {0}; /* up_to[r]: P(register <= r) = (1 - 2^-r)^(n/m) */
             for (unsigned r = 0; r < 65 - p; r++)
                 up_to[r] = exp(n / m * log1p(-ldexp(1, -(int)r)));
             for (unsigned turn = 0; turn < 50; turn++) {
@@ -350,7 +352,8 @@ static void union_is_that_of_the_keys(void **state) {
         add_hashes(b, 3, 4000, 20000);
         add_hashes(both, 3, 0, 20000);
         assert_ok(bly_filter_union(a, b));
-        /* Their files are equal, too: the count in the header is computed from the registers. */
+        /* The files are equal, too, because the count in the header is computed from the
+         * registers. */
         blyt_buffer x = blyt_write(a), y = blyt_write(both);
         assert_int_equal(x.size, y.size);
         assert_memory_equal(x.data, y.data, x.size);
@@ -426,7 +429,7 @@ static void files_come_back(void **state) {
     }
 }
 
-/* The count in a header is ignored, and recomputed from the registers. */
+/* The count in a header is ignored: it is computed from the registers. */
 static void the_count_of_a_header_is_not_believed(void **state) {
     bly_filter *f = hll(8), *back = NULL;
     (void)state;

@@ -4,7 +4,7 @@
 
 #include <bloomery/host/describe.h>
 
-/* ---- using what was accepted ----------------------------------------------------------------- */
+/* ---- using accepted files -------------------------------------------------------------------- */
 
 /* Asserts that a call succeeded, or was refused for a reason that depends on the filters. */
 static void ends_well(bly_status status) {
@@ -12,8 +12,8 @@ static void ends_well(bly_status status) {
                 status == BLY_EFULL || status == BLY_ETOOBIG || status == BLY_ECORRUPT);
 }
 
-/* Uses a filter that was accepted: every operation must end, and access only its own memory. If its
- * body was checked, added keys must be found. */
+/* Uses a filter that was accepted: every operation must end, and access only its own memory. If the
+ * body was checked (not if the file was mapped), added keys must be found. */
 static void use(bly_filter *f, bool checked) {
     bly_filter_info stats = {.struct_size = sizeof stats};
     bly_filter *copy = NULL, *folded;
@@ -47,8 +47,8 @@ static void use(bly_filter *f, bool checked) {
     bly_filter_destroy(copy);
 }
 
-/* Asserts that f is written as `im` again. Kinds that only count replace the count in the header by
- * their own estimate. */
+/* Asserts that f is written as `im` again, except that kinds that only count keys replace the count
+ * in the header by their own estimate. */
 static void assert_written_again(const bly_filter *f, blyt_buffer im) {
     blyt_buffer again = blyt_write(f);
     assert_int_equal(again.size, im.size);
@@ -95,15 +95,15 @@ static void test_truncations(void **state) {
             assert_load_refused(path, size, NULL, BLY_ECORRUPT);
             assert_map_refused(path, size, NULL, BLY_ECORRUPT);
         }
-        assert_ok(blyt_sink(&im, "", 1)); /* one byte too many is refused, too */
+        assert_ok(blyt_sink(&im, "", 1)); /* one byte too many */
         assert_refused(im, NULL, BLY_ECORRUPT);
         free(im.data);
         bly_filter_destroy(f);
     }
 }
 
-/* Writes the wrong byte of `im` at `where` to the file at `path`, open as fd, and asserts that it
- * is refused. */
+/* `im` has a wrong byte at `where`: writes that byte to the file at `path`, open as fd, and asserts
+ * that the file is refused. */
 static void assert_flip_refused(blyt_buffer im, size_t where, const char *path, int fd) {
     bly_filter *f;
     bly_map *map;
@@ -118,8 +118,8 @@ static void assert_flip_refused(blyt_buffer im, size_t where, const char *path, 
     assert_int_not_equal(bly_file_parse_info(im.data, im.size, &info), BLY_OK);
 }
 
-/* Flips every bit in memory, one at a time. In files, flips every bit of the header, and one bit of
- * each byte of the body (with enough time, all). */
+/* In memory, flips every single bit. In the file, flips every bit of the header and one bit per
+ * byte of the body, or every bit in kinds_hostile_large. */
 static void test_every_byte_counts(void **state) {
     (void)state;
     for (size_t i = 0; i < shape_count(); i++) {
@@ -129,7 +129,8 @@ static void test_every_byte_counts(void **state) {
         int fd = open_over(path, im);
         for (size_t where = 0; where < im.size; where++) {
             uint8_t right = im.data[where];
-            /* Tries every other value; otherwise flips single bits. */
+            /* In the header of the first shape, tries every wrong value of a byte instead of
+             * flipped bits. */
             bool every = i == 0 && where < HEADER;
             for (int turn = 1; turn < 256; turn = every ? turn + 1 : turn * 2) {
                 bly_filter *read = NULL;
@@ -169,8 +170,8 @@ static void test_padding_is_zero(void **state) {
     }
 }
 
-/* Overwrites the body, or the bodies of all levels, with one byte value or, from 256 on, with
- * random bytes. */
+/* Overwrites the body, or the bodies of all levels or parts, with the byte `fill` or, if it is 256
+ * or more, with random bytes. */
 static void fill_bodies(blyt_buffer im, int fill) {
     bly_file_info info = {.struct_size = sizeof info};
     uint64_t rng = (uint64_t)fill;
@@ -186,7 +187,8 @@ static void fill_bodies(blyt_buffer im, int fill) {
     }
 }
 
-/* Asserts that a filter can be saved and loaded, whatever it was copied from or united with. */
+/* Asserts that the file of a filter can be loaded, even if the filter was made from an untrusted
+ * one. */
 static void assert_loads(const bly_filter *f) {
     bly_filter *again;
     blyt_buffer im = blyt_write(f);
@@ -220,7 +222,7 @@ static void map_and_use(blyt_buffer im, bly_filter *f) {
     bly_filter_destroy(copy);
 }
 
-/* A mapped filter relies only on the header and those of its levels, so any body must be safe. */
+/* Mapping checks only the headers of the file and its parts, so any body must be safe. */
 static void test_any_body_is_safe(void **state) {
     (void)state;
     for (size_t i = 0; i < shape_count(); i++) {
@@ -237,7 +239,7 @@ static void test_any_body_is_safe(void **state) {
     }
 }
 
-/* If keys set bits, a filter with all bits set contains every key. */
+/* If adding a key only sets bits, a filter with all bits set contains every key. */
 static void test_all_bits_set(void **state) {
     (void)state;
     for (size_t i = 0; i < shape_count(); i++) {
@@ -258,8 +260,8 @@ static void test_all_bits_set(void **state) {
     }
 }
 
-/* Bodies with a correct checksum, but with wrong headings and cells: changes single words of the
- * first lines and of some others. */
+/* Bodies with correct checksums and wrong contents: changes single words, all of those at the start
+ * of the body and some of the others. */
 static void test_hostile_bodies(void **state) {
     static const uint64_t words[] = {
         0, 1, 2, 63, 64, 0xff, UINT64_C(1) << 32, UINT64_MAX >> 1, UINT64_MAX};
@@ -288,7 +290,7 @@ static const lie lies[] = {
     {4, 1, 0, BLY_ECORRUPT}, /* version */
     {4, 1, 2, BLY_EVERSION},
     {5, 1, 0, BLY_EKIND},        /* kind */
-    {5, 1, 8, BLY_EUNSUPPORTED}, /* kinds that were removed */
+    {5, 1, 8, BLY_EUNSUPPORTED}, /* codes of removed kinds */
     {5, 1, 20, BLY_EUNSUPPORTED},
     {5, 1, 200, BLY_EKIND},
     {5, 1, 255, BLY_EKIND},
@@ -343,7 +345,7 @@ static void test_hostile_headers(void **state) {
     }
 }
 
-/* Puts every possible kind, k, width and sub into the header of every shape. */
+/* Puts every value into each byte of the fields kind, k, width and sub, for every shape. */
 static void test_hostile_geometries(void **state) {
     (void)state;
     for (size_t i = 0; i < shape_count(); i++) {
@@ -360,7 +362,7 @@ static void test_hostile_geometries(void **state) {
                 im.data[field] = (uint8_t)value;
                 fix_header_sum(im.data);
                 bool known = field != 5 || bly_kind_name((bly_kind)value);
-                bool removed = value == 8 || value == 20; /* reserved codes: docs/format.md */
+                bool removed = value == 8 || value == 20; /* codes of removed kinds */
                 if (known)
                     refused_or_harmless(im);
                 else
@@ -373,7 +375,7 @@ static void test_hostile_geometries(void **state) {
     }
 }
 
-/* Sizes that need one line of the body more or less than there is. */
+/* A size that needs more or less body than the file has is refused. */
 static void test_body_must_fit(void **state) {
     (void)state;
     for (size_t i = 0; i < shape_count(); i++) {
@@ -396,7 +398,8 @@ static void test_body_must_fit(void **state) {
     }
 }
 
-/* With any count, the filter works, or is refused if the body shows that the count is wrong. */
+/* With any capacity and count in the header, the filter works, or the file is refused because the
+ * body shows that the count is wrong. */
 static void test_any_count(void **state) {
     static const uint64_t counts[] = {1, 2, 1000, UINT64_C(1) << 32, UINT64_MAX - 1, UINT64_MAX};
     (void)state;
@@ -414,7 +417,7 @@ static void test_any_count(void **state) {
     }
 }
 
-/* The body of these kinds does not show the number of keys, so any count is accepted. */
+/* The body of this kind does not show the number of keys, so any count is accepted. */
 static void test_any_count_is_believed(void **state) {
     (void)state;
     bly_filter *f = filled(shape_at(0), NULL, 30), *g;

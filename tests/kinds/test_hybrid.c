@@ -1,5 +1,5 @@
-/* The hybrid filter: it keeps its plan, exact counts move out of their slots and back and are never
- * too low, and a failed call changes nothing. */
+/* The hybrid filter: size and rate are as planned, counts move from their slots to the map and back
+ * and are never too low, and a failed call changes nothing. */
 #include "hybrid_support.h"
 
 /* ---- plan ------------------------------------------------------------------------------------ */
@@ -52,8 +52,7 @@ static void refuses_other_geometries(void **state) {
             assert_true(bly_plan_bits(&table[i].g) <= (uint64_t)1 << 48);
 }
 
-/* Copies need no slot: with every seed there is room for the planned keys, with many copies of
- * each. */
+/* Copies take no slot: for every seed, the planned keys have room, with many copies of each. */
 static void every_seed_reaches_the_plan(void **state) {
     bly_filter *f = hybrid(10000, 0.01);
     (void)state;
@@ -75,8 +74,9 @@ static void every_seed_reaches_the_plan(void **state) {
     }
 }
 
-/* With 2500 false positives, five sigma are a tenth. At 0.0001 there is only time for that in
- * kinds_hybrid_large, otherwise for 260, with which they are three tenths. */
+/* Asserts that the measured rate is within five sigma of the planned and of the current one. With
+ * 2500 false positives, five sigma are a tenth of the rate. At 0.0001, only kinds_hybrid_large has
+ * time for as many; otherwise there are 260, and five sigma are three tenths. */
 static void check_rate(uint64_t n, double p) {
     const uint64_t most = (blyt_large() ? 20000000U : 2800000U) / BLYT_SLOW;
     unsigned filters = n <= 1000 ? 50 : n <= 100000 ? 2 : 1;
@@ -91,12 +91,12 @@ static void check_rate(uint64_t n, double p) {
         bly_filter_info s = {.struct_size = sizeof s};
         bly_filter_clear(f);
         add_hashes(f, seed, 0, n);
-        add_hashes(f, seed, 0, n / 3); /* repeated keys make no difference */
+        add_hashes(f, seed, 0, n / 3); /* copies must not matter */
         bly_filter_get_info(f, &s);
         look_up_non_members(f, seed + 100000, queries, planned, &by_plan);
         by_stats = (tally){by_plan.asked, by_plan.found,
                            by_stats.expected + s.current_fpr * (double)queries};
-        /* A few keys share a fingerprint and bucket, which counts once. */
+        /* A few keys have the same fingerprint and bucket, and count as one key. */
         assert_true(fabs(s.expected_fpr / planned - 1) < 0.02 && planned <= p);
     }
     judge(&by_plan, "planned", (double)n, p);
@@ -118,7 +118,7 @@ static void rates_are_as_planned(void **state) {
 
 /* ---- counts ---------------------------------------------------------------------------------- */
 
-/* A count moves out at 15 copies, and back at 8. */
+/* The count of a key moves from its slot to the map at 15 copies, and back at 8. */
 static void counts_move_out_and_back(void **state) {
     bly_filter *f = hybrid(1000, 0.001);
     (void)state;
@@ -144,7 +144,8 @@ static void counts_move_out_and_back(void **state) {
     bool removed = true;
     assert_ok(bly_filter_remove(f, "twin", 4, &removed));
     assert_true(!removed && all_zero(f));
-    /* Adds and removes around both borders. */
+    /* Between the two limits a count stays where it is: in the map until it falls to 8, in its slot
+     * until it reaches 15. */
     add_copies(f, 1, 0, 14);
     assert_int_equal(blyt_info(f).spilled, 0);
     for (int i = 0; i < 10; i++) {
@@ -171,7 +172,7 @@ static void a_million_copies_leave_nothing(void **state) {
     bly_filter_destroy(f);
 }
 
-/* 2^48 - 1 copies are the maximum. */
+/* A key can have at most 2^48 - 1 copies. */
 static void the_last_copy(void **state) {
     bly_filter *f = hybrid(100, 0.01), *g;
     (void)state;
@@ -194,7 +195,7 @@ static void the_last_copy(void **state) {
     add_copies(f, 1, 1, 1);
     remove_copies(f, 1, 0, 1);
     add_copies(f, 1, 0, 1);
-    /* There are at most 2^64 - 1 copies in all. */
+    /* A filter can have at most 2^64 - 1 copies in all. */
     kept = keep_body(f);
     f->items = UINT64_MAX;
     assert_int_equal(bly_filter_add_hash(f, hash_at(1, 7), NULL), BLY_EFULL);
@@ -204,8 +205,8 @@ static void the_last_copy(void **state) {
     bly_filter_destroy(f);
 }
 
-/* The table equals that of a cuckoo filter with the same distinct keys, byte for byte, and does not
- * depend on copies. */
+/* The part of the body with the table equals that of a cuckoo filter with the same distinct keys,
+ * byte for byte, whatever the copies. */
 static void the_table_is_a_cuckoo_filters(void **state) {
     (void)state;
     for (uint32_t rest = 24; rest <= 55; rest += 3)
@@ -226,7 +227,7 @@ static void the_table_is_a_cuckoo_filters(void **state) {
 
 /* ---- programs -------------------------------------------------------------------------------- */
 
-/* A rank from 0 to n - 1, the r-th about as likely as (r + 1)^-s. */
+/* Draws a number r from 0 to n - 1 with a probability of about (r + 1)^-s. */
 static uint64_t zipf(uint64_t *state, uint64_t n, double s) {
     double u = (double)(blyt_next(state) >> 11) * 0x1p-53, last = (double)n + 1;
     double x = s == 1 ? pow(last, u) : pow(1 + u * (pow(last, 1 - s) - 1), 1 / (1 - s));
@@ -236,7 +237,7 @@ static uint64_t zipf(uint64_t *state, uint64_t n, double s) {
 
 typedef struct program {
     bly_filter *f;
-    uint32_t *copies; /* of each key, exactly */
+    uint32_t *copies; /* exact number for each key */
     uint64_t keys, live, most;
 } program;
 
@@ -280,7 +281,8 @@ static void run_zipf(double exponent, uint64_t keys, uint64_t operations) {
         one_operation(&p, k, true);
     for (uint64_t i = 0; i < operations; i++) {
         uint64_t dice = blyt_next(&state), half = i * 2 / operations;
-        /* A phase of mostly adds, then one of mostly removes, most of them of frequent keys. */
+        /* First a phase of mostly adds, then one of mostly removes. Most of these are of frequent
+         * keys. */
         bool adds = dice % 16 < (half ? 3 : 14);
         one_operation(&p, zipf(&state, keys, exponent), adds);
         uint64_t other = (dice >> 16) % keys;
@@ -310,7 +312,7 @@ static void programs_lose_nothing(void **state) {
                  blyt_long() ? 10000000 : 20 * most / BLYT_SLOW);
 }
 
-/* The total memory after five adds per key on average. */
+/* The filter is small even after five adds per key on average, most of them of a few keys. */
 static void skewed_streams_stay_small(void **state) {
     static const double exponents[] = {0.8, 1.0, 1.2};
     uint64_t keys = blyt_long() ? 10000000 : (blyt_large() ? 200000U : 50000U) / BLYT_SLOW;
@@ -353,7 +355,7 @@ static void absent_keys_leave_no_trace(void **state) {
 
 /* ---- limits ---------------------------------------------------------------------------------- */
 
-/* A full table refuses new keys, but accepts any number of copies of its members. */
+/* A full table refuses new keys, but accepts more copies of its members. */
 static void full_is_clean(void **state) {
     bly_filter *f = hybrid(2000, 1e-6);
     uint64_t n = 0, failed = 0;
@@ -383,7 +385,7 @@ static void full_is_clean(void **state) {
     bly_filter_destroy(f);
 }
 
-/* A batch stops at the key that fails. */
+/* A batch stops at the first key that fails. */
 static void batches_stop_where_they_fail(void **state) {
     blyt_list l = blyt_list_of(KEYS_URL, 0, 4000);
     uint8_t added[4000];
@@ -406,7 +408,8 @@ static void batches_stop_where_they_fail(void **state) {
     bly_filter_destroy(f);
 }
 
-/* Each growth of the map fails once, and is tried again. Removes need no memory. */
+/* Each time the map must grow, the allocation fails once, and the add is repeated. Removes need no
+ * memory. */
 static void no_memory_to_grow(void **state) {
     blyt_heap heap = {0};
     bly_allocator a = blyt_heap_allocator(&heap);

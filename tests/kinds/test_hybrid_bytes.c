@@ -1,14 +1,14 @@
-/* The bytes of a hybrid filter: its spill map, compared with an exact map; files that load, and
- * files that are refused. */
+/* The bytes of a hybrid filter: its map of large counts, compared with an exact map; files that
+ * load, and files that are refused. */
 #include "hybrid_support.h"
 
 #include <unistd.h>
 
-/* ---- the spill map --------------------------------------------------------------------------- */
+/* ---- the map of large counts ----------------------------------------------------------------- */
 
 enum { IDS = 4096 };
 
-/* An exact map: all classes that were used, and their present counts. */
+/* An exact map: all classes (fingerprint and bucket) that were used, and their present counts. */
 typedef struct oracle {
     blyi_cuckoo_class classes[IDS];
     uint64_t counts[IDS];
@@ -32,7 +32,8 @@ static void check_map(const blyi_spilled_counts *s, const oracle *o, unsigned id
     assert_int_equal(seen, o->live);
 }
 
-/* A map of that size, without the table before it, in memory that ends where the map ends. */
+/* Returns a map of that size, without the table that normally precedes it, in memory that ends
+ * where the map ends. */
 static blyi_spilled_counts new_map(uint32_t rest, uint64_t buckets, uint32_t step, size_t *bytes) {
     bly_geometry g = {BLY_HYBRID, rest, buckets, 0, step};
     assert_ok(bly_plan_check(&g));
@@ -61,7 +62,7 @@ static void check_bytes(const map_case *m, const blyi_spilled_counts *s, const o
     free(again.head);
 }
 
-/* Asserts that a larger map has the same contents. */
+/* Asserts that a larger map gets the same contents. */
 static void check_growth(const map_case *m, const blyi_spilled_counts *s, const oracle *o,
                          unsigned ids) {
     size_t bytes;
@@ -96,7 +97,7 @@ static void run_map(const map_case *m, uint64_t operations) {
     oracle *o = calloc(1, sizeof *o);
     assert_non_null(o);
     unsigned ids = (unsigned)(s.slots * 2 < IDS ? s.slots * 2 : IDS);
-    for (unsigned i = 0; i < ids; i++) { /* different classes, in all buckets and in the last few */
+    for (unsigned i = 0; i < ids; i++) { /* distinct classes; a fifth in the last buckets */
         uint64_t last = m->buckets - 1 - i % (m->buckets < 4 ? m->buckets : 4);
         o->classes[i].bucket = i % 5 == 0 ? last : blyt_next(&state) % m->buckets;
         o->classes[i].remainder = (uint64_t)(2 * i + 1) << (m->remainder - 13) | 1;
@@ -121,7 +122,7 @@ static void run_map(const map_case *m, uint64_t operations) {
     free(s.head);
 }
 
-/* Ids of 2 to 12 bytes, and maps of 4 to 2048 places, which are sometimes as full as allowed. */
+/* Tests maps of 4 to 2048 places with ids of 2 to 12 bytes. Some get as full as allowed. */
 static void the_map_is_exact(void **state) {
     static const map_case shapes[] = {{13, 8, 0},       {16, 1, 0},       {16, 2603768, 0},
                                       {40, 1 << 24, 0}, {41, 1 << 24, 0}, {55, 1 << 30, 0},
@@ -134,7 +135,7 @@ static void the_map_is_exact(void **state) {
                     20000 / BLYT_SLOW);
 }
 
-/* A class with an id of the maximum length. */
+/* Classes with ids of the maximum length. */
 static void ids_of_twelve_bytes(void **state) {
     const uint64_t buckets = ((uint64_t)1 << 40) - 100;
     size_t bytes;
@@ -159,8 +160,8 @@ static void ids_of_twelve_bytes(void **state) {
     free(s.head);
 }
 
-/* Each rule of a valid map. With remainders of 16 bits and one bucket, ids have two bytes and
- * places eight. */
+/* Breaks each rule of a valid map. With remainders of 16 bits and one bucket, an id has two bytes,
+ * and a place eight. */
 static void maps_are_checked(void **state) {
     size_t bytes;
     blyi_spilled_counts s = new_map(16, 1, 1, &bytes);
@@ -174,7 +175,7 @@ static void maps_are_checked(void **state) {
     s.head[0]--;
     for (at = 0; blyi_spilled_count(&s, at) != 0;)
         at++;
-    /* A full map: the last place has an entry that belongs there. */
+    /* A map without a free place is invalid, although the entry in its last place belongs there. */
     uint64_t rest = 4;
     while (blyi_mulhi(blyi_fmix64(rest), 4) != at)
         rest++;
@@ -232,8 +233,8 @@ static uint64_t unmix(uint64_t x) {
     return x ^ x >> 33;
 }
 
-/* Keys whose home is place 0 in a map of any size: 256 of them get a place, and the fifteenth copy
- * of the others is refused. In this shape a hash equals the id of its class. */
+/* Keys chosen so that their home is place 0 in a map of any size: 256 of them get a place, and the
+ * fifteenth copy of any other is refused. In this geometry, a hash is the id of its class. */
 static void chosen_keys_are_refused(void **state) {
     blyt_heap heap = {0};
     bly_allocator a = blyt_heap_allocator(&heap);
@@ -310,29 +311,29 @@ static void files_come_back(void **state) {
     (void)unlink(path);
 }
 
-/* Ways in which a body can be wrong although its checksum is correct. The filter has keys with one
- * copy, with fourteen and with sixteen. */
+/* Ways in which a body can be wrong although its checksum is correct. Before the damage, the filter
+ * has keys with one, fourteen and sixteen copies. */
 typedef enum damage {
     NONE,
-    ITEMS,          /* one more than there are keys */
-    COUNT_OF_FREE,  /* a free slot with a count */
-    NO_COUNT,       /* a slot in use without one */
-    WRONG_COUNT,    /* one more copy than items */
-    NOT_IN_MAP,     /* marked as spilled, but not in the map */
-    NOT_IN_TABLE,   /* in the map, but not marked as spilled */
-    TWICE,          /* a class in two slots */
+    ITEMS,          /* items is one more than there are copies */
+    COUNT_OF_FREE,  /* a free slot has a count */
+    NO_COUNT,       /* a slot in use has no count */
+    WRONG_COUNT,    /* a slot has a copy that items lacks */
+    NOT_IN_MAP,     /* a slot is marked as spilled, without an entry */
+    NOT_IN_TABLE,   /* an entry's slot is not marked as spilled */
+    TWICE,          /* a class is in two slots */
     TAIL,           /* a bit after the last slot */
-    GAP,            /* between the table and the counts */
-    SECOND_GAP,     /* between the counts and the map */
-    HEAD,           /* one place more in use than there are */
-    TOO_SMALL,      /* 8 copies in the map */
-    ASTRAY,         /* an entry at a place where lookups do not find it */
+    GAP,            /* a bit between the table and the counts */
+    SECOND_GAP,     /* a bit between the counts and the map */
+    HEAD,           /* one more place in use than there are */
+    TOO_SMALL,      /* an entry with 8 copies */
+    ASTRAY,         /* an entry where lookups do not find it */
     FREE_ID,        /* a free place with an id */
     NO_SUCH_BUCKET, /* a class that cannot exist */
     DAMAGES
 } damage;
 
-/* The first slot with that count in the table. */
+/* Returns the first slot with that count in the table. */
 static uint64_t slot_with(const blyi_cuckoo_table *t, unsigned count) {
     uint64_t slot = 0;
     while (blyi_slot_count(t, slot) != count)
@@ -388,7 +389,8 @@ static void break_map(bly_filter *f, damage d) {
         f->items -= blyi_spilled_count(&s, from) - 8;
         blyi_spilled_set_count(&s, from, 8);
     } else if (d == ASTRAY) {
-        /* One place before its home: only a lookup that wraps around would find it. */
+        /* Moves an entry to the last free place before it: only a lookup that wraps around would
+         * find it there. */
         uint64_t back = from ? from - 1 : s.slots - 1;
         while (blyi_spilled_count(&s, back) != 0)
             back = back ? back - 1 : s.slots - 1;
@@ -423,7 +425,7 @@ static void refuses_unsound_bodies(void **state) {
     bly_filter_destroy(f);
 }
 
-/* The count of each class is valid, but the sum of all counts overflows. */
+/* Each count is valid, but the sum of all counts overflows. */
 static void refuses_more_than_can_be_counted(void **state) {
     bly_filter *f = hybrid(70000, 1e-6);
     (void)state;
@@ -439,8 +441,8 @@ static void refuses_more_than_can_be_counted(void **state) {
     bly_filter_destroy(f);
 }
 
-/* A body of random or equal bytes: reads must stay within the body and end, and filters that are
- * combined with it must stay valid. */
+/* Uses a body of random bytes (fill < 0) or of equal ones: reads must stay within the body and end,
+ * and filters that are combined with it must stay valid. */
 static void abuse_hybrid(bly_geometry g, int fill) {
     uint64_t bytes = bly_plan_bytes(&g), state = g.size ^ g.hashes;
     uint8_t *body = aligned_alloc(64, (size_t)bytes);
@@ -498,7 +500,7 @@ static void survives_any_body(void **state) {
             }
 }
 
-/* The vector of docs/format.md: the bytes of a small filter that are not 0. */
+/* The bytes of the small filter in docs/format.md that are not 0. */
 static void the_vector_of_the_format(void **state) {
     static const struct {
         uint64_t at;

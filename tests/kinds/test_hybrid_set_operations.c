@@ -1,8 +1,9 @@
-/* Set operations on hybrid filters: union, intersection and difference equal filters made directly
- * from the resulting counts, and a union that fails changes nothing. */
+/* Set operations on hybrid filters: union, intersection and difference equal filters that were
+ * filled with the resulting counts, and a union that fails changes nothing. */
 #include "hybrid_support.h"
 
-/* The copies of key k in a, and below in b: none, few, many. */
+/* How many copies of key k are in a, and below in b. All combinations of no, few and many copies
+ * occur. */
 static uint64_t in_a(uint64_t k) {
     static const uint64_t n[] = {0, 1, 5, 8, 9, 14, 15, 200};
     return n[k % 8];
@@ -36,8 +37,8 @@ static bly_filter *filled(number_fn *number) {
     return f;
 }
 
-/* Asserts that the filter equals one made directly from the counts, perhaps with another order of
- * slots and places. */
+/* Asserts that the filter equals one that was filled with these counts, even if slots and places
+ * are in another order. */
 static void assert_is(bly_filter *f, number_fn *number) {
     bly_filter *want = filled(number);
     for (uint64_t k = 0; k < PAIRS; k++)
@@ -74,7 +75,7 @@ static void combined_as_made_directly(void **state) {
     assert_is(c, in_both);
     bly_filter_get_info(c, &s);
     assert_true(s.approximate && s.estimated_keys == round(o.both));
-    /* The result of an operation with an intersection is marked as an intersection. */
+    /* The result of combining a filter with an intersection is marked as an intersection, too. */
     for (int way = 0; way < 2; way++) {
         bly_filter *d = filled(in_sum);
         assert_ok(way ? bly_filter_union(d, c) : bly_filter_subtract(d, c));
@@ -83,7 +84,7 @@ static void combined_as_made_directly(void **state) {
         bly_filter_destroy(d);
     }
     bly_filter_destroy(c);
-    /* Operations of a filter with itself. */
+    /* Combines a filter with itself. */
     uint64_t count = bly_filter_count(a);
     assert_ok(bly_filter_intersect(a, a));
     assert_int_equal(bly_filter_count(a), count);
@@ -109,7 +110,8 @@ static void a_union_that_fails_changes_nothing(void **state) {
     assert_body_is(a, kept);
     assert_int_equal(bly_filter_count(a), 4000);
     bly_filter_destroy(a);
-    /* Allocations that fail: the handle of the copy, its body, and each larger body. */
+    /* Allocations fail: first that of the copy's handle, then that of its body, then those of
+     * larger bodies. */
     blyt_heap heap = {0};
     bly_allocator alloc = blyt_heap_allocator(&heap);
     bly_spec spec = bly_spec_for(BLY_HYBRID, 5000, 0.001);

@@ -1,5 +1,5 @@
-/* test_key_rules.c - the key rule: the field of the header that records what keys were made from,
- * in every kind and through every operation. */
+/* test_key_rules.c - the key rule, a field of the header that records what keys were made from: in
+ * every kind, and through every operation. */
 #include "store_support.h"
 
 #include <bloomery/host/chunks.h>
@@ -109,7 +109,7 @@ static void test_codes_that_do_not_exist(void **state) {
     }
 }
 
-/* Nested filters: a part with another rule than the whole is refused. */
+/* If a part of a nested file has another rule than the whole, the file is refused. */
 static void test_parts_have_the_rule_of_the_whole(void **state) {
     (void)state;
     for (size_t i = 0; i < shape_count(); i++) {
@@ -129,7 +129,7 @@ static void test_parts_have_the_rule_of_the_whole(void **state) {
     }
 }
 
-/* A level that is added later has the rule, too. */
+/* Levels that are added later have the rule, too. */
 static void test_growing(void **state) {
     (void)state;
     for (size_t i = 0; i < shape_count(); i++) {
@@ -197,7 +197,7 @@ static void test_unions_and_intersections(void **state) {
         }
 }
 
-/* A union with an empty filter takes the rule of the other one. */
+/* In a union of an empty filter and another one, the result has the rule of the other one. */
 static void test_unions_with_empty_filters(void **state) {
     (void)state;
     bly_filter *empty = filled(shape_at(0), NULL, 0), *f = filled_by(0, BLY_KEYS_URL);

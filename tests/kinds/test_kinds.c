@@ -7,7 +7,7 @@
 #include <math.h>
 
 /* The list of cases has every kind, and every variant once. For kinds whose keys share counters and
- * can be removed, the exceptions must state the limit of a counter. */
+ * can be removed, blyt_exceptions must state the limit of a counter. */
 static void every_kind_is_a_case(void **state) {
     const blyt_case *c, *other;
     (void)state;
@@ -40,7 +40,7 @@ static void empty_says_no(void **state) {
         bly_filter_info s = {.struct_size = sizeof s};
         bly_filter_get_info(f, &s);
         assert_true(s.fill == 0 && s.estimated_keys == 0 && s.stuck == 0 && s.miss_bound == 0);
-        /* The rate of these is the error of their estimates. */
+        /* For kinds that only count, these are not rates, but the error of the estimate. */
         if (!blyt_can(c, BLY_CARDINALITY_ONLY))
             assert_true(s.current_fpr == 0 && s.expected_fpr == 0);
         blyt_list_free(&l);
@@ -48,7 +48,8 @@ static void empty_says_no(void **state) {
     }
 }
 
-/* Checks bly_filter_count after `adds` adds, `fresh` of which were reported as new. */
+/* Asserts that bly_filter_count is right after `adds` adds of `distinct` keys, `fresh` of which
+ * were reported as new. */
 static void assert_counted(const blyt_case *c, const bly_filter *f, size_t adds, size_t fresh,
                            size_t distinct) {
     bly_filter_info s = {.struct_size = sizeof s};
@@ -60,8 +61,8 @@ static void assert_counted(const blyt_case *c, const bly_filter *f, size_t adds,
         assert_int_equal(s.count, blyt_can(c, BLY_CAN_COUNT) ? adds : fresh);
 }
 
-/* The first add of a key reports it as new, later ones do not, and added keys are found. Kinds that
- * count copies count each add, the others each key once. */
+/* The first add of a key reports it as new, later adds do not, and added keys are found. Kinds that
+ * count copies count every add, the others count each key once. */
 static void add_twice(const blyt_case *c, blyt_keys set) {
     bly_filter *f = blyt_create(c, 12000, 1e-6, 11); /* two copies of each key need more room */
     size_t fresh = 0;
@@ -82,7 +83,7 @@ static void add_twice(const blyt_case *c, blyt_keys set) {
     bly_filter_destroy(f);
 }
 
-/* Repeated keys count once, and a built filter accepts no more keys. */
+/* A build counts repeated keys once, and a built filter accepts no more keys. */
 static void build_twice(const blyt_case *c, blyt_keys set) {
     blyt_list l = blyt_list_of(set, 0, 6000);
     bly_filter *f, *copy = NULL;
@@ -112,7 +113,7 @@ static void adds_and_finds(void **state) {
     }
 }
 
-/* Keys of no bytes, of each single byte, and of a million bytes. */
+/* Tests keys of no bytes, of each single byte, and of a million bytes. */
 static void odd_keys(void **state) {
     enum { N = 258, BIG = 1 << 20 };
     uint8_t bytes[256];
@@ -151,7 +152,7 @@ static void odd_keys(void **state) {
 }
 
 /* Batches of every size, by key and by hash, give the same bits and answers as single calls, up to
- * the first key for which there is no room. */
+ * the first key that has no room. */
 static void add_in_batches(const blyt_case *c, size_t n) {
     bly_filter *a = blyt_create(c, 60, 0.1, 3), *b = blyt_create(c, 60, 0.1, 3);
     bly_filter *h = blyt_create(c, 60, 0.1, 3);
@@ -255,7 +256,7 @@ static void clear_and_clone(void **state) {
     }
 }
 
-/* If keys set random bits, the statistics follow from the bits. */
+/* For kinds whose keys set random bits, the statistics follow from the bits. */
 static void bits_and_statistics(bly_filter *f, bly_filter_info s, size_t n) {
     uint64_t set = 0;
     const bly_filter *only = bly_filter_level(f, 0);
@@ -303,7 +304,7 @@ static void statistics(void **state) {
     }
 }
 
-/* The ways to make a filter. */
+/* by_way knows this many ways to make a filter, from these sources. */
 enum { WAYS = 5 };
 typedef struct sources {
     bly_spec spec;
@@ -346,7 +347,7 @@ static void fails_in_turn(const blyt_case *c, int way, const sources *from) {
         bly_filter_destroy(out);
         assert_int_equal(heap.live, 0);
     }
-    assert_true(!can || fail_at > 3); /* a handle and a body at least */
+    assert_true(!can || fail_at > 3); /* at least a handle and a body were allocated */
 }
 
 static void every_allocation_fails_in_turn(void **state) {
@@ -374,7 +375,7 @@ static void every_allocation_fails_in_turn(void **state) {
     }
 }
 
-/* Without memory to grow, a key is refused and nothing changes. */
+/* Without memory to grow, an add fails and changes nothing. With memory, the same add succeeds. */
 static void no_memory_to_grow(void **state) {
     (void)state;
     FOR_EACH_CASE(c) {
@@ -410,7 +411,7 @@ static void no_memory_to_grow(void **state) {
     }
 }
 
-/* Only scalable filters, of either kind, have levels. */
+/* Only kinds with BLY_HAS_LEVELS, the scalable ones, have levels other than themselves. */
 static void levels_of_every_kind(void **state) {
     (void)state;
     FOR_EACH_CASE(c) {

@@ -1,6 +1,6 @@
 /* The layered filter: its front equals an sbbf filter bit for bit after any adds and removes, and
  * its counters are exact up to their limit. test_layered_bytes.c tests set operations, files and
- * failures, test_layered_front.c the front alone. */
+ * failures; test_layered_front.c tests the front alone. */
 #include "layered_support.h"
 
 static const double rates[] = {0.01, 0.001, 0.0001};
@@ -55,8 +55,9 @@ static void checks_geometries(void **state) {
     }
 }
 
-/* Blocks get different numbers of keys, and so filters differ in their rates: at these rates, the
- * relative variance per block is 1.07 / 2.7 / 6.4. */
+/* Asserts that the measured rate is within five sigma of the planned and of the current one. Blocks
+ * get different numbers of keys, so the rates of filters differ: per block, the relative variance
+ * is 1.07, 2.7 or 6.4 at the three rates. */
 static void check_rate(uint64_t n, size_t which) {
     static const double spread[] = {1.07, 2.7, 6.4};
     unsigned filters = n <= 1000 ? 50 : n <= 100000 ? 5 : 1;
@@ -64,8 +65,8 @@ static void check_rate(uint64_t n, size_t which) {
     double planned = bly_plan_fpr(&f->geometry, n, 64), current = 0, asked = 0, found = 0;
     uint64_t queries = (uint64_t)(2500 / planned / filters) + 1;
     assert_true(planned <= rates[which] && planned > 0.85 * rates[which]);
-    /* With 2500 false positives, five sigma are a tenth. At 0.0001 only kinds_layered_large has
-     * time for as many. */
+    /* With 2500 false positives, five sigma are a tenth of the rate. At 0.0001, only
+     * kinds_layered_large has time for as many. */
     const uint64_t most = (blyt_large() ? 40000000U : 2800000U) / BLYT_SLOW;
     if (queries > most / filters)
         queries = most / filters;
@@ -73,7 +74,7 @@ static void check_rate(uint64_t n, size_t which) {
         bly_filter_info s = {.struct_size = sizeof s};
         bly_filter_clear(f);
         add_hashes(f, seed, 0, n);
-        /* Keys that were added and removed make no difference. */
+        /* Keys that were added and removed must not matter. */
         add_hashes(f, seed + 500, 0, n / 4);
         remove_hashes(f, seed + 500, 0, n / 4);
         bly_filter_get_info(f, &s);
@@ -105,8 +106,8 @@ static void rates_are_as_planned(void **state) {
     }
 }
 
-/* With distinct keys, the share of stuck cells is the one that the documentation and the plan
- * state. */
+/* With distinct keys, as many cells get stuck as the documentation and the plan state: 1.3 to 1.5
+ * in a million. */
 static void few_cells_get_stuck(void **state) {
     uint64_t n = (blyt_large() ? 4000000U : 1500000U) / BLYT_SLOW, keys = 0;
     double mean, tail = 0;
@@ -130,7 +131,7 @@ static void few_cells_get_stuck(void **state) {
 
 /* ---- cells ----------------------------------------------------------------------------------- */
 
-/* Few blocks and many copies, so that cells reach the limit and 0; for every instruction set. */
+/* For every instruction set. With few blocks and many copies, cells reach both the limit and 0. */
 static void agrees_with_a_second_implementation(void **state) {
     static const uint64_t sizes[] = {1, 2, 3, 40};
     (void)state;
@@ -165,8 +166,9 @@ static void agrees_with_a_second_implementation(void **state) {
         }
 }
 
-/* Computed by hand from docs/format.md: hash lo = 0, hi = 1, in three blocks. The cells are the top
- * five bits of the salts: 8 8 17 20 14 5 19 11, in eight lanes. */
+/* The bytes after adds of the hash lo = 0, hi = 1 to a filter of three blocks, computed by hand
+ * from docs/format.md. In the eight lanes, its cells are the top five bits of the salts: 8 8 17 20
+ * 14 5 19 11. */
 static void fixed_vector(void **state) {
     static const char mask[] = "0001000000010000000002000000100000400000200000000000080000080000";
     const bly_hash h = {0, 1};
@@ -187,7 +189,7 @@ static void fixed_vector(void **state) {
     bly_filter_destroy(f);
 }
 
-/* The front equals an sbbf filter of the same keys, and gives the same answers. */
+/* The front equals an sbbf filter with the same keys, and gives the same answers. */
 static void front_is_sbbf(void **state) {
     static const size_t sizes[] = {0, 1, 15, 64, 65, 1000, 4096};
     blyt_list l = blyt_list_of(KEYS_URL, 0, 9000);
@@ -212,7 +214,8 @@ static void front_is_sbbf(void **state) {
             assert_memory_equal(got, want, sizes[i]);
             assert_int_equal(bly_filter_contains_many(front, keys, sizes[i], NULL), hits);
         }
-        /* After the second half is removed, the filter equals one of the first half. */
+        /* After the second half of the keys is removed, the front equals an sbbf filter of the
+         * first half. */
         assert_ok(bly_filter_remove_many(f, l.keys + at / 2, at - at / 2, got, &a));
         assert_true(a.done == at - at / 2 && a.changed == a.done && bly_filter_count(f) == at / 2);
         bly_filter_clear(plain);
@@ -229,7 +232,7 @@ static void front_is_sbbf(void **state) {
 
 /* ---- adding and removing --------------------------------------------------------------------- */
 
-/* Keys are added with Zipf's frequencies, and removed in any order. */
+/* Adds keys with Zipf's frequencies, and removes them in any order. */
 static void programs_lose_nothing(void **state) {
     const unsigned keys = 30000;
     uint64_t operations = blyt_long() ? 10000000 : 1000000 / BLYT_SLOW, dice = 11, live = 0;
@@ -262,7 +265,7 @@ static void programs_lose_nothing(void **state) {
     for (unsigned k = 0; k < keys; k++)
         for (; truth[k] > 0; truth[k]--)
             remove_hashes(f, 9, k, k + 1);
-    /* Only stuck counters are left. */
+    /* Only stuck counters are not 0. */
     bly_filter_info s = {.struct_size = sizeof s};
     oracle o = oracle_from(f);
     bly_filter_get_info(f, &s);

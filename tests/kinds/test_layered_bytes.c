@@ -5,8 +5,8 @@
 
 /* ---- two filters ----------------------------------------------------------------------------- */
 
-/* A: keys 0..5999, those below 3000 three times. B: 2000..8999, those below 5000 twice, and 500
- * seven times. */
+/* Keys of a: 0..5999; 0..2999 have three copies. Keys of b: 2000..8999; 2500..4999 have two copies,
+ * and 2000..2499 have seven. */
 static void make_two(bly_filter **a, bly_filter **b, uint64_t blocks) {
     *a = layered_of(blocks);
     *b = layered_of(blocks);
@@ -48,8 +48,8 @@ static void union_adds_counts(void **state) {
     }
 }
 
-/* An intersection has the computed counts; its keys have the smaller number of copies, and can be
- * removed. */
+/* Every cell of an intersection has the smaller count; every common key has at least the smaller
+ * number of copies, and these can be removed. */
 static void intersection_keeps_the_fewer(void **state) {
     bly_filter *a, *b;
     (void)state;
@@ -60,7 +60,7 @@ static void intersection_keeps_the_fewer(void **state) {
     assert_ok(bly_filter_intersect(a, b));
     assert_cells_are(a, &in_a);
     assert_true(a->approximate);
-    /* Copies: 2000..2499 three, 2500..2999 two, 3000..5999 one. */
+    /* Numbers of copies: 2000..2499 have three, 2500..2999 two, 3000..5999 one. */
     double count = (double)bly_filter_count(a);
     assert_true(fabs(count / (3 * 500 + 2 * 500 + 3000) - 1) < 0.15);
     for (uint64_t i = 2000; i < 6000; i++) {
@@ -82,8 +82,8 @@ static void intersection_keeps_the_fewer(void **state) {
     bly_filter_destroy(b);
 }
 
-/* Where nothing is subtracted, the count does not change, whatever stuck cells stand for. While
- * there are keys, the count is not 0. */
+/* If nothing can be subtracted, the count of the filter does not change, although stuck cells stand
+ * for unknown numbers. While there are keys, the count is not 0. */
 static void subtraction_of_non_members(void **state) {
     bly_filter *a = layered_of(501), *b = layered_of(501);
     (void)state;
@@ -100,7 +100,8 @@ static void subtraction_of_non_members(void **state) {
     bly_filter_destroy(b);
 }
 
-/* Any count from a file; and one key with many copies. */
+/* Statistics with 500 copies of one key. A count near 2^64, which a file may state, stops at the
+ * largest number. */
 static void counts_and_statistics_of_copies(void **state) {
     bly_filter *f = layered_of(50);
     bly_filter_info s = {.struct_size = sizeof s};
@@ -126,7 +127,8 @@ static void subtraction_undoes_union(void **state) {
     assert_ok(bly_filter_union(a, b));
     assert_ok(bly_filter_subtract(a, b));
     assert_true(bly_filter_equal(a, copy) && bly_filter_count(a) == 8000);
-    /* A key too many in one block: that block stays, all others lose their copies. */
+    /* With one key too many in b, the block of that key stays as it is, and all other blocks lose
+     * their copies. */
     assert_ok(bly_filter_union(a, b));
     uint64_t block = 2000, absent = 0;
     while (blyi_mulhi(hash_at(3, absent).lo, blocks) != block ||
@@ -157,7 +159,7 @@ static void subtraction_undoes_union(void **state) {
     bly_filter_destroy(copy);
 }
 
-/* The overlap is that of the fronts; copies do not matter. */
+/* The overlap is that of the fronts, so copies do not matter. */
 static void overlap_is_that_of_the_fronts(void **state) {
     bly_filter *a, *b;
     bly_overlap got, want;
@@ -240,7 +242,7 @@ static void refuses_unsound_bodies(void **state) {
             at = damage == 4 ? front : damage == 5 ? planes - 1 : (size_t)f->body_bytes - 1;
         if (damage == 5)
             bit = 0x80;
-        if (damage == 7) { /* the last cell: a count is valid only if it is in use */
+        if (damage == 7) { /* the last cell has a count, but is not in use */
             at = (size_t)f->body_bytes - 33;
             bit = 0x80;
             f->body[front - 1] &= 0x7f;
@@ -302,7 +304,7 @@ static void memory_may_run_out(void **state) {
     heap.fail_at = heap.calls + 1;
     assert_int_equal(bly_layered_front(f, &front), BLY_ENOMEM);
     assert_true(front == NULL && heap.live == live);
-    /* Other calls allocate no memory. */
+    /* No other call allocates memory. */
     heap.fail_at = heap.calls + 1;
     add_hashes(f, 1, 0, 1000);
     remove_hashes(f, 1, 0, 500);

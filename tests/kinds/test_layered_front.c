@@ -1,5 +1,5 @@
-/* The front of a layered filter alone: a read-only sbbf filter, used by threads while its owner
- * goes on, and by other processes as a file. Also run under the thread sanitizer. */
+/* The front of a layered filter alone: a read-only sbbf filter, which threads use while its owner
+ * changes it, and other processes as a file. Also run under the thread sanitizer. */
 #include "layered_support.h"
 
 #include <pthread.h>
@@ -41,7 +41,7 @@ static void only_reads(void **state) {
     bly_filter_destroy(f);
 }
 
-/* All functions that only read work as with an sbbf filter. */
+/* All functions that only read treat a front like an sbbf filter. */
 static void reads_as_sbbf(void **state) {
     (void)state;
     for (uint64_t blocks = 512; blocks < 514; blocks++) {
@@ -50,7 +50,7 @@ static void reads_as_sbbf(void **state) {
         add_hashes(f, 1, 0, 5000);
         add_hashes(plain, 1, 0, 5000);
         bly_filter *front = front_of(f);
-        /* Copies do not count as keys. */
+        /* Its count is the number of distinct keys. */
         double keys = (double)bly_filter_count(front);
         assert_true(fabs(keys / 5000 - 1) < 0.03);
         bly_filter_info a = {.struct_size = sizeof a};
@@ -140,8 +140,8 @@ static void *read_front(void *arg) {
     return NULL;
 }
 
-/* Some keys are there from the start, some are added one by one, others are added and removed all
- * the time, in so few blocks that all of them share cells. No reader misses a member. */
+/* Some keys are there from the start, some are added one by one, and others are added and removed
+ * all the time, in so few blocks that they all share cells. No reader may miss a member. */
 static void readers_beside_the_owner(const blyi_kernels *kernels) {
     bly_filter *f = layered_of(6);
     blyt_list stay = blyt_list_of(KEYS_DECIMAL, 0, STAY);
@@ -193,9 +193,9 @@ static void readers_miss_nothing(void **state) {
 }
 
 /* ---- processes -------------------------------------------------------------------------------
- * The use that counting filters were invented for: caches that tell each other what they hold. The
- * owner counts; its peers have a file of bits, a quarter as large. Each peer has the summary mapped
- * until it is told that there is a new one. */
+ * The use that counting filters were invented for: caches that tell each other which pages they
+ * have. The owner has counters; its peers have a summary, a file of bits that is a quarter as
+ * large. Each peer keeps its summary mapped until it is told to open a newer one. */
 
 enum { PAGES = 20000, GONE = 5000, PEERS = 2 };
 
@@ -204,9 +204,10 @@ typedef struct peer {
     int tell[2], hear[2]; /* pipes to the process and from it */
 } peer;
 
-/* What a peer finds in a summary: for how many pages it would ask the owner. */
+/* What a peer finds in its summary: for how many removed (`old`), remaining (`rest`) and never
+ * cached (`absent`) pages it would ask the owner. */
 typedef struct report {
-    bool plain; /* whether it is an sbbf file; its keys and bytes */
+    bool plain; /* whether it is an sbbf file, which has `count` keys and `bytes` bytes */
     uint64_t count, bytes, old, rest, absent;
 } report;
 
@@ -221,8 +222,8 @@ static report look(const bly_filter *summary) {
     };
 }
 
-/* Each byte received is a command: 'l' reports on the open summary, 'o' opens the current file and
- * reports, 'q' quits. */
+/* Runs in the process of a peer. Each byte received is a command: 'l' reports on the open summary,
+ * 'o' opens the current file and reports on it, 'q' quits. */
 static int run_peer(const char *path, int hear, int tell) {
     bly_map *map = NULL;
     for (char order; read(hear, &order, 1) == 1 && order != 'q';) {
@@ -266,15 +267,15 @@ static void publish(const bly_filter *owner, const char *path) {
     bly_filter_destroy(front);
 }
 
-/* Asserts that a peer finds `old` of the pages that are removed, and all others, in a summary of
- * `count` keys. */
+/* Asserts that the summary of a peer has `count` keys, and contains all remaining pages and `old`
+ * of the removed ones. */
 static void expect(const peer *p, char order, uint64_t old, double count) {
     report r = ask_peer(p, order);
     double sigma = sqrt(0.01 * PAGES);
     assert_true(r.plain && r.rest == PAGES - GONE);
     assert_true(fabs((double)r.count / count - 1) < 0.02);
     assert_true((double)r.absent < 0.01 * PAGES + 5 * sigma);
-    /* A few of the removed pages are false positives. */
+    /* With old = 0, a few of the removed pages may be false positives. */
     assert_true(old ? r.old == old : (double)r.old < 0.01 * GONE + 5 * sqrt(0.01 * GONE));
 }
 
@@ -298,7 +299,7 @@ static void caches_share_summaries(void **state) {
     for (size_t i = 0; i < PEERS; i++)
         expect(&peers[i], 'l', GONE, PAGES); /* they still have the old file open */
     expect(&peers[0], 'o', 0, PAGES - GONE);
-    expect(&peers[1], 'l', GONE, PAGES); /* each peer reopens the file when it wants to */
+    expect(&peers[1], 'l', GONE, PAGES); /* until it opens the new file */
     expect(&peers[1], 'o', 0, PAGES - GONE);
     for (size_t i = 0; i < PEERS; i++) {
         int status = 1;

@@ -1,6 +1,6 @@
 /* The multilayer filter agrees with a second implementation, loses nothing while blocks spill and
- * return, and keeps its plan, its share of spills and its rates. test_multilayer_bytes.c tests the
- * arithmetic of one block, set operations, and files. */
+ * return, and has the planned size, share of spilled blocks, and rates. test_multilayer_bytes.c
+ * tests the arithmetic of one block, set operations, and files. */
 #include "multilayer_support.h"
 #include "zipf_support.h"
 
@@ -13,7 +13,7 @@ static unsigned bits_of(const uint8_t *from, unsigned at, unsigned n) {
     return value;
 }
 
-/* The count of a cell by docs/format.md, bit by bit. */
+/* Reads the count of a cell bit by bit, as docs/format.md lays it out. */
 static unsigned count_by_hand(const uint8_t *body, uint64_t size, uint64_t room, uint64_t number,
                               unsigned cell) {
     const uint8_t *block = body + 64 * number;
@@ -59,7 +59,8 @@ static unsigned copies_by_hand(const bly_filter *f, bly_hash h) {
     return least;
 }
 
-/* Every k, with blocks that are nearly empty, full and spilled, in batches and single calls. */
+/* For every k, with blocks that are nearly empty, full and spilled, all answers agree, in batches
+ * and single calls. */
 static void agrees_with_a_second_implementation(void **state) {
     static const uint64_t sizes[] = {1, 2, 3, 10, 37};
     bly_hash h[400];
@@ -128,8 +129,8 @@ static void assert_all_there(const bly_filter *f, const unsigned *copies, unsign
     assert_true(is_sound(f));
 }
 
-/* Phases of mostly adds or mostly removes, with copies by Zipf's law, compared with exact
- * counts. */
+/* Compares adds and removes with exact counts, in phases of mostly adds or mostly removes. Copies
+ * follow Zipf's law. */
 static void run_zipf(bly_filter *f, unsigned keys, uint64_t operations) {
     unsigned *copies = calloc(keys, sizeof *copies);
     zipf z = zipf_of(keys, 1);
@@ -182,7 +183,7 @@ static void absent_keys_leave_no_trace(void **state) {
     uint64_t present = 0;
     (void)state;
     add_hashes(f, 1, 0, 20000);
-    for (unsigned i = 0; i < 40; i++) /* and some spilled blocks */
+    for (unsigned i = 0; i < 40; i++) /* so that some blocks spill */
         add_hashes(f, 1, 0, 100);
     assert_true(records_used(f) > 50);
     uint8_t *kept = keep_body(f);
@@ -203,8 +204,8 @@ static void absent_keys_leave_no_trace(void **state) {
     bly_filter_destroy(f);
 }
 
-/* Copies of one key in a filter of one block: it spills and returns when it must, and counts
- * correctly all the time. */
+/* Adds copies of one key to a filter of one block: the block spills to a record and returns when it
+ * must, and always counts correctly. */
 static void a_block_spills_and_comes_back(void **state) {
     bly_filter *f = exact_table((bly_geometry){BLY_MULTILAYER, 4, 1, 0, 0}, NULL);
     bly_hash h = hash_at(3, 1);
@@ -230,7 +231,7 @@ static void a_block_spills_and_comes_back(void **state) {
     bly_filter_destroy(f);
 }
 
-/* Records are freed and reused, in any order of spills and returns. */
+/* The records of spilled blocks are freed and reused, in any order of spills and returns. */
 static void records_are_used_again(void **state) {
     bly_filter *f = exact_table((bly_geometry){BLY_MULTILAYER, 4, 100, 0, 0}, NULL);
     unsigned held[64] = {0};
@@ -283,7 +284,7 @@ static void counts_have_a_limit(void **state) {
     assert_true(bly_filter_contains_hash(f, h) && records_used(f) == 1);
     bly_filter_get_info(f, &s);
     assert_true(s.stuck == n && s.set_bits == n);
-    assert_ok(bly_filter_subtract(f, f)); /* the real value of a stuck count is not known */
+    assert_ok(bly_filter_subtract(f, f)); /* the exact count is unknown, so nothing is subtracted */
     assert_true(bly_filter_contains_hash(f, h));
     assert_ok(bly_filter_union(small, f));
     assert_ok(bly_filter_add_hash(small, h, NULL));
@@ -332,8 +333,7 @@ static void plans_hold_their_keys(void **state) {
         }
 }
 
-/* The rate of a block after t probes, from the probability of every number of set bits.
- */
+/* Returns the rate of a block after t probes, from the probability of every number of set bits. */
 static double rate_of_block(unsigned t, unsigned k) {
     double chance[BLYI_ML_CELLS + 1] = {1}, rate = 0;
     for (; t > 0; t--)
@@ -373,7 +373,7 @@ static void refuses_other_geometries(void **state) {
         {{BLY_MULTILAYER, 33, 100, 0, 0}, BLY_EGEOMETRY},
         {{BLY_MULTILAYER, 4, 0, 0, 0}, BLY_EGEOMETRY},
         {{BLY_MULTILAYER, 4, 100, BLY_FOLDABLE, 0}, BLY_EGEOMETRY},
-        /* 112 records are enough for 100 blocks. */
+        /* Size class 21 (128 records) is too large: 112 records are enough for 100 blocks. */
         {{BLY_MULTILAYER, 4, 100, 0, 21}, BLY_EGEOMETRY},
         {{BLY_MULTILAYER, 4, 100, 0, 65535}, BLY_EGEOMETRY},
         {{BLY_MULTILAYER, 4, UINT64_MAX, 0, 0}, BLY_ETOOBIG},
@@ -393,8 +393,8 @@ static void refuses_other_geometries(void **state) {
     }
 }
 
-/* A filter filled to its capacity with distinct keys has the planned number of spills, and rarely
- * needs more room than at the start. */
+/* A filter filled to its capacity with distinct keys has as many spilled blocks as planned, and
+ * rarely needs a larger table than at the start. */
 static void spills_are_as_planned(void **state) {
     static const struct {
         uint64_t n;
@@ -423,8 +423,8 @@ static void spills_are_as_planned(void **state) {
 
 /* ---- rates ----------------------------------------------------------------------------------- */
 
-/* The variance of the blocks' rates, relative to the square of their mean. The rate of a filter
- * with z blocks has this variance divided by z. */
+/* Returns the variance of the blocks' rates, relative to the square of their mean. The rate of a
+ * filter with z blocks has this variance divided by z. */
 static double spread_of(const bly_filter *f) {
     double sum = 0, squares = 0, z = (double)f->geometry.size;
     for (uint64_t i = 0; i < f->geometry.size; i++) {
@@ -447,8 +447,9 @@ static void judge_with(const tally *t, double variance, double n, double p) {
     assert_true(fits);
 }
 
-/* With 2500 false positives, five sigma are a tenth. Below 0.001 there is only time for as many in
- * kinds_multilayer_large. */
+/* Asserts that the measured rate is within five sigma of the planned and of the current one. With
+ * 2500 false positives, five sigma are a tenth of the rate. Below 0.001, only
+ * kinds_multilayer_large has time for as many. */
 static void check_rate(uint64_t n, uint64_t capacity, double p) {
     const uint64_t most = (blyt_large() ? 30000000U : 2600000U) / BLYT_SLOW;
     unsigned filters = n <= 10 ? 400 : n <= 1000 ? 50 : n <= 20000 ? 5 : 1;

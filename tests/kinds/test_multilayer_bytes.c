@@ -1,5 +1,5 @@
-/* The body of a multilayer filter: the arithmetic of one block against plain counters, filters
- * combined, failed allocations, files, and damage. */
+/* The body of a multilayer filter: the arithmetic of one block against plain counters, set
+ * operations, failed allocations, files, and damage. */
 #include "multilayer_support.h"
 
 #include <unistd.h>
@@ -8,7 +8,8 @@
 
 /* ---- one block ------------------------------------------------------------------------------- */
 
-/* Draws n distinct cells, half of the time from a few, so that counts become large. */
+/* Draws up to 8 distinct cells, half of the time from a few, so that counts become large. Returns
+ * how many. */
 static unsigned draw_cells(uint64_t *state, uint16_t cells[8]) {
     unsigned want = 1 + (unsigned)(blyt_next(state) % 8), n = 0;
     bool few = blyt_next(state) & 1;
@@ -42,7 +43,7 @@ static void assert_block_is(const uint64_t *block, const uint16_t *counts, unsig
     assert_true(blyi_ml_block_is_valid(block));
 }
 
-/* Two million random steps: the counts in a block are those of 320 plain counters. */
+/* After each of two million random steps, the counts in a block are those of 320 plain counters. */
 static void blocks_count_as_counters_do(void **state) {
     uint64_t block[8] = {0}, rng = 1;
     uint16_t counts[BLYI_ML_CELLS] = {0}, cells[8];
@@ -80,7 +81,7 @@ static void blocks_count_as_counters_do(void **state) {
         assert_true(block[j] == 0);
 }
 
-/* The bits of the block that multilayer_block.c draws. */
+/* Encodes the block that is drawn in multilayer_block.c. */
 static void a_block_is_laid_out_as_described(void **state) {
     uint64_t block[8] = {0};
     const uint16_t added[] = {1, 3, 3, 3, 4, 7, 7};
@@ -93,8 +94,8 @@ static void a_block_is_laid_out_as_described(void **state) {
     assert_true(block[6] == 0 && blyi_le64(block[7]) == (uint64_t)7 << 56);
 }
 
-/* Flips each bit of a valid block. The result is valid only if it decodes to other counts with the
- * same sum. */
+/* Flips each bit of a valid block. The result may be valid only if it decodes to counts whose sum
+ * is the one in the block. */
 static void damaged_blocks_are_told(void **state) {
     uint64_t rng = 5;
     unsigned refused = 0;
@@ -124,7 +125,7 @@ static void damaged_blocks_are_told(void **state) {
 
 /* ---- two filters ----------------------------------------------------------------------------- */
 
-/* Adds that many copies of the keys from .. until - 1; of keys below 50, forty times as many. */
+/* Adds that many copies of the keys from .. until - 1, and forty times as many of keys below 50. */
 static void add_copies(bly_filter *f, uint64_t from, uint64_t until, unsigned copies) {
     for (unsigned i = 0; i < copies; i++)
         add_hashes(f, 1, from, until);
@@ -132,7 +133,7 @@ static void add_copies(bly_filter *f, uint64_t from, uint64_t until, unsigned co
         add_hashes(f, 1, from, until < 50 ? until : 50);
 }
 
-/* A union equals the filter of both sets, and a difference undoes it; also with spilled blocks and
+/* A union equals the filter of all keys, and a subtraction undoes it, also with spilled blocks and
  * larger tables. */
 static void union_and_difference_are_exact(void **state) {
     bly_filter *a = multilayer(8000, 0.001), *b = multilayer(8000, 0.001);
@@ -157,7 +158,7 @@ static void union_and_difference_are_exact(void **state) {
     assert_true(bly_filter_equal(a, only));
     assert_ok(bly_filter_subtract(a, a));
     assert_true(all_zero(a) && bly_filter_count(a) == 0);
-    assert_ok(bly_filter_subtract(a, b)); /* non-members are skipped */
+    assert_ok(bly_filter_subtract(a, b)); /* non-members are not subtracted */
     assert_true(all_zero(a) && bly_filter_count(a) == 0);
     bly_filter_destroy(a);
     bly_filter_destroy(b);
@@ -165,7 +166,7 @@ static void union_and_difference_are_exact(void **state) {
     bly_filter_destroy(only);
 }
 
-/* Every cell has the smaller count of the two. */
+/* Every cell of an intersection has the smaller of the two counts. */
 static void intersection_keeps_the_fewer(void **state) {
     bly_filter *a = multilayer(8000, 0.001), *b = multilayer(8000, 0.001), *before = NULL;
     uint16_t x[BLYI_ML_CELLS], y[BLYI_ML_CELLS], z[BLYI_ML_CELLS];
@@ -196,7 +197,8 @@ static void intersection_keeps_the_fewer(void **state) {
     bly_filter_destroy(before);
 }
 
-/* The estimated number of copies in an intersection, and of keys that two filters share. */
+/* The estimates of the number of copies in an intersection, and of the keys that two filters share,
+ * are right on average. */
 static void estimates_are_not_biased(void **state) {
     static const uint64_t common[] = {0, 1000, 10000, 20000};
     (void)state;
@@ -218,7 +220,7 @@ static void estimates_are_not_biased(void **state) {
     }
 }
 
-/* Keys that have five copies in both. */
+/* If the common keys have five copies in both filters, the estimate counts five copies of each. */
 static void copies_in_both_are_told(void **state) {
     bly_filter *a = multilayer(1500, 0.01), *b = multilayer(1500, 0.01);
     (void)state;
@@ -232,8 +234,8 @@ static void copies_in_both_are_told(void **state) {
     bly_filter_destroy(b);
 }
 
-/* If one key of a block is missing, the block stays as it is; all other blocks lose their
- * copies. */
+/* If a key of b is missing in a, its block stays as it is; all other blocks lose the copies that b
+ * has. */
 static void subtraction_of_non_members(void **state) {
     bly_filter *a = multilayer(8000, 0.01), *b = multilayer(8000, 0.01), *before;
     uint16_t x[BLYI_ML_CELLS], y[BLYI_ML_CELLS], z[BLYI_ML_CELLS];
@@ -259,7 +261,7 @@ static void subtraction_of_non_members(void **state) {
     double share = (double)passed / (double)a->geometry.size;
     double want = (double)bly_filter_count(before) - 2000 * (1 - share);
     assert_true(fabs((double)bly_filter_count(a) - want) < 150);
-    /* Where nothing is subtracted, the count does not change. */
+    /* If nothing can be subtracted, the count does not change. */
     bly_filter_clear(a);
     bly_filter_clear(b);
     add_hashes(a, 1, 0, 100);
@@ -283,7 +285,7 @@ static void short_hashes(const bly_hasher *h, const bly_bytes *keys, size_t n, b
         out[i] = short_hash(h, keys[i].data, keys[i].size);
 }
 
-/* Copies cause no hash collisions, and set no more bits. */
+/* Copies of a key do not raise the rates: they cause no hash collisions and set no more bits. */
 static void statistics_are_of_distinct_keys(void **state) {
     bly_spec spec = bly_spec_for(BLY_MULTILAYER, 1000, 0.05);
     bly_filter *f;
@@ -304,8 +306,8 @@ static void statistics_are_of_distinct_keys(void **state) {
     bly_filter_destroy(f);
 }
 
-/* Filters with the same counts are equal, whatever was done before and however large their tables
- * are. */
+/* Filters with the same counts are equal, whatever was added and removed before, and however large
+ * their tables are. */
 static void equal_whatever_the_way(void **state) {
     bly_filter *a = multilayer(3000, 0.01), *b = multilayer(3000, 0.01);
     (void)state;
@@ -328,7 +330,7 @@ static void equal_whatever_the_way(void **state) {
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-/* Whichever allocation fails, nothing changes, and a second attempt succeeds. */
+/* Each allocation fails in turn: nothing changes, and a second attempt succeeds. */
 static void failures_change_nothing(void **state) {
     blyt_heap heap = {0};
     bly_allocator alloc = blyt_heap_allocator(&heap);
@@ -378,7 +380,7 @@ static void failures_change_nothing(void **state) {
 
 /* ---- bytes ----------------------------------------------------------------------------------- */
 
-/* A filter with spilled blocks in a table with room to spare. */
+/* Returns a filter with spilled blocks, whose table of records still has room. */
 static bly_filter *rich(void) {
     bly_filter *f = exact_table((bly_geometry){BLY_MULTILAYER, 4, 20, 0, 0}, NULL);
     add_hashes(f, 1, 0, 300);
@@ -431,7 +433,7 @@ static void fix_sums(blyt_buffer b) {
         b.data[12 + i] = (uint8_t)(header >> 8 * i);
 }
 
-/* A file in memory may be at any address. */
+/* A file in memory may start at any address. */
 static void loads_from_any_address(void **state) {
     bly_filter *f = rich(), *g = NULL;
     blyt_buffer b = blyt_write(f);
@@ -449,8 +451,8 @@ static void loads_from_any_address(void **state) {
     bly_filter_destroy(f);
 }
 
-/* Any byte of the body changed, with correct checksums: the file is refused, or gives a filter that
- * works. Every change of the list and of the records is refused. */
+/* Changes each byte of the body, and corrects the checksums: the file is refused, or gives a filter
+ * that works. Changes in the list and in the records are always refused. */
 static void damaged_bodies_are_refused(void **state) {
     bly_filter *f = rich(), *g;
     blyt_buffer b = blyt_write(f);
@@ -477,8 +479,8 @@ static void damaged_bodies_are_refused(void **state) {
     bly_filter_destroy(f);
 }
 
-/* A record that two blocks use, a number that is too high, a wrong sum, a block that should not be
- * spilled any more: errors that a single changed byte does not cause. */
+/* Errors that a single changed byte does not cause: a record that two blocks use, a number that is
+ * too high, a wrong sum, and a spilled block that must not be spilled any more. */
 static void lies_about_records_are_refused(void **state) {
     bly_filter *f = rich();
     blyi_ml_table t = blyi_ml_table_over(&f->geometry, f->body);
@@ -504,7 +506,7 @@ static void lies_about_records_are_refused(void **state) {
     assert_false(is_sound(f));
     blyi_store64le(t.list, used);
     assert_true(is_sound(f));
-    /* A single count, which is small enough for the block. */
+    /* The block has a single count: 120 must not be in a record, 121 may be. */
     memset(one, 0, sizeof kept);
     memset(blyi_ml_record(&t, 0), 0, BLYI_ML_RECORD_BYTES);
     one[0] = blyi_le64(1);
@@ -519,7 +521,7 @@ static void lies_about_records_are_refused(void **state) {
     bly_filter_destroy(f);
 }
 
-/* Any body of a mapped file is safe, and filters made from it are valid. */
+/* Any body of a mapped file is safe, and filters that are combined with it stay valid. */
 static void any_body_is_safe(void **state) {
     (void)state;
     for (unsigned fill = 0; fill < 40; fill++) {

@@ -1,11 +1,12 @@
-/* Files of filters that are made of levels: saving and loading gives the same filter, whatever the
+/* Files of filters that are made of levels: saving and loading gives the same filter, whatever its
  * levels are, and a file with a wrong level is refused. test_store.c tests what all kinds have in
  * common. */
 #include "levels_support.h"
 
 /* ---- assembled files ------------------------------------------------------------------------- */
 
-/* Levels of every kind; the format allows combinations that Bloomery does not create. */
+/* A filter may have levels of different kinds: the format allows combinations that Bloomery does
+ * not create. */
 static void test_levels_of_any_kind(void **state) {
     (void)state;
     blyt_buffer parts[] = {
@@ -32,7 +33,8 @@ static void test_levels_of_any_kind(void **state) {
     blyt_buffer again = blyt_write(bly_map_filter(map));
     assert_int_equal(again.size, im.size);
     assert_memory_equal(again.data, im.data, im.size);
-    /* The next level follows from the last: twice its 21 keys, at 0.15 of the remaining 0.004. */
+    /* The next level follows from the last one: it has twice its capacity of 21 keys, and 0.15 of
+     * the remaining rate of 0.004. */
     add_keys(f, "store", 120, 5);
     assert_int_equal(bly_filter_level_count(f), COUNT_OF(parts) + 1);
     bly_filter_info s = {.struct_size = sizeof s};
@@ -65,8 +67,8 @@ static void test_no_levels_in_levels(void **state) {
     free(im.data);
 }
 
-/* Levels of kinds whose keys do not only set bits are refused, because they may change in other
- * ways. */
+/* Levels must be of kinds whose keys only set bits. Others are refused, because they may change in
+ * other ways. */
 static void test_levels_are_plain(void **state) {
     (void)state;
     for (size_t i = 0; i < shape_count(); i++) {
@@ -98,8 +100,8 @@ static void test_how_many_levels(void **state) {
         assert_ok(bly_filter_parse(im.data, im.size, NULL, &f));
         assert_int_equal(bly_filter_level_count(f), n);
         assert_true(contains_keys(f, "store", 0, 4 * (int)n));
-        /* Levels as small as these have many false positives, so keys are added until one is
-         * new. */
+        /* Levels as small as these have many false positives, so keys are added until one of them
+         * is new. */
         bly_status status = BLY_OK;
         char key[32];
         for (int i = 0; status == BLY_OK && bly_filter_level_count(f) == n && i < 5000; i++) {
@@ -113,8 +115,7 @@ static void test_how_many_levels(void **state) {
     }
 }
 
-/* Levels may have any count, but the counts must add up, and their sum stops at the largest
- * number. */
+/* Levels may state any count. The count of the whole must be their sum, which stops at 2^64 - 1. */
 static void test_any_count(void **state) {
     (void)state;
     bly_filter *f, *g;
@@ -190,7 +191,7 @@ static const lie level_lies[] = {
     {24, 8, UINT64_MAX, BLY_ECORRUPT},
     {32, 8, 77, BLY_ECORRUPT},     /* items */
     {40, 8, 0x5eee, BLY_ECORRUPT}, /* seed */
-    {48, 8, 0, BLY_ECORRUPT},      /* rate: 0, nan, and 0.0125, which is all of it */
+    {48, 8, 0, BLY_ECORRUPT},      /* rate: 0, nan, and 0.0125, that of the whole */
     {48, 8, UINT64_C(0x7ff8000000000001), BLY_ECORRUPT},
     {48, 8, UINT64_C(0x3f8999999999999a), BLY_ECORRUPT},
 };
@@ -238,11 +239,11 @@ static const lie outer_lies[] = {
     {8, 1, 49, BLY_ECORRUPT},
     {10, 2, 2, BLY_ECORRUPT}, /* sub: 2 is written as 0, and 32768 is the most */
     {10, 2, 32769, BLY_ECORRUPT},
-    {24, 8, 10, BLY_ECORRUPT}, /* capacity: the first level's alone */
+    {24, 8, 10, BLY_ECORRUPT}, /* capacity: that of the first level */
     {24, 8, UINT64_MAX, BLY_ECORRUPT},
     {32, 8, 39, BLY_ECORRUPT},                           /* items */
     {40, 8, 7, BLY_ECORRUPT},                            /* seed */
-    {48, 8, UINT64_C(0x3f70000000000000), BLY_ECORRUPT}, /* rate: 2^-8, less than theirs */
+    {48, 8, UINT64_C(0x3f70000000000000), BLY_ECORRUPT}, /* rate: 2^-8, below that of the levels */
 };
 
 static void test_a_whole_that_lies(void **state) {
@@ -256,7 +257,7 @@ static void test_a_whole_that_lies(void **state) {
         assert_refused_by_header(t.im, outer_lies[i].status);
         memcpy(t.im.data, right, HEADER);
     }
-    /* The last level is missing or truncated, and the size corrected. */
+    /* The last level is missing or truncated, and the size is corrected to fit. */
     for (size_t size = HEADER; size < t.im.size; size += 64) {
         blyt_buffer cut = {t.im.data, size};
         store(cut.data + 16, size - HEADER, 8);
@@ -266,7 +267,8 @@ static void test_a_whole_that_lies(void **state) {
     free(t.im.data);
 }
 
-/* A level with more capacity than bits could make the next one arbitrarily large. */
+/* A level that states a capacity above its number of bits is refused, because it could make the
+ * next level arbitrarily large. */
 static void test_a_capacity_past_belief(void **state) {
     (void)state;
     bly_filter *f;

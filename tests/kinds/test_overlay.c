@@ -1,6 +1,6 @@
-/* The overlay: a set over a borrowed or owned filter that cannot be changed, or not by every
- * operation; how far it grows, and what it refuses. test_overlay_rates.c tests the misses that it
- * reports, test_overlay_files.c files. */
+/* The overlay: a set over a borrowed or owned filter that cannot be changed, or does not support
+ * every change. Tests how far it grows, and what it refuses. test_overlay_rates.c tests the misses
+ * that it reports, test_overlay_files.c tests files. */
 #include "overlay_support.h"
 
 #include "kinds/cuckoo/cuckoo_layout.h"
@@ -10,8 +10,9 @@ static const bly_kind markers[] = {BLY_KIND_NONE, BLY_CUCKOO, BLY_CLASSIC};
 
 /* ---- sets ------------------------------------------------------------------------------------ */
 
-/* Runs a program on an overlay over a borrowed base. The result is exactly that of the base and the
- * program, and the base does not change. Then does the same with a clone, which owns its base. */
+/* Runs random steps on an overlay over a borrowed base. The overlay has exactly the keys of the
+ * base and the changes, and the base does not change. Then does the same with a clone, which owns
+ * its base. */
 static void program_over(bly_kind kind, bly_kind marker, size_t steps) {
     bly_filter *base = base_of(kind, 600, 0.02), *copy;
     blyt_buffer before = blyt_write(base);
@@ -44,7 +45,7 @@ static void a_set_over_every_kind(void **state) {
         program_over(kind, markers[m], 4000 / BLYT_SLOW);
 }
 
-/* A longer program, with growth: the tables are planned for far fewer changes. */
+/* Runs more steps. The tables are planned for far fewer changes, so they must grow. */
 static void a_long_program(void **state) {
     (void)state;
     size_t steps = blyt_long() ? 10000000 : 200000 / BLYT_SLOW;
@@ -67,7 +68,7 @@ static void a_long_program(void **state) {
     free(t.is);
 }
 
-/* Copies count once, and a call without effect changes no byte. */
+/* Copies are not counted: adding a member again, or removing a non-member, changes no byte. */
 static void once_is_enough(void **state) {
     (void)state;
     FOR_EACH_BASE(kind) {
@@ -77,7 +78,7 @@ static void once_is_enough(void **state) {
         f[1] = own;
         for (int which = 0; which < 2; which++) {
             blyt_buffer now = blyt_write(f[which]);
-            assert_ok(add_key(f[which], 99, &changed)); /* this is the last key */
+            assert_ok(add_key(f[which], 99, &changed)); /* the last key of the base */
             assert_false(changed);
             assert_ok(remove_key(f[which], 1000, &changed));
             assert_false(changed);
@@ -101,7 +102,7 @@ static void once_is_enough(void **state) {
 }
 
 /* Over a base that cannot be changed, undoing all changes gives the same bytes as if they had never
- * been made, because the tables have one entry per class. */
+ * been made, because the tables have one entry per class of keys. */
 static void back_to_nothing(void **state) {
     (void)state;
     bly_filter *base = base_of(BLY_RIBBON, 3000, 0.01);
@@ -122,7 +123,7 @@ static void back_to_nothing(void **state) {
         assert_true(changed);
     }
     now = blyt_changes(f);
-    /* Removed false positives of the base. */
+    /* These are false positives of the base that were removed. */
     assert_true(now.added == 0 && now.deleted > 0 && now.deleted < 200);
     for (uint64_t i = 10000; i < 13000; i++)
         assert_int_equal(contains_key(f, i), false);
@@ -140,9 +141,9 @@ static void back_to_nothing(void **state) {
     bly_filter_destroy(base);
 }
 
-/* Removing false positives does not remove members. Here the FPR is 1 in 5; for cuckoo filters,
- * which cannot have a higher rate, 1 in 35. (In a cuckoo filter without an overlay, this loses
- * keys.) */
+/* Removing false positives does not remove members. Here the FPR is 1 in 5 or, for cuckoo filters,
+ * which cannot have a higher rate, 1 in 35. (In a cuckoo filter without an overlay, removing false
+ * positives loses members.) */
 static void non_members_do_no_harm(void **state) {
     (void)state;
     const bly_kind kinds[] = {BLY_CUCKOO, BLY_SBBF, BLY_FUSE};
@@ -168,7 +169,7 @@ static void non_members_do_no_harm(void **state) {
     }
 }
 
-/* Batches have the effect of single calls in order, before and after the first change. */
+/* Batches have the effect of single calls in order, both before and after the first change. */
 static void batches(void **state) {
     (void)state;
     FOR_EACH_BASE(kind)
@@ -235,7 +236,7 @@ static void cleared(void **state) {
             assert_ok(bly_filter_clone(f, NULL, &copy));
             assert_true(bly_filter_equal(f, copy));
             assert_truth(copy, &t);
-            bly_filter_clear(copy); /* it owns its base now */
+            bly_filter_clear(copy); /* a clone owns its base */
             assert_int_equal(bly_filter_geometry(copy).detail, 0);
             assert_int_equal(bly_filter_count(copy), 0);
             bly_filter_destroy(copy);
@@ -263,7 +264,7 @@ static void created(void **state) {
         blyt_list l = blyt_list_of(KEYS_DECIMAL, 0, 5000);
         blyt_add_all(f, &l);
         blyt_assert_contains(f, &l);
-        /* Without removes, the base equals a plain filter. */
+        /* As no key was removed, the base equals a plain filter. */
         spec.geometry.kind = bly_plan_kind(rates[r]);
         plain = blyt_filled(&spec, &l);
         assert_true(bly_filter_equal(bly_overlay_base(f), plain));
@@ -285,7 +286,7 @@ static void created(void **state) {
     }
 }
 
-/* If the base is full, keys are added beside it. */
+/* If the base is full, keys go to the table of added keys. */
 static void a_full_base(void **state) {
     (void)state;
     bly_spec spec = bly_spec_for(BLY_CUCKOO, 50, 0.001);
@@ -306,7 +307,7 @@ static void a_full_base(void **state) {
     bly_filter_destroy(base);
 }
 
-/* A window as base must not forget old keys when keys are added to the overlay. */
+/* A base that forgets keys, a window, must not forget any when keys are added to the overlay. */
 static void what_forgets_stands_still(void **state) {
     (void)state;
     bly_filter *base = base_of(BLY_WINDOW, 400, 0.001), *borrowed = over(base, 50, 0), *f;
@@ -389,7 +390,8 @@ static void refusals(void **state) {
 
 /* ---- capacity, and failed allocations -------------------------------------------------------- */
 
-/* The table of deleted or added keys grows 64-fold, and is then full. */
+/* The table of deleted or of added keys grows to 64 times the planned number of changes, and is
+ * then full. */
 static void grows_to_the_horizon(void **state) {
     (void)state;
     for (int added = 0; added < 2; added++) {
@@ -422,7 +424,8 @@ static void grows_to_the_horizon(void **state) {
     }
 }
 
-/* The requested number of changes fits without growth, at the cost that the header states. */
+/* The requested number of changes fits without growth, and takes the documented number of bits per
+ * change. */
 static void costs_as_told(void **state) {
     (void)state;
     const uint64_t sizes[] = {100, 1000, 100000};
@@ -462,8 +465,8 @@ static void no_memory_to_create(void) {
     }
 }
 
-/* Every allocation of every call fails once; nothing changes then, and the next attempt succeeds.
- */
+/* Every allocation of every call fails once: the call changes nothing, and its next attempt
+ * succeeds. */
 static void out_of_memory(void **state) {
     (void)state;
     bly_filter *base = base_of(BLY_FUSE, 300, 0.01);

@@ -1,6 +1,6 @@
 /* Files of overlays: saving and loading gives the same filter, for every kind of base.
- * test_overlay_hostile.c tests damaged and untrusted files, test_store.c the properties that all
- * kinds share, test_nested.c those of levels. */
+ * test_overlay_hostile.c tests damaged and untrusted files, test_store.c tests the properties that
+ * all kinds share, test_nested.c tests those of levels. */
 #include "overlay_support.h"
 
 #include "kinds/overlay/overlay_layout.h"
@@ -26,7 +26,8 @@ static void comes_back(const bly_filter *f, const truth *t) {
         assert_bytes(all[i], im);
         assert_truth(all[i], t);
     }
-    /* A loaded filter behaves like the original. */
+    /* The filter stays usable: the same steps give equal filters after loading and after
+     * parsing. */
     truth mine = {malloc(t->n), t->n, IN}, its = {malloc(t->n), t->n, IN};
     memcpy(mine.is, t->is, t->n);
     memcpy(its.is, t->is, t->n);
@@ -66,7 +67,7 @@ static void there_and_back(void **state) {
     }
 }
 
-/* Files with every size of the tables. */
+/* Saves and loads an overlay each time its tables have grown. */
 static void grown(void **state) {
     (void)state;
     bly_filter *base = base_of(BLY_FUSE, 1000, 0.001), *f = over(base, 8, BLY_KIND_NONE);
@@ -84,7 +85,7 @@ static void grown(void **state) {
     bly_filter_destroy(base);
 }
 
-/* First only the base is mapped, with an overlay over it; then the whole file is mapped. */
+/* First maps only the base, under an overlay; then maps the saved file of base and overlay. */
 static void over_a_map(void **state) {
     (void)state;
     FOR_EACH_BASE(kind) {
@@ -119,7 +120,7 @@ static void over_a_map(void **state) {
     }
 }
 
-/* A scalable base that was loaded grows inside the overlay. */
+/* A scalable base that was loaded with its overlay can grow. */
 static void levels_in_a_part(void **state) {
     (void)state;
     bly_filter *base = base_of(BLY_SCALABLE, 300, 0.01), *f = over(base, 50, 0), *own;
@@ -147,8 +148,8 @@ static void assert_members(const bly_filter *f, bool member, bool other) {
     assert_int_equal(found[1], other);
 }
 
-/* If an overlay gets its key, a borrowed base that was opened without it does not. A clone, which
- * owns its base, has the key in all parts. */
+/* An overlay that gets a hash key does not give it to a borrowed base that was opened without one.
+ * A clone owns its base, and has the key in all parts. */
 static void check_keyless_base(bly_kind kind, const bly_hasher *hasher) {
     const bly_open_options blind = {.struct_size = sizeof blind, .flags = BLY_OPEN_WITHOUT_KEY};
     const bly_bytes other = {"none", 4};
@@ -195,8 +196,8 @@ static void key_over_a_keyless_base(void **state) {
     }
 }
 
-/* Without its key, an overlay can be inspected and answers "maybe". The key is given to all
- * parts. */
+/* Without its hash key, an overlay can be inspected, and answers "maybe". With it, all parts get
+ * the key. */
 static void keyed(void **state) {
     (void)state;
     const uint8_t secret[16] = {1, 2, 3};
@@ -235,7 +236,7 @@ static void keyed(void **state) {
     }
 }
 
-/* The vector of docs/format.md. */
+/* The test vector of docs/format.md. */
 static void vector(void **state) {
     (void)state;
     bly_hasher hasher;

@@ -1,9 +1,10 @@
-/* Untrusted files of overlays: a wrong part is refused, and no damage does harm. */
+/* Untrusted files of overlays: a file with a wrong part is refused, and no damage does harm. */
 #include "overlay_support.h"
 
 #include "kinds/overlay/overlay_layout.h"
 
-/* Asserts that the header is refused, also by a map without verification, which relies on it. */
+/* Asserts that a file is refused because of a header: also by a map without verification, which
+ * checks the headers alone. */
 static void assert_refused_by_header(blyt_buffer im, bly_status want) {
     bly_map *map = (bly_map *)&im;
     assert_refused(im, NULL, want);
@@ -13,7 +14,8 @@ static void assert_refused_by_header(blyt_buffer im, bly_status want) {
 
 /* ---- wrong parts ----------------------------------------------------------------------------- */
 
-/* A small file of three parts, and their offsets. */
+/* A small file of three parts, and the offsets of their headers. `right` is a copy without
+ * changes. */
 typedef struct three {
     blyt_buffer im, right;
     size_t header[3], size[3]; /* sizes of headers and bodies together */
@@ -54,7 +56,7 @@ static void three_free(three *t) {
     free(t->right.data);
 }
 
-/* Corrects the checksums of a part, and then those of the file. */
+/* Corrects the checksums of part i, and then those of the file. */
 static void fix_part(three *t, int i) {
     fix_sums((blyt_buffer){t->im.data + t->header[i], t->size[i]});
     fix_sums(t->im);
@@ -116,7 +118,7 @@ static void parts_that_lie(void **state) {
     }
 }
 
-/* Tables with a shape that overlays do not create. */
+/* Tables with a geometry that overlays do not create. */
 static void tables_that_lie(void **state) {
     (void)state;
     three t = three_parts(BLY_CLASSIC, BLY_CUCKOO);
@@ -135,8 +137,8 @@ static void tables_that_lie(void **state) {
             assert_refused_by_header(t.im, lies[i].status);
             set_right(&t);
         }
-        /* Changes each byte of a table: an entry too many, an entry without a core, bits after the
-         * last slot. */
+        /* Flips a bit in each byte of a table, which may cause an entry too many, an entry without
+         * a core, or bits after the last slot. */
         uint8_t *body = t.im.data + t.header[part] + HEADER;
         size_t bytes = t.size[part] - HEADER;
         for (size_t i = 0; i < bytes; i++) {
@@ -145,7 +147,7 @@ static void tables_that_lie(void **state) {
             bly_filter *f;
             bly_status status = bly_filter_parse(t.im.data, t.im.size, NULL, &f);
             assert_true(status == BLY_OK || status == BLY_ECORRUPT);
-            if (status == BLY_OK) /* an existing entry was changed to another */
+            if (status == BLY_OK) /* one entry was changed to another */
                 assert_int_equal(bly_filter_count(f), 5);
             bly_filter_destroy(f);
             set_right(&t);
@@ -162,7 +164,7 @@ static const lie outer_lies[] = {
     {8, 1, 2, BLY_ECORRUPT},
     {8, 1, 4, BLY_ECORRUPT},
     {9, 1, 2, BLY_ECORRUPT},
-    {10, 2, 1, BLY_ECORRUPT}, /* hidden, with a key deleted */
+    {10, 2, 1, BLY_ECORRUPT}, /* the flag for hidden keys, but a key is deleted */
     {10, 2, 2, BLY_ECORRUPT},
     {16, 8, 0, BLY_ECORRUPT},
     {24, 8, 5, BLY_ECORRUPT}, /* capacity: the base has 4 */
@@ -181,13 +183,13 @@ static void a_whole_that_lies(void **state) {
         assert_refused_by_header(t.im, outer_lies[i].status);
         set_right(&t);
     }
-    /* The flag for hidden keys, with the right count for it; but a key is deleted. */
+    /* The flag for hidden keys, with the count that it implies; but a key is deleted. */
     store(t.im.data + 10, BLYI_OVERLAY_HIDDEN, 2);
     store(t.im.data + 32, 2, 8);
     fix_header_sum(t.im.data);
     assert_refused_by_header(t.im, BLY_ECORRUPT);
     set_right(&t);
-    /* The last part is missing or truncated, and the size corrected. */
+    /* The last part is missing or truncated, and the size is corrected to fit. */
     for (size_t size = HEADER; size < t.im.size; size += 64) {
         blyt_buffer cut = {t.im.data, size};
         store(cut.data + 16, size - HEADER, 8);
@@ -224,7 +226,7 @@ static void any_damage(void **state) {
     }
 }
 
-/* Uses a changed file that is accepted after its checksums were corrected. */
+/* Uses a changed file that was accepted after its checksums were corrected. */
 static void behaves(bly_filter *f, blyt_buffer im) {
     bly_filter_info s = {.struct_size = sizeof s};
     bly_filter *copy;
@@ -303,7 +305,7 @@ static void any_body(void **state) {
     }
 }
 
-/* Equal entries, which overlays never create, are removed together. */
+/* A table with two equal entries, which overlays never create: both are removed together. */
 static void a_class_twice(void **state) {
     (void)state;
     bly_filter *base = base_of(BLY_FUSE, 50, 1e-6), *f = over(base, 20, 0), *g;
@@ -333,7 +335,7 @@ static void a_class_twice(void **state) {
 
 /* ---- assembled files ------------------------------------------------------------------------- */
 
-/* A file of that kind that contains the files in `parts`, which it frees. */
+/* Returns a file of that kind that contains the files in `parts`, and frees those. */
 static blyt_buffer assemble(bly_kind kind, blyt_buffer *parts, size_t n, uint64_t items) {
     blyt_buffer im = {calloc(1, HEADER), HEADER};
     for (size_t i = 0; i < n; i++)
@@ -357,8 +359,8 @@ static blyt_buffer part_of(three *t, int i) {
     return part;
 }
 
-/* Parts that fit together and load. The deleted keys of `t` are in a cuckoo table, those of `b` in
- * a Bloom filter. */
+/* Asserts that files assembled from the parts of t and b can be loaded if the parts fit together.
+ * The deleted keys of `t` are in a cuckoo table, those of `b` in a Bloom filter. */
 static void parts_that_fit(three *t, three *b) {
     blyt_buffer im;
     bly_filter *f;
@@ -369,7 +371,7 @@ static void parts_that_fit(three *t, three *b) {
         assert_memory_equal(im.data, t->right.data, im.size);
         free(im.data);
     }
-    { /* the added keys of the overlay with a Bloom filter: allowed in both combinations */
+    { /* the table of added keys of t fits b, too */
         blyt_buffer parts[] = {part_of(b, 0), part_of(b, 1), part_of(t, 2)};
         im = assemble(BLY_OVERLAY, parts, 3, 5);
         assert_ok(bly_filter_parse(im.data, im.size, NULL, &f));

@@ -1,4 +1,4 @@
-/* The errors of an overlay, and whether it reports them: members that it misses, and false
+/* The errors of an overlay: members that it misses, which must be as many as it reports, and false
  * positives. */
 #include "overlay_support.h"
 
@@ -8,8 +8,8 @@
 
 /* ---- misses ---------------------------------------------------------------------------------- */
 
-/* Asserts that the number of missed members among n keys is within five sigma of the bound. (For
- * these keys it is the expected value, not only a bound.) */
+/* Asserts that the number of missed members among n keys from `first` on is within five sigma of
+ * the reported bound. (For these keys the bound is the expected value.) */
 static void misses_as_told(const bly_filter *f, uint64_t first, uint64_t n) {
     double bound = blyt_changes(f).miss_bound, mean = bound * (double)n, missed = 0;
     for (uint64_t i = first; i < first + n; i++)
@@ -21,7 +21,8 @@ static void misses_as_told(const bly_filter *f, uint64_t first, uint64_t n) {
     assert_true(fabs(missed - mean) <= 5 * sqrt(mean));
 }
 
-/* An overlay whose table of deleted keys has remainders of 10 bits instead of 38. */
+/* Returns an overlay whose table of deleted keys has remainders of 10 bits instead of 38, so that
+ * members are missed. */
 static bly_filter *weakly_over(const bly_filter *base, uint64_t changes) {
     bly_filter *f = over(base, changes, BLY_KIND_NONE), *weak;
     blyi_shape shape = blyi_filter_shape(blyi_overlay_deleted(f));
@@ -33,7 +34,7 @@ static bly_filter *weakly_over(const bly_filter *base, uint64_t changes) {
     return f;
 }
 
-/* Deleted false positives of the base do not resemble members in the table of deleted keys. */
+/* The reported bound is right also if the deleted keys were false positives of the base. */
 static void weak_marks_of_non_members(void **state) {
     (void)state;
     const uint64_t n = 20000;
@@ -59,7 +60,8 @@ static void weak_marks(void **state) {
     for (uint64_t i = 0; i < gone; i++)
         assert_ok(remove_key(f, i, NULL));
     misses_as_told(f, gone, n - gone);
-    /* Adding a missed key again makes it found, and perhaps also a deleted key. */
+    /* Adding a missed key again makes it found. This may bring back a deleted key that resembles
+     * it. */
     size_t back = 0, revived = 0;
     for (uint64_t i = gone; i < n; i++) {
         if (contains_key(f, i))
@@ -75,8 +77,7 @@ static void weak_marks(void **state) {
     bly_filter_destroy(base);
 }
 
-/* A Bloom filter of deleted keys misses one member in a thousand, and refuses more deletions
- * then. */
+/* A Bloom filter of deleted keys accepts deletions until it misses one member in a thousand. */
 static void bloom_marks(void **state) {
     (void)state;
     const uint64_t n = 200000, gone = 5000;
@@ -90,9 +91,10 @@ static void bloom_marks(void **state) {
     assert_true(now.deleted == gone && now.added == 0);
     double bound = blyt_changes(f).miss_bound;
     assert_true(bound > 0.0008 && bound < 0.0012);
-    assert_true(contains_key(f, i - 1)); /* the one that was refused */
+    assert_true(contains_key(f, i - 1)); /* the key that was not removed */
     misses_as_told(f, i, n - i);
-    /* Its marks cannot be removed, so a key that is added again goes to the added keys. */
+    /* Keys cannot be removed from the Bloom filter, so a deleted key that is added again goes to
+     * the added keys. */
     assert_ok(add_key(f, 0, NULL));
     assert_true(contains_key(f, 0));
     now = blyt_changes(f);
@@ -109,10 +111,11 @@ static bly_hash hash_32(void *user, const void *key, size_t len) {
     return (bly_hash){XXH64(&h, 8, 1), XXH64(&h, 8, 2)};
 }
 
-/* Keys with equal hashes are one key. */
+/* Keys with equal hashes are one key: if one is deleted, the other is missed, too. */
 static void narrow_hash(void **state) {
     (void)state;
-    /* live * n / 2^32 keys are missed: 70, or 28 in the quick test, or 7 with sanitizers. */
+    /* live * n / 2^32 keys are missed: 28 or, in kinds_overlay_rates_large, 70; 7 with
+     * sanitizers. */
     const bool quick = !blyt_large() && BLYT_SLOW == 1;
     const uint64_t n = quick ? 300000 : 100000, live = quick ? 400000 : 3000000 / BLYT_SLOW;
     bly_spec spec = bly_spec_for(BLY_CLASSIC, 2 * live, 0.01);
@@ -134,7 +137,7 @@ static void narrow_hash(void **state) {
 /* ---- non-members -------------------------------------------------------------------------------
  */
 
-/* The rate of the overlay is that of its base, after any adds and removes. */
+/* After any adds and removes, the overlay has the rate of its base, and reports it. */
 static void rate_of_the_whole(void **state) {
     (void)state;
     const uint64_t n = 50000;
@@ -147,7 +150,7 @@ static void rate_of_the_whole(void **state) {
             assert_ok(add_key(f, i, NULL));
         bly_filter_info s = {.struct_size = sizeof s};
         bly_filter_get_info(f, &s);
-        /* With 2500 false positives, five sigma are a tenth. */
+        /* With 2500 false positives, five sigma are a tenth of the rate. */
         const uint64_t asked = (uint64_t)fmin(1e6, 2500 / s.current_fpr) / BLYT_SLOW;
         double found = 0, mean = s.current_fpr * (double)asked;
         for (uint64_t i = 2 * n; i < 2 * n + asked; i++)

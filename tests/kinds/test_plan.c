@@ -1,4 +1,4 @@
-/* Planning: these are pure functions, so their contracts are checked without filters. */
+/* Plans are pure functions of numbers, so most of their contracts are checked without filters. */
 #include "support.h"
 
 #include <bloomery/formulas.h>
@@ -24,7 +24,7 @@ static void refuses_nonsense(void **state) {
         assert_int_equal(bly_plan(kind, 10, 0.01, 0, 16, &g), BLY_EINVAL);
         assert_int_equal(bly_plan(kind, 10, 0.01, 0, 129, &g), BLY_EINVAL);
         assert_int_equal(bly_plan(kind, UINT64_MAX, 0.01, 0, 128, &g), BLY_ETOOBIG);
-        /* These take the same memory for any number of keys. */
+        /* Kinds that only count take the same memory for any number of keys. */
         if (!blyt_can(c, BLY_CARDINALITY_ONLY))
             assert_int_equal(bly_plan(kind, (uint64_t)1 << 47, 0.01, 0, 64, &g), BLY_ETOOBIG);
         assert_int_equal(bly_plan(kind, 1000000, 0.0001, 0, 32, &g), BLY_EWEAKHASH);
@@ -45,7 +45,8 @@ static void every_status_has_a_sentence(void **state) {
     assert_string_equal(bly_version(), BLOOMERY_VERSION_STRING);
 }
 
-/* The step between sizes, which is also the smallest planned size, except for classic filters. */
+/* Returns the step between sizes. Except for classic filters, it is also the smallest planned
+ * size. */
 static uint64_t step_of(bly_kind kind) {
     return kind == BLY_CLASSIC || kind == BLY_PARTITIONED ? 64 : 1;
 }
@@ -54,7 +55,7 @@ static uint64_t least_of(bly_kind kind) {
     return kind == BLY_CLASSIC ? 512 : step_of(kind);
 }
 
-/* Reduces the size to the next smaller valid one. Returns false if it finds none nearby. */
+/* Reduces the size to the next smaller valid one. Returns false if there is no such size nearby. */
 static bool one_less(bly_geometry *g) {
     uint64_t step = step_of(g->kind);
     for (int tries = 0; tries < 1000 && g->size > least_of(g->kind); tries++) {
@@ -65,33 +66,34 @@ static bool one_less(bly_geometry *g) {
     return false;
 }
 
-/* Plans a case, with its width of counters. */
+/* Plans a filter for the case, with its counter width. */
 static bly_status plan_case(const blyt_case *c, uint64_t n, double rate, bly_geometry *out) {
     if (c->counter_bits)
         return bly_plan_counting(n, rate, c->counter_bits, 128, out);
     return bly_plan(c->kind, n, rate, c->options, 128, out);
 }
 
-/* Asserts that the plan is the smallest: it keeps the rate, and the next smaller size does not. */
+/* Asserts that the plan is the smallest that keeps the rate: the next smaller size does not. */
 static void check_tight(const blyt_case *c, uint64_t n, double rate) {
     bly_geometry g;
     bly_status status = plan_case(c, n, rate, &g);
     if (status == BLY_ERATE && !blyt_sets_bits(c)) {
-        assert_true(rate < 1e-6 || rate < c->finest); /* not every kind allows rates that low */
+        assert_true(rate < 1e-6 || rate < c->finest); /* not every kind has rates that low */
         return;
     }
     if (status == BLY_ETOOBIG && !blyt_sets_bits(c)) {
-        assert_true(n > UINT32_MAX / 2 && rate < 1e-5); /* kinds with few or wide cells per key */
+        assert_true(n > UINT32_MAX / 2 && rate < 1e-5); /* few or wide cells per key */
         return;
     }
     assert_ok(status);
     assert_ok(bly_plan_check(&g));
-    /* The error of a sketch may be given rounded to two digits. */
+    /* The error of a sketch may exceed the requested one a little, because that may be rounded to
+     * two digits. */
     assert_true(bly_plan_fpr(&g, n, 128) <= rate * (blyt_can(c, BLY_CARDINALITY_ONLY) ? 1.005 : 1));
     if (blyt_can(c, BLY_CARDINALITY_ONLY))
         return;
     assert_true(bly_plan_capacity(&g, rate, 128) >= n);
-    /* Kinds that are built in shards have spare room for the fullest shard. */
+    /* Kinds that are built in shards have room to spare, for the fullest shard. */
     uint64_t bytes = bly_plan_bytes(&g), spare = blyt_can(c, BLY_CAN_BUILD) ? n / 500 : 0;
     if (one_less(&g) && bly_plan_bytes(&g) < bytes)
         assert_true(bly_plan_capacity(&g, rate, 128) < n + spare);
@@ -136,7 +138,7 @@ static void no_smaller_geometry_exists(void **state) {
                 check_smallest(c, sizes[i], rates[j]);
 }
 
-/* For each k, plans agree with the published closed formula, apart from rounding. */
+/* Plans agree with the published closed formula for each k, except for rounding. */
 static void classic_matches_theory(void **state) {
     (void)state;
     for (double p = 0.3; p > 1e-9; p /= 3) {
@@ -147,7 +149,8 @@ static void classic_matches_theory(void **state) {
     }
 }
 
-/* The largest number of keys to check: beyond the capacity at any rate nothing is promised. */
+/* Returns the largest number of keys to check. Nothing is guaranteed above the capacity at a rate
+ * of 1. */
 static uint64_t most_keys(const bly_geometry *g) {
     uint64_t most = bly_plan_capacity(g, 1, 128);
     return most < 10000000 ? most : 10000000;
@@ -209,7 +212,7 @@ static void fill_and_keys_are_inverse(void **state) {
     }
 }
 
-/* More than 2^32 keys and bits: nothing wraps, and plans have as many bits per key as small
+/* With more than 2^32 keys and bits, nothing wraps, and plans have as many bits per key as small
  * ones. */
 static void huge_plans(void **state) {
     (void)state;
@@ -294,7 +297,7 @@ static const struct {
     {{BLY_SCALABLE_CUCKOO, 1, (uint64_t)1 << 45, 0}, BLY_OK},
     {{BLY_SCALABLE_CUCKOO, 1, ((uint64_t)1 << 45) + 64, 0}, BLY_ETOOBIG},
     {{BLY_SCALABLE_CUCKOO, 1, UINT64_MAX - 63, 0}, BLY_ETOOBIG},
-    /* The factor is a power of two, at least 2. */
+    /* The factor must be a power of two, and at least 2. */
     {{BLY_SCALABLE_CUCKOO, 1, 128, 0, 1}, BLY_EGEOMETRY},
     {{BLY_SCALABLE_CUCKOO, 1, 128, 0, 2}, BLY_EGEOMETRY},
     {{BLY_SCALABLE_CUCKOO, 1, 128, 0, 3}, BLY_EGEOMETRY},
@@ -392,7 +395,7 @@ static const uint32_t hostile_details[] = {
     64,  127,  128,  200,  255,   256,   257,   262,   511,   512,       515, 768, 900,
     992, 1023, 4096, 8190, 32767, 65280, 65504, 65535, 65536, UINT32_MAX};
 
-/* Creates a filter of that shape and uses it. */
+/* Creates a filter of that geometry and uses it. */
 static void use_geometry(const bly_geometry *g) {
     bly_spec spec = bly_spec_for(g->kind, 0, 0);
     bly_filter *f = NULL, *again = NULL;
@@ -405,7 +408,7 @@ static void use_geometry(const bly_geometry *g) {
                     status == BLY_EINVAL || status == BLY_ERATE);
         return;
     }
-    /* An add to a full filter searches long. */
+    /* Adds are slow when the table is full, so this stops after a few. */
     for (uint64_t i = 0, refused = 0; i < 50 && refused < 5; i++) {
         status = bly_filter_add(f, &i, 8, NULL);
         refused += status == BLY_EFULL;
@@ -422,7 +425,7 @@ static void use_geometry(const bly_geometry *g) {
     bly_filter_destroy(again);
 }
 
-/* Asserts that a geometry is either refused, or all computed figures are possible. */
+/* Asserts that a geometry is refused, or that all figures computed for it are possible. */
 static void refused_or_safe(const bly_geometry *g) {
     bly_status status = bly_plan_check(g);
     if (status != BLY_OK) {
@@ -455,7 +458,7 @@ static void hostile_geometries(void **state) {
                     }
 }
 
-/* A scalable filter has a size, but none that could be planned. */
+/* Kinds with levels have a size, but cannot be planned with bly_plan. */
 static void scalable_has_no_plan(void **state) {
     (void)state;
     FOR_EACH_CASE(c) {
@@ -495,7 +498,8 @@ static void names(void **state) {
     assert_int_equal(bly_plan_kind(0.0001), BLY_BB2X512);
 }
 
-/* Any three of keys, rate, bits and hashes give the fourth, as the best whole number. */
+/* Any three of keys, rate, bits and hashes determine the fourth, rounded to the best whole
+ * number. */
 static void textbook_round_trip(void **state) {
     (void)state;
     for (uint64_t n = 1; n < 100000000000; n = n * 11 + 1) {

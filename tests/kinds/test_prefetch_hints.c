@@ -9,8 +9,8 @@ static bool is_equal(bly_hash a, bly_hash b) {
     return a.lo == b.lo && a.hi == b.hi;
 }
 
-/* A prefetch has no visible effect. The test calls it for every kind; sanitizers report reads of
- * memory that was freed. */
+/* A prefetch has no visible effect, so this only calls it for every kind: sanitizers report reads
+ * of freed memory. */
 static void test_every_kind(void **state) {
     (void)state;
     unsigned known = 0;
@@ -59,7 +59,8 @@ static void test_scalable_is_known(void **state) {
     }
 }
 
-/* Another filter with the same size at the same address is not the same filter. */
+/* A hint is not valid for a filter with another body, seed or hash function, even if its size is
+ * the same. */
 static void test_other_hashes(void **state) {
     (void)state;
     bly_spec spec = bly_spec_for(BLY_SPLIT512, 1000, 0.01);
@@ -83,7 +84,7 @@ static void test_other_hashes(void **state) {
     bly_filter_destroy(f);
 }
 
-/* Two hash functions with the same signature, for filters at one address. */
+/* Two filters at one address have hash functions that differ, but have the same signature. */
 static void test_other_functions(void **state) {
     (void)state;
     const bly_hash_id ids[] = {BLY_HASH_FNV1A, BLY_HASH_CITY64};

@@ -1,9 +1,8 @@
 /* Random programs on two filters, compared with an exact record of their keys: after every few
- * steps, no key that must be found is missing and, for kinds that store copies, no copy.
+ * steps, no key that must be found is missing and, for kinds that store copies, no copy is missing.
  *
- * The steps depend on the capabilities of the kind. A filter that forgets must contain the last
- * WINDOW keys; if it may forget early, only the very last key. Kinds that are built are rebuilt
- * instead of adding keys. */
+ * The steps depend on the capabilities of the kind. A filter that forgets keys must contain the
+ * last WINDOW keys. Kinds that are built are rebuilt instead of adding keys. */
 #include "support.h"
 
 enum { UNIVERSE = 400, STEPS = 2000, WINDOW = 240, GENERATIONS = 8 };
@@ -13,7 +12,7 @@ typedef struct model {
     bly_filter *f;
     unsigned copies[UNIVERSE]; /* 0 or 1 unless the kind stores copies */
     uint64_t age[UNIVERSE];    /* number of adds since the last one of this key */
-    bool estimated; /* it is an intersection of shared counters, whose count is an estimate */
+    bool estimated;            /* an intersection of shared counters, whose count is an estimate */
 } model;
 
 typedef struct program {
@@ -26,7 +25,7 @@ static uint64_t draw(program *p, uint64_t below) {
     return blyt_next(&p->rng) % below;
 }
 
-/* Half of the time any key, otherwise preferably one of the first. */
+/* Draws any key in half of the cases, otherwise preferably one of the first. */
 static uint64_t draw_key(program *p) {
     return draw(p, draw(p, 2) ? UNIVERSE : 1 + draw(p, 1 + draw(p, UNIVERSE)));
 }
@@ -73,7 +72,7 @@ static void add(program *p, model *m) {
     bly_filter *copy = blyt_can(m->c, BLY_CAN_REMOVE) ? clone_of(m->f) : NULL;
     bly_status status = bly_filter_add(m->f, &key, 8, &added);
     p->adds++;
-    /* There is no room for more copies of the key and its neighbours. */
+    /* The key's slots are full, with its own copies or those of other keys. */
     if (status == BLY_EFULL && copy) {
         assert_unchanged(m->f, copy);
         p->refused++;
@@ -103,7 +102,8 @@ static void build(program *p, model *m) {
     assert_ok(bly_filter_build(&spec, keys, n, &m->f));
 }
 
-/* Removes a member. Removing a non-member, if it is not a false positive, changes nothing. */
+/* Removes the key if it is a member. Otherwise, if it is not a false positive, asserts that
+ * removing it changes nothing. */
 static void take_out(program *p, model *m) {
     uint64_t key = draw_key(p);
     bool removed = false;
@@ -119,14 +119,15 @@ static void take_out(program *p, model *m) {
     }
 }
 
-/* The expected status of combining two filters, which may have grown or turned to different
- * states. */
+/* Returns the expected status of combining two filters, which may have grown differently, or be in
+ * different generations. */
 static bly_status allowed(uint32_t what, const blyt_case *c, const bly_filter *a,
                           const bly_filter *b) {
     return blyt_can(c, what) ? bly_filter_compatible(a, b) : BLY_EUNSUPPORTED;
 }
 
-/* A union may make a window by number of keys drop its oldest generation early. */
+/* A union may make a window by number of keys drop its oldest generation early, so `age` is
+ * increased by one generation. */
 static void unite(model *a, const model *b) {
     bly_filter *before = clone_of(a->f);
     bly_status status = bly_filter_union(a->f, b->f);
@@ -159,7 +160,7 @@ static void intersect(model *a, const model *b) {
             a->copies[i] = b->copies[i];
 }
 
-/* Adds some of the keys to another filter, and subtracts that. */
+/* Adds some of the keys to another filter, and subtracts it. */
 static void subtract(program *p, model *m) {
     bly_filter *part = clone_of(m->f), *before = NULL;
     bly_filter_clear(part);
@@ -188,7 +189,7 @@ static void fold_both(model m[2]) {
     for (int i = 0; i < 2; i++) {
         bly_filter *folded = NULL;
         if (bly_filter_fold(m[i].f, 2, NULL, &folded) != BLY_OK)
-            return; /* both have the same size, so if one refuses, the first does */
+            return; /* as both have the same size, only the first may refuse */
         bly_filter_destroy(m[i].f);
         m[i].f = folded;
     }
@@ -232,7 +233,7 @@ static void step(program *p) {
         copy_over(a, b);
 }
 
-/* A capacity with which growing kinds grow, windows turn, and tables get nearly full. */
+/* Returns a capacity with which growing kinds grow, windows turn, and tables get nearly full. */
 static uint64_t capacity_for(const blyt_case *c) {
     if (blyt_grows(c->kind))
         return 30;
@@ -241,7 +242,7 @@ static uint64_t capacity_for(const blyt_case *c) {
     return blyt_can(c, BLY_CAN_REMOVE) ? 1500 : 3000;
 }
 
-/* Ten programs of each kind, a hundred where there is time; under a sanitizer three. */
+/* Ten programs for each kind; a hundred in kinds_programs_large, three with a sanitizer. */
 static void random_programs(void **state) {
     uint64_t programs = blyt_large() ? 100 : BLYT_SLOW > 1 ? 3 : 10;
     (void)state;

@@ -27,15 +27,15 @@ typedef struct outcome {
     unsigned filters;
 } outcome;
 
-/* The number of lookups that detect at five sigma that a rate is off by a tenth of p: five sigma of
- * the measured rate are 5 sqrt(p (1 - p) / lookups), which is p / 10 for 2500 (1 - p) / p lookups.
- * The smallest filters get no fewer, although they are much better than requested: dependent probes
- * would show there, in rates that should be close to 0. */
+/* Returns the number of lookups that detect at five sigma that a rate is off by a tenth of p: five
+ * sigma of the measured rate are 5 sqrt(p (1 - p) / lookups), which is p / 10 for 2500 (1 - p) / p
+ * lookups. The smallest filters get as many, although their rates are much lower than requested and
+ * should be close to 0: there, dependent probes would show. */
 static uint64_t lookups_for(double p) {
     return (uint64_t)(2500 * (1 - p) / p) / BLYT_SLOW + 1;
 }
 
-/* Looks up non-members and counts the hits. They are drawn far from the added keys. */
+/* Looks up non-members and returns the number of hits. They are drawn far from the added keys. */
 static double count_hits(const bly_filter *f, blyt_keys set, uint64_t first, uint64_t queries) {
     enum { SOME = 1024 }; /* keys and their hashes fit the L1 cache */
     static char bytes[SOME * BLYT_KEY_MAX];
@@ -53,14 +53,15 @@ static double count_hits(const bly_filter *f, blyt_keys set, uint64_t first, uin
     return hits;
 }
 
-/* The geometry that determines the rate: for an overlay without removed keys, that of its base. */
+/* Returns the geometry that determines the rate: for an overlay without removed keys, that of its
+ * base. */
 static bly_geometry shape_of(const bly_filter *f) {
     const bly_filter *base = bly_overlay_base(f);
     return bly_filter_geometry(base ? base : f);
 }
 
-/* The number of keys that bring a filter for n keys to its requested rate. A window is fullest when
- * it still has older keys than it must keep. */
+/* Returns the number of keys after which a filter for n keys has its requested rate. For a window
+ * these are more than n: it is fullest when it still has older keys than it must keep. */
 static size_t keys_to_rate(const bly_filter *f, size_t n) {
     bly_window_info info = {.struct_size = sizeof info};
     if (bly_window_get_info(f, &info) != BLY_OK)
@@ -68,7 +69,8 @@ static size_t keys_to_rate(const bly_filter *f, size_t n) {
     return (size_t)(info.generation_keys * (info.generations + 1));
 }
 
-/* Makes the list contain the first n keys of a set. It is made once for all filters of a size. */
+/* Makes the list contain at least the first n keys of a set. One list is used for all filters of a
+ * size. */
 static void lengthen(blyt_list *l, blyt_keys set, size_t n) {
     if (l->n >= n)
         return;
@@ -119,8 +121,8 @@ static outcome run(const bly_spec *spec, blyt_keys set, size_t n, unsigned filte
     return o;
 }
 
-/* The relative standard deviation between filters, for large n, where only one filter is
- * measured. */
+/* Returns the relative standard deviation of the rate between filters. It is used for large n, for
+ * which only one filter is measured. */
 static double known_spread(const bly_geometry *g) {
     double size = (double)g->size, k = g->hashes;
     if (g->kind == BLY_CLASSIC || g->kind == BLY_PARTITIONED)
@@ -130,8 +132,8 @@ static double known_spread(const bly_geometry *g) {
     return sqrt(7 / size);
 }
 
-/* The tolerance of the formulas, which are of second order: exact for large filters, within 2% for
- * a few keys. */
+/* Returns the tolerance for the plan's formulas, which are of second order: nearly exact for large
+ * filters, within 2% for a few keys. */
 static double formula_room(size_t n) {
     return n < 10 ? 2e-2 : 5e-3;
 }
@@ -155,7 +157,7 @@ static void judge(const char *name, const outcome *o, const bly_geometry *g, siz
     assert_true(b);
 }
 
-/* Whether the kind has a rate to measure here: kinds that only count have an error instead, and
+/* Whether the kind has a rate to measure here. Kinds that only count have an error instead, and
  * kinds that grow have their own tests. */
 static bool has_rate(const blyt_case *c) {
     return !blyt_can(c, BLY_CARDINALITY_ONLY) && (blyt_plans(c) || c->kind == BLY_OVERLAY);
@@ -183,8 +185,9 @@ static void one_size(const blyt_case *c, size_t n, double p) {
 
 /* ---- which kinds at which sizes and rates ---------------------------------------------------- */
 
-/* To save time, kinds that count are tested at fewer sizes, and other widths of counters at one
- * rate only. With BLOOMERY_LONG in the environment, all are tested at a larger size, too. */
+/* Whether a kind is tested at this size and rate. To save time, kinds that count copies are tested
+ * at fewer sizes, and counter widths other than the default at one rate only. With BLOOMERY_LONG in
+ * the environment, all are tested at a larger size, too. */
 static bool is_tried(const blyt_case *c, size_t n, double p) {
     bool plenty = blyt_long();
     bool counts = blyt_can(c, BLY_CAN_COUNT) && !blyt_can(c, BLY_LIMITS_COPIES);
@@ -199,7 +202,8 @@ static bool is_tried(const blyt_case *c, size_t n, double p) {
     return n != 100000 || p == 0.01;
 }
 
-/* The program that tests it: the second and third need more lookups or more keys. */
+/* The group (see main) that tests a size at a rate. The second group needs more lookups, the third
+ * more keys. */
 typedef enum part { PART_QUICK, PART_LOW, PART_LARGE } part;
 
 static part part_of(size_t n, double p) {
@@ -218,7 +222,7 @@ static void every_size(part which) {
                 one_size(c, sizes[i], rates[j]);
 }
 
-/* Kinds that choose their shape by the rate. */
+/* Tests a rate for all kinds that choose their shape by the rate. */
 static void rate_between(double p) {
     FOR_EACH_CASE(c)
     if (blyt_plans(c) && has_rate(c) && !blyt_sets_bits(c) && !c->counter_bits)
@@ -227,7 +231,7 @@ static void rate_between(double p) {
 
 /* ---- filters that grow ----------------------------------------------------------------------- */
 
-/* Adds keys until n of them were reported as new. */
+/* Returns a filter to which keys were added until n of them were reported as new. */
 static bly_filter *grown(const bly_spec *spec, uint64_t n) {
     bly_filter *f = NULL;
     assert_ok(bly_filter_create(spec, &f));
@@ -241,8 +245,8 @@ static bly_filter *grown(const bly_spec *spec, uint64_t n) {
     return f;
 }
 
-/* Grows a filter `doublings` times, from `first` keys until its last level is full, and judges its
- * measured rate, the rate of its bits, and the planned rates of its levels. */
+/* Grows a filter `doublings` times, from `first` keys until its last level is full. Judges the
+ * measured rate, the rate computed from the bits, and the planned rates of the levels. */
 static void grow_and_judge(uint64_t first, unsigned doublings, double p, double share) {
     uint64_t n = first * ((2u << doublings) - 1);
     unsigned filters = n <= 1000 ? 100 : n <= 20000 ? 10 : 1;
@@ -274,7 +278,8 @@ static void grow_and_judge(uint64_t first, unsigned doublings, double p, double 
     bool counted = fabs(hits - expected) <= 5 * sqrt(variance) + 4;
     bool asked = made_for < p && planned <= made_for * (1 + 1e-9);
     bool near = fabs(mean - planned) <= 5 * sqrt(spread) + 5e-3 * planned;
-    /* A level has at least one line, which is more than twenty keys need at this rate. */
+    /* With 20 keys the rate is much lower: a level has at least one line, which is more than these
+     * keys need. */
     if (first >= 1000)
         near = near && mean < p && mean > p / 20;
     if (!counted || !asked || !near || getenv("BLYT_VERBOSE"))
@@ -292,7 +297,7 @@ static void rates_at_every_size(void **state) {
     every_size(PART_QUICK);
 }
 
-/* The designed bits per key at capacity, within 1%. */
+/* At capacity, filters have the designed number of bits per key, to within 1%. */
 static void bits_per_key_at_capacity(void **state) {
     static const struct {
         bly_kind kind;
@@ -323,7 +328,7 @@ static void bits_per_key_at_capacity(void **state) {
 
 /* ---- shapes ---------------------------------------------------------------------------------- */
 
-/* Exact geometries, to test every k of every layout, not only those that plans choose. */
+/* Tests exact geometries, for every k of every layout, not only those that plans choose. */
 static void rates_of_every_k(void **state) {
     (void)state;
     FOR_EACH_CASE(c) {
@@ -343,7 +348,8 @@ static void rates_of_every_k(void **state) {
     }
 }
 
-/* The other kinds choose their shape by the rate, so rates between round ones are tested. */
+/* Kinds whose keys do not set random bits choose their shape by the rate, so they are tested at
+ * rates between the usual ones. */
 static void rates_between(void **state) {
     static const double rates[] = {0.4, 0.24, 0.11, 0.03, 0.006};
     (void)state;
@@ -351,7 +357,7 @@ static void rates_between(void **state) {
         rate_between(rates[i]);
 }
 
-/* Cycles through the cases that are planned. */
+/* Returns a case that can be planned. Successive n cycle through all of them. */
 static const blyt_case *nth_planned(size_t n) {
     size_t planned = 0;
     FOR_EACH_CASE(c)
@@ -363,7 +369,7 @@ static const blyt_case *nth_planned(size_t n) {
     return NULL;
 }
 
-/* Every hash on every key set: the rate must not depend on what keys look like. */
+/* Tests every hash with every set of keys: the rate must not depend on what keys look like. */
 static void rates_of_every_hash(void **state) {
     static const uint8_t key[16] = "sixteen bytes ok";
     (void)state;
@@ -373,7 +379,7 @@ static void rates_of_every_hash(void **state) {
         for (int set = 0; set < KEYS_SETS; set++) {
             const blyt_case *c = nth_planned((size_t)(id + set));
             if (!c)
-                skip(); /* BLYT_ONLY names none of them */
+                skip(); /* BLYT_ONLY names no such case */
             bly_spec spec = blyt_spec(c, 20000, 0.01);
             bly_geometry g;
             if (id == BLY_HASH_SIPHASH)
@@ -399,8 +405,8 @@ static void rates_of_growing_filters(void **state) {
         }
 }
 
-/* 32 bits are too few for a million keys at 1e-4: refused or, if allowed, reported with the real
- * rate. */
+/* A hash of 32 bits is too weak for a million keys at 1e-4. It is refused or, if allowed, the
+ * filter reports its real rate. */
 static void weak_hashes_are_counted(void **state) {
     bly_spec spec = bly_spec_for(BLY_SBBF, 1000000, 0.0001);
     bly_filter *f = NULL;

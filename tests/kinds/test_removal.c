@@ -1,4 +1,4 @@
-/* Removing keys: every kind either removes exactly that key, or refuses and changes nothing. */
+/* Removing a key: every kind either removes exactly this key, or refuses and changes nothing. */
 #include "support.h"
 
 static void assert_bytes(const bly_filter *f, blyt_buffer want) {
@@ -8,7 +8,7 @@ static void assert_bytes(const bly_filter *f, blyt_buffer want) {
     free(have.data);
 }
 
-/* A kind that cannot remove refuses, and nothing changes. */
+/* A kind that cannot remove keys refuses, and nothing changes. */
 static void refuses_to_remove(const blyt_case *c) {
     blyt_list l = blyt_list_of(KEYS_URL, 0, 100);
     bly_filter *f = blyt_full(c, 0.01, 0, &l), *copy = NULL;
@@ -42,8 +42,8 @@ static bool is_empty(const blyt_case *c, const bly_filter *f, const bly_filter *
     return llround(s.fill * blyt_counters(f)) == (long long)s.stuck;
 }
 
-/* Every key gets i % 3 + 1 copies, if the kind stores copies. They are removed one by one, until
- * the filter is empty. (Some counters of two bits get stuck.) */
+/* Adds i % 3 + 1 copies of key i (if the kind stores copies), and removes them one by one, until
+ * the filter is empty. Some counters of two bits get stuck. */
 static void removes_copy_by_copy(const blyt_case *c) {
     bly_filter *f = blyt_create(c, 1200, 1e-9, 4), *empty = blyt_create(c, 1200, 1e-9, 4);
     uint64_t stored = 0, most = blyt_max_copies(c) < 3 ? blyt_max_copies(c) : 3;
@@ -62,7 +62,7 @@ static void removes_copy_by_copy(const blyt_case *c) {
             assert_true(s.stuck ? copies >= want : copies == want);
             assert_int_equal(bly_filter_contains(f, &i, 8), copies > 0);
             if (!there && s.stuck)
-                continue; /* it may be a false positive */
+                continue; /* may be a false positive, because of stuck counters */
             assert_ok(i % 2 ? bly_filter_remove(f, &i, 8, &removed)
                             : bly_filter_remove_hash(f, h, &removed));
             assert_int_equal(removed, there);
@@ -76,7 +76,8 @@ static void removes_copy_by_copy(const blyt_case *c) {
     bly_filter_destroy(empty);
 }
 
-/* A batch gives the same result as single calls, also if some keys are missing or repeated. */
+/* A batch of removes gives the same result as single calls, also if some keys are missing or
+ * repeated. */
 static void removes_in_batches(const blyt_case *c) {
     for (size_t n = 0; n < 150; n = n < 70 ? n + 1 : n + 37) {
         blyt_list l = blyt_list_of(KEYS_URL, 0, n), held = blyt_list_of(KEYS_URL, 0, 100);
@@ -109,7 +110,7 @@ static void removes_in_batches(const blyt_case *c) {
     }
 }
 
-/* A full filter refuses an add and changes nothing; after a remove there is room again. */
+/* A full filter refuses an add and changes nothing. After a remove, it has room again. */
 static void full_is_no_loss(const blyt_case *c) {
     bly_filter *f = blyt_create(c, 20, 1e-6, 1), *before = NULL;
     bly_status status = BLY_OK;
@@ -155,7 +156,7 @@ static void counters_stick(const blyt_case *c) {
     bly_filter_destroy(empty);
 }
 
-/* A set: repeated adds change nothing, and one remove removes a key. */
+/* A kind that stores a set: repeated adds change nothing, and one remove removes a key. */
 static void collapses_copies(const blyt_case *c) {
     bly_filter *f = blyt_create(c, 20, 1e-6, 1);
     uint64_t key = 0;
@@ -240,8 +241,8 @@ static bly_status perform(change what, bly_filter *f, const bly_filter *other, u
     }
 }
 
-/* Makes each allocation of the call fail in turn; no byte changes then. Ends when the call
- * succeeds, or fails for another reason. Returns how many calls failed for lack of memory. */
+/* Makes each allocation of the call fail in turn, and asserts that no byte changes. Ends when the
+ * call succeeds, or fails for another reason. Returns how many calls failed for lack of memory. */
 static size_t change_in_need(change what, bly_filter *f, const bly_filter *other, uint64_t key,
                              blyt_heap *heap) {
     bly_status status = BLY_ENOMEM;
@@ -306,7 +307,7 @@ typedef struct life {
     uint64_t universe, rng, stored, refused;
 } life;
 
-/* The r-th key is drawn 1/r as often as the first. */
+/* Draws the r-th key 1/r as often as the first. */
 static uint64_t draw_key(life *l) {
     double u = (double)(blyt_next(&l->rng) >> 11) * 0x1p-53;
     uint64_t rank = (uint64_t)exp(u * log((double)l->universe + 1));
@@ -332,7 +333,7 @@ static void one_more(life *l) {
     l->known[key] = 1;
 }
 
-/* Removes a key: half of the time one of the frequent keys. */
+/* Removes a key. Half of the time, it is preferably a frequent one. */
 static void one_less(life *l) {
     uint64_t key = blyt_next(&l->rng) % 2 ? draw_key(l) : blyt_next(&l->rng) % l->universe;
     bool removed = true, seemed = bly_filter_contains(l->f, &key, 8);
@@ -345,7 +346,8 @@ static void one_less(life *l) {
     l->stored -= removed;
 }
 
-/* The count of an overlay does not include keys that seemed present when they were added. */
+/* Asserts that no copy is missing, and that the count is right. That of an overlay lacks the keys
+ * that seemed present when they were added. */
 static void check_life(const life *l) {
     uint64_t limit = blyt_limit(l->c), count = bly_filter_count(l->f);
     if (blyt_stores_copies(l->c))
@@ -374,8 +376,9 @@ static void end_life(life *l, const bly_filter *empty) {
             assert_true(!l->known[key] || !bly_filter_contains(l->f, &key, 8));
 }
 
-/* Adds and removes in any order, at first more adds, later more removes; many copies of a few keys,
- * and few copies of many. With BLOOMERY_LONG in the environment, ten million steps. */
+/* Adds and removes keys in any order, with mostly adds at first and mostly removes later. A few
+ * keys have many copies, and many keys have few. With BLOOMERY_LONG in the environment, ten million
+ * steps. */
 static void long_lives(void **state) {
     uint64_t steps = blyt_long() ? 10000000 : 200000 / BLYT_SLOW;
     (void)state;

@@ -1,5 +1,5 @@
-/* The ribbon filter: no key is missed, for any number of keys; the rate is the predicted one; the
- * size is as promised; and every answer follows the format. */
+/* The ribbon filter: no key is missed, for any number of keys; rate and size are as planned; and
+ * every answer follows docs/format.md. */
 #include "support.h"
 
 #include "base/bits.h"
@@ -21,7 +21,7 @@ static bly_filter *ribbon(blyt_keys set, uint64_t first, size_t n, double p) {
     return f;
 }
 
-/* The number of false positives in q lookups of non-members. */
+/* Returns the number of false positives in q lookups of non-members. */
 static double false_positives(const bly_filter *f, uint64_t seed, uint64_t q) {
     bly_hash h[256];
     uint64_t state = blyi_fmix64(seed + 1);
@@ -61,7 +61,7 @@ static void misses_no_key_of_any_set(void **state) {
     bly_filter_destroy(ribbon(KEYS_RANDOM, 7, 500, 0x1p-40));
 }
 
-/* The filter depends only on the set of keys, not on their order or repeats. */
+/* The filter depends only on the set of keys, not on their order or on repeats. */
 static void same_keys_give_the_same_bytes(void **state) {
     enum { N = 20000 };
     blyt_list l = blyt_list_of(KEYS_URL, 0, N);
@@ -89,7 +89,7 @@ static void same_keys_give_the_same_bytes(void **state) {
     assert_true(bly_filter_equal(a, c));
     assert_int_equal(bly_filter_contains_many(c, l.keys, N, NULL), N);
     bly_filter_destroy(c);
-    /* With one key less the filter differs. */
+    /* Without one of the keys, the filter is different. */
     assert_ok(blyt_build(BLY_RIBBON, l.keys, N - 1, 0.01, &c));
     assert_false(bly_filter_equal(a, c));
     free(x.data);
@@ -127,7 +127,8 @@ static void empty_filter_says_no(void **state) {
 
 /* ---- rate ------------------------------------------------------------------------------------ */
 
-/* A two-sided test: with 2500 (1 - rate) false positives, five sigma are a tenth of the rate. */
+/* Asserts that the measured rate is within five sigma of the planned one. With 2500 (1 - rate)
+ * false positives, five sigma are a tenth of the rate. */
 static void check_rate(size_t n, double p) {
     bly_filter *f = ribbon(KEYS_LITTLE, n, n, p);
     bly_geometry g = bly_filter_geometry(f);
@@ -157,8 +158,8 @@ static void has_the_rate_predicted(void **state) {
     }
 }
 
-/* With few keys, the rate varies between filters. So the test sums up 65 filters, with 40 false
- * positives each. Five sigma are a tenth of their sum. */
+/* With few keys, the rate varies between filters, so this sums up the false positives of 65
+ * filters, 40 of each: five sigma are a tenth of the sum. */
 static void has_it_with_few_keys(void **state) {
     static const double rates[] = {0.3, 0.05, 0.01, 0.002};
     (void)state;
@@ -197,7 +198,7 @@ static void takes_the_space_promised(void **state) {
             assert_true(each < table[i].bits_per_key * 1.02);
             assert_true(each < -log2(table[i].p) * table[i].over);
         }
-    /* Few keys: one slot per key, and 20 for the columns. */
+    /* With few keys, there is one slot per key, and 20 more for the columns. */
     assert_ok(bly_plan(BLY_RIBBON, 1, 0.01, 0, 64, &g));
     assert_true(g.size == 3 && g.hashes == 64 + 7 && g.detail == 0 && bly_plan_bits(&g) == 168);
     assert_ok(bly_plan(BLY_RIBBON, 5, 0.01, 0, 64, &g));
@@ -206,8 +207,8 @@ static void takes_the_space_promised(void **state) {
     assert_int_equal(g.size, 4);
 }
 
-/* The built filter has the planned geometry: an unlucky set of keys gets another seed, not more
- * slots. */
+/* The built filter has the planned geometry: for an unlucky set of keys, the builder tries another
+ * seed, and does not add slots. */
 static void is_as_large_as_planned(void **state) {
     static const size_t numbers[] = {1, 60, 300, 1000, 4000, 20000};
     const size_t most = (blyt_large() ? 400U : 100U) / BLYT_SLOW;
@@ -228,7 +229,7 @@ static void is_as_large_as_planned(void **state) {
     assert_true(BLYT_SLOW > 1 || (reseeded > 0 && reseeded < 40));
 }
 
-/* Every plan has room for its keys at its rate, and one block less would not be enough. */
+/* Every plan has room for its keys at the rate, and with one block (or group) less it would not. */
 static void plans_are_tight(void **state) {
     (void)state;
     for (double p = 0.99; p >= 0x1p-40; p *= 0.61)
@@ -238,8 +239,9 @@ static void plans_are_tight(void **state) {
             assert_ok(bly_plan_check(&g));
             double rate = bly_plan_fpr(&g, n, 128);
             assert_true(rate <= p && bly_plan_capacity(&g, p, 128) >= n);
-            /* The share of wide slots is rounded up to whole groups and to 256ths. With few slots,
-             * all windows are the same. */
+            /* The rate may be lower than requested by this step, because the share of wide slots is
+             * rounded up to whole groups and to 256ths. With few slots, it may be lower still: all
+             * windows are the same. */
             double step = ldexp(2 / (double)g.size + 2.0 / 256, -(int)(g.hashes % 64));
             assert_true(rate > p * 128 / 129 - step || g.size <= 32 || p > 0.5);
             g.size--;
@@ -295,7 +297,7 @@ static void refuses_other_geometries(void **state) {
 
 /* ---- answers by the format ------------------------------------------------------------------- */
 
-/* A geometry, decoded by docs/format.md. */
+/* A geometry, decoded as docs/format.md says. */
 typedef struct book {
     uint64_t r, shards, seed, m, w;
 } book;
@@ -311,7 +313,7 @@ static book book_of(const bly_geometry *g) {
     return b;
 }
 
-/* Slot t of a shard in column j. */
+/* Returns slot t of a shard in column j. */
 static unsigned slot_of(const book *k, const uint8_t *body, uint64_t shard, uint64_t t,
                         uint64_t j) {
     uint64_t from = shard * (k->m * k->r + k->w) / 8, b = t / 128, whole = k->w / 128;
@@ -322,7 +324,7 @@ static unsigned slot_of(const book *k, const uint8_t *body, uint64_t shard, uint
     return (unsigned)(body[at + t % 128 / 8] >> t % 8) & 1U;
 }
 
-/* A lookup, slot by slot, written from the text of docs/format.md. */
+/* Looks up a hash slot by slot, as the text of docs/format.md says. */
 static bool by_the_book(const bly_geometry *g, const uint8_t *body, bly_hash h) {
     const book k = book_of(g);
     uint64_t shard = blyi_mulhi(h.lo, k.shards), place = h.lo * k.shards;
@@ -354,8 +356,8 @@ static const bly_geometry edge_shapes[] = {
     {.hashes = 40, .size = 3, .detail = 255},
     {.hashes = 5, .size = 7, .detail = 130},
     {.hashes = 6, .size = 33, .detail = 512 + 77},
-    /* The cut form: few slots; a short block, with wide slots in it or before it; no short block; a
-     * seed; several shards. */
+    /* The form with a cut last block: few slots; a short block, with wide slots in it or before it;
+     * no short block; a seed; several shards. */
     {.hashes = 64 + 3, .size = 1},
     {.hashes = 64 + 3, .size = 15, .detail = 255},
     {.hashes = 64 + 40, .size = 16, .detail = 255},
@@ -367,8 +369,8 @@ static const bly_geometry edge_shapes[] = {
     {.hashes = 64 + 2, .size = 4096, .detail = 7 * 4096 + 8 * 256 + 99},
 };
 
-/* Bodies of random bytes, of exactly the right size, for geometries at the limits. Half of the
- * hashes are at the ends of shards. */
+/* For geometries at the limits, with bodies of random bytes that end where the allocation ends.
+ * Half of the hashes are at the ends of shards. */
 static void answers_by_the_book(void **state) {
     uint64_t random = 11;
     size_t hits = 0, queries = 0;
@@ -380,7 +382,7 @@ static void answers_by_the_book(void **state) {
         size_t bytes = (size_t)bly_plan_bytes(&shape.geometry);
         uint8_t *body = aligned_alloc(64, bytes);
         assert_non_null(body);
-        for (size_t b = 0; b < bytes; b++) /* few set bits, so that some sums are even */
+        for (size_t b = 0; b < bytes; b++) /* few bits are set, so that some sums are even */
             body[b] = (uint8_t)(blyt_next(&random) & blyt_next(&random) & blyt_next(&random) &
                                 blyt_next(&random) & blyt_next(&random));
         bly_filter *f = NULL;
@@ -403,7 +405,7 @@ static void answers_by_the_book(void **state) {
     assert_true(hits > queries / 20 && hits < queries);
 }
 
-/* The kernels of every instruction set answer like the scalar ones. */
+/* The kernels of all instruction sets give the answers of the scalar ones. */
 static void kernels_agree(void **state) {
     enum { COLUMNS = 41, SIGHTS = 64 };
     static _Alignas(64) uint64_t words[4 * COLUMNS];
@@ -418,7 +420,7 @@ static void kernels_agree(void **state) {
             unsigned columns = 1 + (unsigned)(blyt_next(&random) % COLUMNS);
             const uint64_t *second = i % 9 ? words + 4 * (size_t)COLUMNS - 2 * columns : words;
             sights[i] = (blyi_ribbon_lookup){.first = words, .second = second, .columns = columns};
-            for (size_t m = 0; m < 4; m++) /* sparse: even columns must not be too rare */
+            for (size_t m = 0; m < 4; m++) /* few bits, so that all columns are often even */
                 sights[i].mask[m] = blyt_next(&random) & blyt_next(&random) & blyt_next(&random) &
                                     blyt_next(&random) & blyt_next(&random);
         }
@@ -460,9 +462,9 @@ static bly_status solve(unsigned again, bly_hash *h, size_t n, blyt_heap *heap, 
     return status;
 }
 
-/* All keys are in one window, many more than it has slots, and one key is repeated: nearly all
- * equations depend on others. The solver requests another seed, which changes the windows. If it
- * does, or if memory is missing, it changes nothing. */
+/* All keys are in one window, many more than it has slots, and one key is repeated, so nearly all
+ * equations depend on others. The solver requests another seed, which gives other windows. When it
+ * does so, or lacks memory, it leaves the body empty. */
 static void tries_other_seeds(void **state) {
     enum { N = 1080 };
     bly_filter *f = NULL;
@@ -491,8 +493,9 @@ static void tries_other_seeds(void **state) {
     bly_filter_destroy(f);
 }
 
-/* Hashes with the same `lo` share a window under every seed. The last seed is used in any case:
- * every key is in the filter, and the rate of other windows does not suffer. */
+/* Hashes with the same `lo` share a window under every seed. Under the last seed, the solver
+ * succeeds in any case: every key is found, and the rate of other windows does not get much
+ * higher. */
 static void solves_whatever_comes(void **state) {
     enum { N = 1080 };
     bly_filter *f = NULL;
@@ -513,7 +516,7 @@ static void solves_whatever_comes(void **state) {
     }
 }
 
-/* The same through the builder, which changes seeds without the caller. */
+/* The same hashes through the builder, which tries other seeds without the caller. */
 static void builds_whatever_comes(void **state) {
     enum { N = 1080 };
     static bly_hash h[N];

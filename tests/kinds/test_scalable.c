@@ -1,5 +1,5 @@
-/* The scalable filter: it grows by its rule, loses no key and keeps its rate; without memory it
- * does not change. test_nested.c tests its files. */
+/* The scalable filter: it grows by its rule, loses no key and keeps its rate. Without memory to
+ * grow, it does not change. test_nested.c tests its files. */
 #include "support.h"
 
 #include "filter/level_growth.h"
@@ -49,8 +49,8 @@ static void check_sums(const bly_filter *f) {
     assert_true(fabs(whole.current_fpr - (1 - miss)) < 1e-12);
 }
 
-/* Asserts the rule of growth: level i has 2^i times the capacity of the first, and 0.15 of the
- * remaining rate. */
+/* Asserts the rule of growth: level i has 2^i times the capacity of the first level. The first has
+ * `share` of the rate p, and each other level 0.15 of what the levels before it have left. */
 static void check_rule(const bly_filter *f, uint64_t first, double p, double share) {
     double left = p;
     for (size_t i = 0; i < bly_filter_level_count(f); i++) {
@@ -72,9 +72,9 @@ static void check_rule(const bly_filter *f, uint64_t first, double p, double sha
     assert_true(left > 0);
 }
 
-/* Seven doublings from a thousand keys (ten in kinds_scalable_large): no key is lost, the rate
- * stays within the requested one, and the size within twice that of a filter planned for all
- * keys. */
+/* Grows a filter by seven doublings from a thousand keys, or by ten in kinds_scalable_large: no key
+ * is lost, the rate stays within the requested one, and the size (`bits_per_key`) within twice that
+ * of a filter planned for all keys. */
 static void grows_by_the_rule(void **state) {
     static const struct {
         double p, share, bits_per_key;
@@ -94,10 +94,11 @@ static void grows_by_the_rule(void **state) {
             added = until;
             bly_filter_info s = {.struct_size = sizeof s};
             bly_filter_get_info(f, &s);
-            /* Some keys were false positives, so the last level may not be open yet. */
+            /* Some keys were false positives and did not count, so the last level may not be open
+             * yet. */
             assert_true(s.hashes <= doubling + 1);
             assert_true(s.current_fpr < p && s.expected_fpr < p && s.current_fpr > p / 20);
-            double lost = p * (double)added; /* the expected maximum */
+            double lost = p * (double)added; /* the highest number expected */
             assert_true(s.count <= added && (double)(added - s.count) < lost + 5 * sqrt(lost) + 4);
         }
         blyt_list all = blyt_list_of(KEYS_LITTLE, 0, (size_t)added);
@@ -112,8 +113,8 @@ static void grows_by_the_rule(void **state) {
     }
 }
 
-/* If the first level has most of the rate, a correct estimate of the number of keys costs little
- * space. */
+/* If the first level has most of the rate, and the number of keys was estimated correctly, the
+ * filter takes little more space than a plain one. */
 static void a_good_guess_is_cheap(void **state) {
     bly_filter *f = scalable(1000000, 0.01, 0.8, NULL);
     bly_filter_info s = {.struct_size = sizeof s};
@@ -130,7 +131,7 @@ static void a_good_guess_is_cheap(void **state) {
     bly_filter_destroy(f);
 }
 
-/* When the last level is full, repeated keys do not open another. */
+/* When the last level is full, adding present keys does not open another. */
 static void repeats_do_not_open_a_level(void **state) {
     bly_filter *f = scalable(100, 1e-6, 0, NULL);
     blyt_list l = blyt_list_of(KEYS_URL, 0, 101);
@@ -156,7 +157,7 @@ static void repeats_do_not_open_a_level(void **state) {
     bly_filter_destroy(f);
 }
 
-/* Batches with repeats, across many levels, have the same effect as single calls. */
+/* Batches with repeated keys, across many levels, have the same effect as single calls. */
 static void batches_grow_as_single_calls(void **state) {
     uint64_t rng = 5;
     (void)state;
@@ -191,9 +192,9 @@ static void batches_grow_as_single_calls(void **state) {
     }
 }
 
-/* The key number `done` was refused for lack of memory. Asserts that every way to add it fails
- * again, that the filter still equals its twin, which has the keys before it, and that adding
- * present keys needs no memory. */
+/* Asserts that every way to add key number `done`, which was refused for lack of memory, fails
+ * again; that the filter still equals `twin`, which has the keys before it; and that adding present
+ * keys needs no memory. */
 static void assert_refuses_the_next(bly_filter *f, const bly_filter *twin, const blyt_list *l,
                                     size_t done, blyt_heap *heap) {
     const bly_bytes *next = &l->keys[done];
@@ -208,7 +209,7 @@ static void assert_refuses_the_next(bly_filter *f, const bly_filter *twin, const
     bly_hash h = bly_hash_key(bly_filter_hasher(f), next->data, next->size);
     assert_int_equal(bly_filter_add_hash(f, h, &was), BLY_ENOMEM);
     assert_true(was && bly_filter_equal(f, twin)); /* `was` was not written */
-    /* Repeats before the failing key are processed and counted in `done`. */
+    /* Repeats before the key that fails are processed, and counted in `done`. */
     for (size_t i = 0; i < 20; i++)
         mixed[i] = i < 18 ? l->keys[i % 10] : *next;
     memset(added, 9, sizeof added);
@@ -220,8 +221,8 @@ static void assert_refuses_the_next(bly_filter *f, const bly_filter *twin, const
     heap->fail_at = 0;
 }
 
-/* Each allocation of the next level fails in turn: the keys before the one that needed it are
- * added, that one is not, and nothing else changes. The same call succeeds later. */
+/* Each allocation for a new level fails in turn: the keys before the one that needs the level are
+ * added, that one is not, and nothing else changes. Later, the same call succeeds. */
 static void no_memory_to_grow(void **state) {
     enum { FIRST = 10, KEYS = 300 };
     blyt_list l = blyt_list_of(KEYS_URL, 0, KEYS);
@@ -241,7 +242,7 @@ static void no_memory_to_grow(void **state) {
             failures++;
             assert_int_equal(status, BLY_ENOMEM);
             assert_true(tally.done < KEYS && tally.changed == bly_filter_count(f));
-            /* Exactly full: the next new key is the one that failed. */
+            /* The filter is exactly full: the next new key is the one that failed. */
             assert_int_equal(bly_filter_count(f), bly_filter_capacity(f));
             assert_ok(bly_filter_add_many(twin, l.keys, tally.done, NULL, NULL));
             assert_true(bly_filter_equal(f, twin));
@@ -283,7 +284,7 @@ static void clear_keeps_the_first_level(void **state) {
 
 /* ---- union ----------------------------------------------------------------------------------- */
 
-/* Unites filters with different keys and numbers of levels. */
+/* Unites two filters with different keys and numbers of levels. */
 static void unite(size_t in_a, size_t in_b) {
     blyt_heap heap = {0};
     bly_allocator alloc = blyt_heap_allocator(&heap);
@@ -332,8 +333,8 @@ static void unions(void **state) {
     unite(300, 300);
 }
 
-/* A level may be overfull after a union. The filter reports it, keeps every key, and can still
- * grow. */
+/* After a union, a level may have more keys than its capacity. The filter reports it, has every
+ * key, and can still grow. */
 static void union_past_capacity(void **state) {
     bly_filter *a = scalable(100, 0.01, 0, NULL), *b = scalable(100, 0.01, 0, NULL);
     blyt_list l = blyt_list_of(KEYS_URL, 0, 1000);
@@ -357,7 +358,7 @@ static void union_past_capacity(void **state) {
 
 static void unlike_filters_are_not_united(void **state) {
     bly_filter *f = scalable(20, 0.01, 0, NULL), *copy = NULL;
-    /* The last one has the same first level, but another rate in total. */
+    /* The last filter has the same first level, but another rate in total. */
     bly_filter *other[] = {scalable(21, 0.01, 0, NULL), scalable(20, 0.011, 0, NULL),
                            scalable(20, 0.01, 0.2, NULL), scalable(20, 0.02, 0.075, NULL)};
     (void)state;
@@ -378,7 +379,7 @@ static void unlike_filters_are_not_united(void **state) {
 
 /* ---- limits ---------------------------------------------------------------------------------- */
 
-/* Where the next level's rate would be below 2^-40, the filter is full. */
+/* When the rate of the next level would be below 2^-40, the filter is full. */
 static void full_at_last(void **state) {
     bly_filter *f = scalable(1, 0x1p-36, 0, NULL), *copy = NULL;
     blyt_list l = blyt_list_of(KEYS_URL, 0, 1000);
@@ -424,14 +425,14 @@ static void refusals(void **state) {
     assert_int_equal(blyt_new(BLY_SCALABLE, 10, 0, &f), BLY_ERATE);
     assert_int_equal(blyt_new(BLY_SCALABLE, 10, 1, &f), BLY_ERATE);
     assert_int_equal(blyt_new(BLY_SCALABLE, 10, NAN, &f), BLY_ERATE);
-    assert_int_equal(blyt_new(BLY_SCALABLE, 10, 0x1p-40, &f), BLY_ERATE); /* its first level's */
+    assert_int_equal(blyt_new(BLY_SCALABLE, 10, 0x1p-40, &f), BLY_ERATE); /* too low for level 0 */
     assert_int_equal(blyt_new(BLY_SCALABLE, UINT64_MAX, 0.01, &f), BLY_ETOOBIG);
     assert_int_equal(blyt_new(BLY_SCALABLE, (uint64_t)1 << 48, 0.01, &f), BLY_ETOOBIG);
     assert_null(f);
 }
 
-/* A hash that is too weak for the first level is refused. If it gets too weak later, the expected
- * rate shows it. */
+/* A hash that is too weak for the first level is refused. If it gets too weak as the filter grows,
+ * the expected rate shows it. */
 static void weak_hashes(void **state) {
     bly_spec spec = bly_spec_for(BLY_SCALABLE, 2000000, 0.01);
     bly_filter *f = NULL;
@@ -452,7 +453,7 @@ static void weak_hashes(void **state) {
     assert_true(s.expected_fpr > 300000 / 0x1p32);
     blyt_list_free(&l);
     bly_filter_destroy(f);
-    /* The default hash allows for growth. */
+    /* The default hash is chosen so that the filter can grow. */
     assert_ok(blyt_new(BLY_SCALABLE, 1000, 0.01, &f));
     assert_int_equal(bly_filter_hasher(f)->id, BLY_HASH_XXH3);
     bly_filter_destroy(f);
@@ -476,7 +477,7 @@ static void add_until(bly_filter *f, size_t levels) {
         assert_ok(bly_filter_add(f, &i, sizeof i, NULL));
 }
 
-/* Capacities grow by the requested factor, also after loading. */
+/* Capacities grow by the requested factor, also after the filter was saved and loaded. */
 static void grows_by_a_factor(void **state) {
     static const uint32_t factors[] = {0, 1, 2, 3, 4, 10, 32768};
     (void)state;
@@ -500,8 +501,8 @@ static void grows_by_a_factor(void **state) {
     }
 }
 
-/* With a factor of 1, sixteen levels are alike. Then capacities double, since the number of levels
- * is limited. */
+/* With a factor of 1, the first sixteen levels have the same capacity. After these, capacities
+ * double, because the number of levels is limited. */
 static void levels_alike_come_to_an_end(void **state) {
     bly_filter *f = growing_by(1, 20);
     (void)state;
@@ -534,7 +535,7 @@ static void factors_that_differ(void **state) {
     bly_filter_destroy(c);
 }
 
-/* A level that is too large is refused, even if the product of its size wraps around. */
+/* A level that would be too large is refused, even if the computation of its size overflows. */
 static void no_level_past_all_bounds(void **state) {
     blyi_level_request w = {.hash_bits = 128};
     bly_geometry g;

@@ -1,5 +1,5 @@
-/* The scalable cuckoo filter: a member is found, whatever levels were added and removed, and the
- * rate is the requested one. */
+/* The scalable cuckoo filter: members are found, whatever levels were added and removed before, and
+ * the rate is the requested one. */
 #include "table_support.h"
 
 #include "filter/levels.h"
@@ -19,8 +19,9 @@ static uint64_t classes(const bly_geometry *g, const bly_geometry *first) {
     return g->size / first->size << g->hashes;
 }
 
-/* Asserts that each level refines the one before, that the rates of levels follow from their
- * tables, and that their sum is within the requested rate. */
+/* Asserts that each level refines the one before (classes of keys are only divided, never merged),
+ * that the rates of levels follow from their tables, and that the sum of the rates is within the
+ * requested rate. */
 static void check_levels(const bly_filter *f, double p) {
     const bly_geometry first = bly_filter_geometry(bly_filter_level(f, 0));
     double rates = 0;
@@ -46,8 +47,8 @@ static void check_levels(const bly_filter *f, double p) {
     assert_int_equal(items, bly_filter_count(f));
 }
 
-/* Size and rate: of a filter planned for its keys, of one that has grown by a factor of 100 or
- * 1000, and of one that has grown from almost nothing. */
+/* Size and rate of filters that were planned for their keys, that have grown by a factor of 100 or
+ * 1000, and that have grown from 100 keys. */
 static void space_and_rate(void **state) {
     static const struct {
         uint64_t first, keys;
@@ -72,7 +73,8 @@ static void space_and_rate(void **state) {
         assert_true((double)s.bytes * 8 / (double)n <= table[i].bits_per_key);
         assert_true(s.expected_fpr <= p && s.current_fpr <= p);
         tally t = {0};
-        /* With 2700 false positives, five sigma and the tolerance of judge are a tenth. */
+        /* With 2700 false positives, five sigma and the tolerance of `judge` are a tenth of the
+         * rate. */
         look_up_non_members(f, 100 + i, (uint64_t)(2700 / s.current_fpr), s.current_fpr, &t);
         judge(&t, "grown", (double)n, p);
         assert_true(fabs(s.current_fpr / s.expected_fpr - 1) <=
@@ -83,7 +85,7 @@ static void space_and_rate(void **state) {
 
 /* ---- the theorem ----------------------------------------------------------------------------- */
 
-/* A random hash; in part with bits that make a core 0. */
+/* Draws a hash. Two of three have low bits that are all 0 or all 1, so that some cores are 0. */
 static bly_hash awkward(uint64_t *rng, unsigned turn) {
     bly_hash h = {blyt_next(rng), blyt_next(rng)};
     if (turn % 3 == 0)
@@ -93,8 +95,8 @@ static bly_hash awkward(uint64_t *rng, unsigned turn) {
     return h;
 }
 
-/* The class of a key in an older table is that in the newer table without its last bits: for tables
- * that follow the rule, with few buckets and many, narrow and wide. */
+/* The class of a key in an older table can be computed from its class in a newer table that refines
+ * it: for few buckets and many, narrow tables and wide ones. */
 static void newer_levels_refine_older_ones(void **state) {
     uint64_t rng = 1, pairs = 0, wide = 0, merged = 0;
     (void)state;
@@ -124,9 +126,9 @@ static void newer_levels_refine_older_ones(void **state) {
     assert_true(wide > 100 && wide < pairs && merged > 1000);
 }
 
-/* Keys that share a class in a narrow table need not share one in a wide table, so these never
- * refine each other. Nor do tables whose numbers of buckets are unrelated, or whose classes are not
- * finer. */
+/* Keys that share a class in a narrow table need not share one in a wide table, so neither of these
+ * tables refines the other. Nor does a table whose number of buckets is unrelated, or whose classes
+ * are not finer. */
 static void what_does_not_refine(void **state) {
     const bly_geometry narrow = {.kind = BLY_CUCKOO, .hashes = 39, .size = 1 << 10};
     bly_geometry g = narrow;
@@ -147,7 +149,8 @@ static void what_does_not_refine(void **state) {
     assert_false(blyi_cuckoo_refines(&g, &narrow));
     g.size = 1 << 9;
     assert_false(blyi_cuckoo_refines(&g, &narrow));
-    /* A filter whose next level would be wide, after narrow ones, is full and does not change. */
+    /* A filter is full, and does not change, if its levels are narrow and the next would be
+     * wide. */
     bly_filter *f = chain(8, 0x1p-35, 0, 32768), *kept = NULL;
     add_hashes(f, 1, 0, 8);
     assert_ok(bly_filter_clone(f, NULL, &kept));
@@ -157,7 +160,7 @@ static void what_does_not_refine(void **state) {
     bly_filter_destroy(kept);
 }
 
-/* The copies of a few keys, and the filter that must contain them. */
+/* How many copies each key has in the filter. */
 typedef struct life {
     bly_filter *f;
     uint8_t *copies;
@@ -170,7 +173,7 @@ static life life_of(bly_filter *f, uint64_t universe, uint64_t seed) {
     return l;
 }
 
-/* A random add or remove. */
+/* Adds or removes a random key. */
 static void live(life *l, unsigned adds_of_100) {
     uint64_t i = blyt_next(&l->rng) % l->universe;
     bool adds = blyt_next(&l->rng) % 100 < adds_of_100, done = false;
@@ -200,8 +203,8 @@ static void check_all(life *l) {
         assert_true(bly_filter_copies_hash(l->f, hash_at(0, i)) >= l->copies[i]);
 }
 
-/* Tables so small and rates so high that most keys collide with others: removes often remove the
- * entries of other keys, but no key is lost. */
+/* Tables are so small, and rates so high, that most keys collide with others. Removes often remove
+ * the entries of other keys, but no key is lost. */
 static void alike_keys_stay_apart(void **state) {
     static const double rates[] = {0.9, 0.5, 0.2, 0.05, 0.01};
     uint64_t grown = 0;
@@ -231,15 +234,15 @@ static void alike_keys_stay_apart(void **state) {
     assert_true(grown >= 5);
 }
 
-/* Removes an entry from the oldest level that has one, which breaks the condition of the proof. */
+/* Removes an entry from the oldest level that has one. The filter itself removes from the newest,
+ * on which the proof that no key is lost relies. */
 static void take_oldest(bly_filter *f, bly_hash h) {
     bool removed = false;
     for (unsigned i = 0; i < f->levels->n && !removed; i++)
         assert_ok(blyi_cuckoo_remove_one(f->levels->at[i], h, &removed));
 }
 
-/* The order of levels in removals is essential: with the opposite order the same filters lose
- * keys. */
+/* The order of levels in removals matters: with the opposite order, the same filters lose keys. */
 static void the_order_matters(void **state) {
     uint64_t lost = 0, missed = 0, moved = 0;
     (void)state;
@@ -265,8 +268,8 @@ static void the_order_matters(void **state) {
     assert_true(lost > 50 && moved > 100);
 }
 
-/* Grows to many levels and shrinks again, twice. With BLOOMERY_LONG in the environment, ten million
- * steps. */
+/* Grows to many levels and shrinks again, twice. With BLOOMERY_LONG in the environment, this takes
+ * ten million steps. */
 static void a_long_life(void **state) {
     const uint64_t steps = blyt_long() ? 10000000 : (blyt_large() ? 400000U : 200000U) / BLYT_SLOW;
     bly_filter *f = chain(100, 0.01, 0, 0);
@@ -288,8 +291,8 @@ static void a_long_life(void **state) {
 
 /* ---- free room ------------------------------------------------------------------------------- */
 
-/* Free room in older levels is used before a level is added. An empty level is removed when there
- * is enough room in the levels before it, not earlier. */
+/* Free room in older levels is used before a level is added. An empty level is removed only when
+ * the levels before it have enough room. */
 static void room_is_used_again(void **state) {
     bly_filter *f = chain(1000, 0.01, 0, 0);
     (void)state;
@@ -298,11 +301,11 @@ static void room_is_used_again(void **state) {
     add_hashes(f, 1, 3000, 3001);
     assert_int_equal(bly_filter_level_count(f), 3);
     remove_hashes(f, 1, 3000, 3001);
-    assert_int_equal(bly_filter_level_count(f), 3); /* otherwise the next add would add it again */
+    assert_int_equal(bly_filter_level_count(f), 3); /* otherwise the next add would open it again */
     add_hashes(f, 1, 3000, 3001);
     assert_int_equal(bly_filter_level_count(f), 3);
     remove_hashes(f, 1, 3000, 3001);
-    remove_hashes(f, 1, 2700, 3000); /* more than a tenth of the 2000 keys of the second level */
+    remove_hashes(f, 1, 2700, 3000); /* more than a tenth of the second level (2000 keys) */
     assert_int_equal(bly_filter_level_count(f), 2);
     add_hashes(f, 2, 0, 300);
     assert_int_equal(bly_filter_level_count(f), 2);
@@ -315,7 +318,7 @@ static void room_is_used_again(void **state) {
     bly_filter_destroy(f);
 }
 
-/* Eight copies of a key fill its two buckets. More copies go to other levels, but no level is added
+/* Eight copies of a key fill its two buckets. More copies go to other levels. But no level is added
  * for them while the newest is nearly empty. */
 static void copies_of_one_key(void **state) {
     bly_filter *f = chain(1000, 0.01, 0, 0);
@@ -340,7 +343,7 @@ static void copies_of_one_key(void **state) {
     bly_filter_destroy(f);
 }
 
-/* Each allocation fails in turn; then the add is tried again. */
+/* Each allocation fails in turn; then the add is repeated, and succeeds. */
 static void no_memory_to_grow(void **state) {
     blyt_heap heap = {0};
     bly_allocator a = blyt_heap_allocator(&heap);
@@ -381,7 +384,7 @@ static void no_memory_to_grow(void **state) {
 
 /* ---- compact --------------------------------------------------------------------------------- */
 
-/* Compaction in steps of any size, with adds and removes between them, loses no key and removes
+/* Compaction in steps of any size, with adds and removes between steps, loses no key and removes
  * levels. */
 static void compact_in_steps(void **state) {
     static const uint64_t steps[] = {1, 7, 1000, 0};
@@ -408,7 +411,7 @@ static void compact_in_steps(void **state) {
         assert_true(contains_hashes(f, i, 2200, 3000));
         for (uint64_t k = 1; k < extra; k += 2)
             assert_true(contains_hashes(f, 50 + i, k, k + 1));
-        /* Keys that were added behind the cursor are still there. */
+        /* Keys that were added behind the cursor were not moved, so this compacts once more. */
         assert_ok(bly_scalable_cuckoo_compact(f, 0, &cursor, &moved));
         assert_true(cursor == 0 && bly_filter_level_count(f) < levels);
         assert_true(contains_hashes(f, i, 2200, 3000));
@@ -421,7 +424,7 @@ static void compact_in_steps(void **state) {
     }
 }
 
-/* Compaction moves nothing if it cannot empty a level; invalid cursors do no harm; other kinds are
+/* Compaction moves nothing if no level would get empty; invalid cursors do no harm; other kinds are
  * refused. */
 static void compact_only_where_it_helps(void **state) {
     bly_filter *f = chain(100, 0.01, 0, 0), *other;

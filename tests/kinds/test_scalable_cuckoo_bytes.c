@@ -1,12 +1,13 @@
 /* Files and unions of scalable cuckoo filters: a loaded filter equals the original and can grow,
- * files with levels that would lose keys are refused, and a union has the copies of both. */
+ * files with levels that would lose keys are refused, and a union has the copies of both
+ * filters. */
 #include "levels_support.h"
 
 #include "filter/levels.h"
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
-/* Lists of levels, and whether they are valid. */
+/* Pairs of levels, and whether a file with them is valid. */
 static void test_levels_must_refine(void **state) {
     static const struct {
         uint64_t size[2];
@@ -47,7 +48,7 @@ static void test_levels_must_refine(void **state) {
     }
 }
 
-/* Invalid values of header fields. */
+/* Fields of a level's header, and invalid values for them. */
 static const struct {
     size_t offset;
     uint64_t value;
@@ -60,7 +61,7 @@ static const struct {
 };
 
 /* Levels of other kinds, capacities that the table cannot have, rates that do not add up, and wrong
- * counts. */
+ * counts are refused. */
 static void test_what_else_levels_must_be(void **state) {
     const bly_geometry first = {BLY_CUCKOO, 10, 20, 0, 0}, second = {BLY_CUCKOO, 10, 40, 0, 0};
     const bly_geometry bits = {BLY_SPLIT512, 8, 2, 0, 0};
@@ -98,13 +99,13 @@ static void test_what_else_levels_must_be(void **state) {
         assert_refused_by_header(im, BLY_ECORRUPT);
         memcpy(im.data, right, HEADER);
     }
-    im.data[HEADER + HEADER + 3] ^= 1; /* one entry more or less than the count of the level */
+    im.data[HEADER + HEADER + 3] ^= 1; /* adds or removes an entry, but not in the count */
     fix_all_sums(im);
     assert_refused(im, NULL, BLY_ECORRUPT);
     free(im.data);
 }
 
-/* Levels with the same shape must also have the same capacity and rate. */
+/* Levels of the same geometry must also have the same capacity and rate. */
 static void test_twins_are_alike(void **state) {
     const bly_geometry g = {BLY_CUCKOO, 10, 20, 0, 0};
     (void)state;
@@ -131,8 +132,8 @@ static bly_filter *chain(uint64_t first, uint32_t growth, uint64_t seed) {
     return f;
 }
 
-/* The growth factor, rounded up to a power of two, is in the file, so a loaded filter grows in the
- * same way. */
+/* The growth factor, rounded up to a power of two, is stored in the file, so that a loaded filter
+ * grows like the original. */
 static void test_growth_survives(void **state) {
     static const uint32_t asked[] = {0, 1, 2, 3, 4, 5, 100, 32768},
                           detail[] = {0, 0, 0, 4, 4, 8, 128, 32768};
@@ -177,7 +178,8 @@ static void remove_keys(bly_filter *f, const char *prefix, int from, int count) 
     }
 }
 
-/* A union has the keys of both, in separate or common levels, and all of them can be removed. */
+/* A union has the keys of both filters, in separate or in common levels, and all of them can be
+ * removed. */
 static void test_union_holds_both(void **state) {
     static const int counts[] = {0, 5, 40, 90, 100, 101, 290, 1000, 5000};
     (void)state;
@@ -217,8 +219,8 @@ static void test_union_holds_both(void **state) {
         }
 }
 
-/* The union of a filter with itself doubles the copies. Repeated, it fails when there are too many
- * levels, and then changes nothing. */
+/* The union of a filter with itself doubles the copies. Repeated unions fail when there would be
+ * too many levels, and then nothing changes. */
 static void test_union_with_itself(void **state) {
     bly_filter *f = chain(100, 0, 0), *g = NULL, *kept = NULL;
     bly_status status = BLY_OK;
@@ -243,7 +245,7 @@ static void test_union_with_itself(void **state) {
     bly_filter_destroy(kept);
 }
 
-/* Each allocation fails in turn, and nothing changes then. */
+/* Each allocation fails in turn, and then nothing changes. */
 static void test_no_memory_to_unite(void **state) {
     blyt_heap heap = {0};
     bly_allocator a = blyt_heap_allocator(&heap);
@@ -270,7 +272,7 @@ static void test_no_memory_to_unite(void **state) {
     assert_int_equal(heap.live, 0);
 }
 
-/* Unions of filters that do not match, and unsupported operations. */
+/* Unions of filters that do not match, and unsupported operations, are refused. */
 static void test_what_is_refused(void **state) {
     bly_filter *f = chain(100, 0, 0),
                *others[] = {chain(100, 4, 0), chain(101, 0, 0), chain(400, 0, 0), chain(100, 0, 9)};

@@ -1,4 +1,4 @@
-/* Set algebra: union, difference, intersection, overlap and folding, for every kind and probe
+/* Set operations: union, difference, intersection, overlap and folding, for every kind and probe
  * sequence, and a reason for everything that is refused. */
 #include "support.h"
 
@@ -6,9 +6,9 @@
 
 #include <math.h>
 
-/* Asserts that two filters are equal bit for bit, if the keys alone determine the bits; otherwise
- * in answers and counts. The sum of two sketches may have higher counts than one sketch of all
- * keys, but not lower ones. */
+/* Asserts that two filters are equal bit for bit if the keys alone determine the bits, otherwise
+ * that their answers and counts are equal. Only the union of two sketches of counts may have higher
+ * counts than one sketch of all keys. */
 static void assert_alike(const blyt_case *c, const bly_filter *a, const bly_filter *b) {
     blyt_list l = blyt_list_of(KEYS_LITTLE, 0, 20000);
     uint8_t in_a[20000], in_b[20000];
@@ -50,8 +50,8 @@ static void union_is_the_filter_of_the_union(void **state) {
         blyt_assert_contains(a, &lb);
         if (!blyt_can(c, BLY_FORGETS))
             assert_alike(c, a, both);
-        /* Kinds with copies count all of them; windows count the larger one of each pair of
-         * generations. */
+        /* Kinds that count copies count those of both filters; windows count the larger one of each
+         * pair of generations. */
         double want = blyt_can(c, BLY_CAN_COUNT) ? 4000 : blyt_can(c, BLY_FORGETS) ? 2000 : 3500;
         assert_true(fabs((double)bly_filter_count(a) / want - 1) < 0.02);
         blyt_list_free(&la);
@@ -62,8 +62,9 @@ static void union_is_the_filter_of_the_union(void **state) {
     }
 }
 
-/* Subtracting undoes a union: dst gives the same answers as before. With stuck counters (frequent
- * with two bits, rare with a limit of eight), it only must contain all members. */
+/* Subtracting a filter undoes the union with it: the answers are the same as before. If counters
+ * are stuck (often with two bits, rarely with a limit of eight), the result must only contain all
+ * members. */
 static void difference_undoes_the_union(void **state) {
     (void)state;
     FOR_EACH_CASE(c) {
@@ -88,7 +89,7 @@ static void difference_undoes_the_union(void **state) {
         assert_int_equal(bly_filter_count(a), 0);
         if (!stuck)
             assert_alike(c, a, empty);
-        assert_ok(bly_filter_subtract(a, b)); /* non-members are skipped */
+        assert_ok(bly_filter_subtract(a, b)); /* non-members are not subtracted */
         assert_int_equal(bly_filter_count(a), 0);
         if (!stuck)
             assert_alike(c, a, empty);
@@ -136,7 +137,7 @@ static void accepted_or_explained(const blyt_case *c, const bly_filter *a, const
             want = BLY_EUNSUPPORTED;
         else if (bly_filter_compatible(a, b) != BLY_OK)
             want = BLY_EMISMATCH;
-        /* This shows only when it is tried. */
+        /* Whether there is room shows only when the operation is tried. */
         if (status == BLY_EFULL && blyt_can(c, BLY_CAN_REMOVE))
             want = BLY_EFULL;
         assert_int_equal(status, want);
@@ -150,7 +151,7 @@ static void accepted_or_explained(const blyt_case *c, const bly_filter *a, const
     }
 }
 
-/* Every pair of kinds, with equal and different sizes and seeds. */
+/* For every pair of kinds, with equal and different sizes and seeds. */
 static void what_cannot_be_done_is_explained(void **state) {
     blyt_list l = blyt_list_of(KEYS_DECIMAL, 0, 100);
     (void)state;
@@ -201,8 +202,8 @@ static void what_cannot_be_done_is_refused(void **state) {
 
 /* ---- intersection and overlap ---------------------------------------------------------------- */
 
-/* An intersection contains the common keys, matches no more than either operand, and is marked as
- * an intersection. */
+/* An intersection contains the common keys, no key that is missing in either operand, and is marked
+ * as an intersection. */
 static void intersection_keeps_the_common_keys(void **state) {
     (void)state;
     FOR_EACH_CASE(c) {
@@ -254,8 +255,8 @@ static void overlap_estimates(void **state) {
                   lb = blyt_list_of(KEYS_RANDOM, 40000, 50000);
         blyt_add_all(a, &la);
         blyt_add_all(b, &lb);
-        /* Kinds that only count are planned for an error of 1%: a few of these, and more in the
-         * difference. */
+        /* Kinds that only count are planned for an error of 1%. Five of these are tolerated, and
+         * more for the common keys, which are estimated by a difference. */
         double more = blyt_can(c, BLY_CARDINALITY_ONLY) ? 5 : 1, room = 0.01 * more;
         assert_ok(bly_filter_overlap(a, b, &o));
         assert_true(fabs(o.a / 60000 - 1) < room && fabs(o.b / 50000 - 1) < room);
@@ -270,8 +271,8 @@ static void overlap_estimates(void **state) {
     }
 }
 
-/* Two halves that together fill every bit have nothing in common, and are not treated as the same
- * set. */
+/* Filter a has one half of all bits, b the other half. Their union is full, but they have nothing
+ * in common: the overlap must not be that of two equal sets. */
 static void overlap_of_a_full_union(void **state) {
     bly_filter *a = NULL, *b = NULL;
     bly_overlap o;
@@ -290,7 +291,7 @@ static void overlap_of_a_full_union(void **state) {
     bly_filter_destroy(b);
 }
 
-/* Folding by d equals building a filter that is d times smaller, for every divisor. */
+/* For every divisor d, folding by d gives the filter that is built with a d-th of the size. */
 static void fold_equals_building_small(void **state) {
     static const uint64_t divisors[] = {1, 2, 3, 4, 6, 8, 12};
     (void)state;
@@ -349,7 +350,7 @@ static void fold_refusals_and_best_fold(void **state) {
     }
 }
 
-/* Filters that differ in any way are not combined, and do not change. */
+/* Filters that differ in any way are not combined, and stay unchanged. */
 static void mismatches_are_refused(void **state) {
     blyt_list none = {0}, l = blyt_list_of(KEYS_DECIMAL, 0, 500);
     (void)state;

@@ -1,4 +1,4 @@
-/* Filters of any size: more keys, bits and bytes than 32 bits count. */
+/* Large filters: more keys, bits and bytes than fit 32 bits. */
 #include "support.h"
 
 #include "filter/filter.h"
@@ -6,9 +6,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* An allocator of large blocks, of which only used pages cost memory or time. (A sanitizer's calloc
- * marks every byte.) After each block there is a page that cannot be accessed.
- */
+/* An allocator of large blocks, in which only used pages cost memory or time. (A sanitizer's calloc
+ * would mark every byte.) The page after each block cannot be accessed. */
 typedef struct pages {
     void *block[4], *mapped[4];
     size_t size[4], live;
@@ -48,7 +47,7 @@ static void pages_free(void *ctx, void *block) {
     free(block);
 }
 
-/* Maps the pages of these bytes for reading, if the system can do that in one call. */
+/* Maps the pages of these bytes before they are read, if the system can do that in one call. */
 static void expect_reads(const void *bytes, uint64_t size) {
 #ifdef MADV_POPULATE_READ
     size_t page = (size_t)sysconf(_SC_PAGESIZE), skip = (page - (uintptr_t)bytes % page) % page;
@@ -61,7 +60,7 @@ static void expect_reads(const void *bytes, uint64_t size) {
 #endif
 }
 
-/* Asserts that bits are spread evenly: a truncated index would leave the upper part empty. */
+/* Asserts that bits are spread evenly. With a truncated index, the upper part would be empty. */
 static void check_spread(const bly_filter *f) {
     uint32_t k = bly_filter_geometry(f).hashes;
     expect_reads(blyi_words(f), 8 * blyi_word_count(f));
@@ -75,7 +74,7 @@ static void check_spread(const bly_filter *f) {
 }
 
 /* Filters with more bytes than size_t can represent are refused, also if the size modulo 2^32 is
- * small. With a size_t of 64 bits, no such filter can be planned. */
+ * small. If size_t has 64 bits, no such filter can be planned. */
 static void more_bytes_than_size_t_counts(void **state) {
     (void)state;
     FOR_EACH_CASE(c) {
@@ -93,8 +92,8 @@ static void more_bytes_than_size_t_counts(void **state) {
 }
 
 /* Filters for more than 2^32 keys, with more than 2^32 bits: indices beyond 32 bits are used, in a
- * body whose pages are mostly never touched. (Building touches all pages, so for built kinds
- * test_plan.c checks only the plans.) */
+ * body whose pages are mostly never touched. (Building touches all pages; so for kinds that are
+ * built, only test_plan.c checks the plans.) */
 static void more_keys_and_bits_than_32_bits_count(void **state) {
     (void)state;
     FOR_EACH_CASE(c) {

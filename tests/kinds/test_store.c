@@ -1,5 +1,5 @@
 /* test_store.c - files: saving and loading gives the same filter, with every hash function, with
- * its key and without. test_hostile.c tests files that must be refused. */
+ * and without its hash key. test_hostile.c tests files that must be refused. */
 #include "store_support.h"
 
 /* ---- saving and loading ---------------------------------------------------------------------- */
@@ -14,7 +14,8 @@ static void test_every_kind_is_listed(void **state) {
     }
 }
 
-/* A loaded filter can be used like the original: adding the same keys gives equal filters. */
+/* Asserts that a loaded filter g can be used like the original f: adding the same keys gives equal
+ * filters. */
 static void live_on(bly_filter *f, bly_filter *g) {
     uint32_t can = bly_kind_capabilities(bly_filter_geometry(f).kind);
     char key[32];
@@ -64,7 +65,7 @@ static void test_round_trip(void **state) {
             assert_true(contains_all(f, keys));
             round_trip(f);
             bly_filter *g = filled(shape_at(i), NULL, 40);
-            /* One filter may have grown or turned further than the other. */
+            /* One filter may have grown further than the other, or be in another generation. */
             bly_status alike = bly_filter_compatible(f, g);
             if (shape_can(shape_at(i), BLY_CAN_UNION))
                 assert_int_equal(bly_filter_union(f, g), alike);
@@ -78,7 +79,7 @@ static void test_round_trip(void **state) {
     bly_map_close(NULL);
 }
 
-/* The bytes of a file may be at any address. */
+/* A file in memory may start at any address. */
 static void test_any_address(void **state) {
     (void)state;
     for (size_t i = 0; i < shape_count(); i++) {
@@ -160,7 +161,8 @@ static void test_info(void **state) {
     }
 }
 
-/* ---- the specification's own examples -------------------------------------------------------- */
+/* ---- the examples in docs/format.md
+ * ----------------------------------------------------------- */
 
 static const uint8_t example[] = {
     0x42, 0x4c, 0x59, 0x31, 0x01, 0x01, 0x07, 0x00, 0x07, 0x01, 0x00, 0x00, 0x9e, 0x23, 0x23, 0x8b,
@@ -215,7 +217,7 @@ static void test_vectors(void **state) {
 
 static const uint8_t secret[16] = {0xde, 0xad, 0xbe, 0xef, 7, 6, 5, 4, 3, 2, 1, 0, 9, 9, 9, 8};
 
-/* A filter opened without its hasher can be described, combined and written, and answers
+/* A filter that was opened without its hasher can be described, combined and written, and answers
  * "maybe". */
 static void check_keyless(blyt_buffer im, const bly_filter *original) {
     const bly_open_options without = {.struct_size = sizeof without, .flags = BLY_OPEN_WITHOUT_KEY};
@@ -251,7 +253,7 @@ static void check_keyless(blyt_buffer im, const bly_filter *original) {
     name = *bly_filter_hasher(original);
     name.many = NULL;
     assert_int_not_equal(bly_filter_parse(im.data, im.size, &hollow, &f), BLY_OK);
-    /* With the real hasher it works as before. */
+    /* When it gets the real hasher, it works as before. */
     name = *bly_filter_hasher(original);
     name.seed++;
     assert_int_equal(bly_filter_set_hasher(g, &name), BLY_EKEY);

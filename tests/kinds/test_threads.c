@@ -16,7 +16,7 @@ typedef struct job {
     pthread_barrier_t *start;
 } job;
 
-/* Adds the keys in single calls and batches, and publishes its progress. */
+/* Adds this thread's keys in single calls and in batches, and publishes its progress. */
 static void *add_part(void *arg) {
     job *j = arg;
     for (size_t i = 0; i < j->n; i += BATCH) {
@@ -40,7 +40,7 @@ static void *add_part(void *arg) {
     return NULL;
 }
 
-/* Looks up keys that another thread has published as added, until all are added. */
+/* Looks up the keys that another thread has published as added, until all are. */
 static void *read_part(void *arg) {
     job *j = arg;
     size_t seen;
@@ -65,8 +65,8 @@ static bly_filter *shared_filter(const blyt_case *c, bly_sharing sharing, uint64
     return f;
 }
 
-/* Writers add disjoint parts while readers check the progress: no key is missed, and the result is
- * bit for bit that of a single thread. */
+/* Each writer adds its own part of the keys, while readers look up those that were added: no key is
+ * missed, and the result equals bit for bit that of a single thread. */
 static void disjoint_adds(const blyt_case *c, bly_sharing sharing) {
     size_t n = THREADS * PER_THREAD;
     bly_filter *f = shared_filter(c, sharing, n), *alone = blyt_create(c, n, 0.001, 0);
@@ -109,7 +109,7 @@ static void writers_and_readers(void **state) {
     }
 }
 
-/* Any number of threads may look up in any kind while no thread writes. */
+/* While no thread writes, any number of threads may look up keys in a filter of any kind. */
 static void many_readers(void **state) {
     (void)state;
     FOR_EACH_CASE(c) {
@@ -139,8 +139,8 @@ static void many_readers(void **state) {
     }
 }
 
-/* All threads add the same keys in the same order and start together, which causes the closest
- * races. */
+/* Adds the same keys as all other threads, in the same order, beginning at the same time, which
+ * causes the closest races. */
 static void *add_same(void *arg) {
     job *j = arg;
     bly_batch_result tally;
@@ -185,7 +185,7 @@ static void same_keys(const blyt_case *c, bly_sharing sharing, size_t *several) 
     }
     blyt_add_all(alone, &l);
     assert_true(bly_filter_equal(f, alone));
-    assert_true(nobody <= n / 200); /* not more than there are false positives */
+    assert_true(nobody <= n / 200); /* keys that were false positives */
     for (size_t i = 0; i < THREADS; i++)
         free(jobs[i].added);
     blyt_list_free(&l);

@@ -1,6 +1,5 @@
 /* The list of the most frequent keys: it equals an exact list for any order of offers, and together
- * with a sketch of counts it finds the most frequent keys. Also sketches that are fed by filters of
- * every kind. */
+ * with a sketch of counts it finds the most frequent keys. */
 #include "support.h"
 #include "table_support.h"
 
@@ -14,7 +13,7 @@ static void offer(bly_top *t, const char *key, uint64_t count) {
     assert_ok(bly_top_offer(t, key, strlen(key), count));
 }
 
-/* The list as text: "key:count key:count". */
+/* Returns the list as text: "key:count key:count". */
 static const char *text_of(bly_top *t) {
     static char text[1000];
     const bly_top_entry *e;
@@ -35,7 +34,7 @@ static void keeps_the_highest(void **state) {
     offer(t, "a", 2);
     offer(t, "c", 5);
     assert_string_equal(text_of(t), "c:5 a:2 b:2");
-    offer(t, "d", 2); /* not higher */
+    offer(t, "d", 2); /* not higher than the lowest count */
     offer(t, "d", 1);
     assert_string_equal(text_of(t), "c:5 a:2 b:2");
     offer(t, "b", 9);
@@ -63,7 +62,7 @@ static void keeps_the_highest(void **state) {
     assert_int_equal(bly_top_create(SIZE_MAX, NULL, &t), BLY_ENOMEM);
 }
 
-/* Bytes that are not text, and keys that differ only in length. */
+/* Keys may have bytes that are not text, and may differ only in length. */
 static void keys_are_bytes(void **state) {
     bly_top *t = top_of(100);
     static const uint8_t zeros[64];
@@ -88,7 +87,7 @@ typedef struct model {
     size_t n, most;
 } model;
 
-/* The lowest count, and how many have it. */
+/* Returns the lowest count, and in `how_many` the number of keys that have it. */
 static uint64_t lowest(const model *m, size_t *how_many) {
     uint64_t least = UINT64_MAX;
     *how_many = 0;
@@ -100,8 +99,8 @@ static uint64_t lowest(const model *m, size_t *how_many) {
     return least;
 }
 
-/* If several keys have the lowest count, the list may drop any of them, so the model asks the list
- * which one. */
+/* Offers a key to the model. If several keys have the lowest count, the list may drop any of them,
+ * so the model looks up in the list which one it has dropped. */
 static void model_offer(model *m, unsigned key, uint64_t count, bly_top *t) {
     size_t ties;
     bool in = m->count[key] > 0;
@@ -190,15 +189,15 @@ static void no_memory_changes_nothing(void **state) {
         (void)snprintf(key, sizeof key, "key %llu", (unsigned long long)i * i * i);
         offer(t, key, i);
     }
-    assert_int_equal(heap.live, live); /* no more than n keys */
+    assert_int_equal(heap.live, live); /* memory for no more than n keys */
     bly_top_destroy(t);
     assert_int_equal(heap.live, 0);
 }
 
 /* ---- with a sketch --------------------------------------------------------------------------- */
 
-/* Zipf 1.1 over 100,000 keys: the twenty most frequent keys are found, with counts within five
- * standard errors. */
+/* With keys drawn from 100,000 by Zipf's law with exponent 1.1, the twenty most frequent keys are
+ * found, with counts within five standard errors. */
 static void finds_the_true_top(void **state) {
     enum { KEYS = 100000, LISTED = 60 };
     unsigned adds = 2000000 / BLYT_SLOW;

@@ -1,6 +1,6 @@
-/* Windows: the latest keys are found at any time, older keys are found only at the requested rate,
- * and no add does more than its share of the work. With BLOOMERY_LONG set, streams have ten million
- * keys, and the longest add is timed. */
+/* Windows: the latest keys are always found, older keys are found only at the requested rate, and
+ * no add does more than its share of the work. With BLOOMERY_LONG in the environment, streams have
+ * ten million keys, and the slowest add is timed. */
 #include "window_support.h"
 
 #include <time.h>
@@ -22,7 +22,7 @@ static void one_stream(uint64_t keys, uint32_t s, double p, uint64_t n) {
             assert_int_equal(count_found(f, s, first, i + 1), i + 1 - first);
             if (i < limit)
                 continue;
-            /* Keys that are just too old, and much older ones. */
+            /* These keys are too old: some just, others by far. */
             uint64_t from = i + 1 > limit + 5000 ? i + 1 - limit - 5000 : 0, to = i + 1 - limit;
             bly_filter_info now = stats_of(f);
             old_hits += (double)count_found(f, s, from, to);
@@ -34,8 +34,8 @@ static void one_stream(uint64_t keys, uint32_t s, double p, uint64_t n) {
     }
     assert_near_rate((uint64_t)old_hits, old_expected / p, p);
     assert_true(old_hits <= old_asked + 5 * sqrt(old_asked) + 4);
-    /* The rate is not far below the requested one either: a window is nearly full most of the time,
-     * unless it has only one or two lines. */
+    /* The rate must not be much lower than requested either, because a window is nearly full most
+     * of the time, unless it has only one or two lines. */
     assert_true(keys < 1000 || old_hits >= old_asked / 2 - 5 * sqrt(old_asked));
     assert_true((double)fresh > (double)n * (1 - p) - 5 * sqrt((double)n * p) - 4);
     assert_sound(f);
@@ -46,7 +46,8 @@ static void the_latest_are_there(void **state) {
     static const uint32_t generations[] = {1, 2, 3, 8, 9, 10, 16, 32};
     uint64_t n = 300000 / BLYT_SLOW;
     (void)state;
-    /* Some as large windows, the others as small ones; in kinds_window_large all in both forms. */
+    /* Each number of generations in one form, large (3001 keys) or small (701 keys); in
+     * kinds_window_large in both. */
     for (size_t i = 0; i < COUNT_OF(generations); i++) {
         if (blyt_large() || i % 2 == 0 || generations[i] == 8)
             one_stream(3001, generations[i], 0.01, n / (generations[i] == 8 ? 1 : 4));
@@ -61,7 +62,7 @@ static void the_latest_are_there(void **state) {
         one_stream(1000000, 8, 0.01, 10000000);
 }
 
-/* A stream full of repeats, in which keys return after any time, many of them immediately. */
+/* In this stream of many repeats, keys return after any time, many of them immediately. */
 static void repeats_refresh(void **state) {
     enum { KEYS = 2000, UNIVERSE = 6000 };
     const uint64_t n = 200000 / BLYT_SLOW;
@@ -89,8 +90,8 @@ static void repeats_refresh(void **state) {
     bly_filter_destroy(f);
 }
 
-/* A window and the keys to look up: from a few to many parts, with more or fewer members among the
- * keys. */
+/* A window and the keys to look up. The windows have from a few to many parts, and more or fewer of
+ * the keys are members. */
 typedef struct batch_case {
     uint32_t s;
     double p;
@@ -126,8 +127,7 @@ static void compare_adds(bly_filter *a, bly_filter *b, const blyt_list *l) {
     free(added);
 }
 
-/* Batches that turn the window in the middle have the same effect as single calls, byte for
- * byte. */
+/* Batches in whose middle the window turns have the same effect as single calls, byte for byte. */
 static void batches_are_single_calls(void **state) {
     static const batch_case cases[] = {
         {8, 0.02, 70, 2000},   {3, 0.02, 70, 2000},   {12, 0.02, 70, 2000},  {8, 0.9, 70, 2000},
@@ -156,7 +156,8 @@ static void batches_are_single_calls(void **state) {
         bly_filter_destroy(a);
         bly_filter_destroy(b);
     }
-    /* The cases had fewer parts than are prefetched at a time, as many, one more, and many more. */
+    /* There were windows with fewer parts than are prefetched at a time, with as many, with one
+     * more, and with many more. */
     assert_true(parts & 2 && parts & 4 && parts & 8 && parts >> 6);
 }
 
@@ -185,7 +186,7 @@ static void bits_per_key(void **state) {
             bly_geometry g;
             assert_ok(bly_plan(BLY_WINDOW, keys, table[i].p, 0, 64, &g));
             assert_true((double)bly_plan_bits(&g) / (double)keys <= 1.02 * table[i].bits);
-            g.size--; /* one line less would not be enough */
+            g.size--; /* one line less must not be enough */
             assert_true(bly_plan_fpr(&g, keys, 64) > table[i].p);
         }
 }
@@ -193,7 +194,8 @@ static void bits_per_key(void **state) {
 /* ---- work --------------------------------------------------------------------------------------
  */
 
-/* The number of lines whose mark has changed since the last call. */
+/* Returns the number of lines that were cleared since the last call: those whose mark has
+ * changed. */
 static uint64_t lines_cleaned(const bly_filter *f, uint8_t *marks) {
     uint64_t changed = 0;
     const uint8_t *line = blyi_window_first_line(f);
@@ -204,8 +206,9 @@ static uint64_t lines_cleaned(const bly_filter *f, uint8_t *marks) {
     return changed;
 }
 
-/* No add clears more than its own lines and its share of the others, and when a generation is full,
- * all lines are cleared. This also holds if each key is added several times, or only one key. */
+/* An add clears at most the lines of its own key and its share of the others, and when a generation
+ * is full, all lines are cleared. This also holds if each key is added several times, or if only
+ * one key is. */
 static void no_add_does_more_than_its_share(void **state) {
     static const uint32_t generations[] = {8, 2, 20, 8, 8};
     static const uint64_t times[] = {1, 1, 1, 5, UINT64_MAX};
@@ -245,8 +248,8 @@ static int by_size(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* Repeats the same adds several times, and takes the shortest time of each. Times above the median
- * are then caused by the window, not by the machine. */
+/* Repeats the same adds several times and takes the shortest time of each add, so that long times
+ * are caused by the window, and not by the machine. */
 static void no_add_takes_long(void **state) {
     enum { N = 400000, REPEATS = 9 };
     bly_filter *full = window(1000000, 0.01, 8, 0, 0);
@@ -284,7 +287,7 @@ typedef struct event {
     uint64_t at, key;
 } event;
 
-/* How far the clock moves at the next step of a test. */
+/* Returns how far the clock moves at the next step of a test. */
 static uint64_t clock_step(int style, uint64_t *rng, uint64_t span) {
     uint64_t r = blyt_next(rng);
     if (style == 0)
@@ -319,7 +322,7 @@ static void one_timed_stream(int style, uint64_t span, uint32_t s, uint64_t n) {
         }
     }
     assert_near_rate((uint64_t)found, expected / 0.5, 0.5);
-    /* Keys that are too old, and were not added again, are gone, apart from false positives. */
+    /* Keys that are too old, and were not added again, are absent, except for false positives. */
     uint64_t gone = 0, still = 0;
     for (uint64_t j = 0; j < old; j++) {
         bool again = false;
@@ -346,7 +349,7 @@ static void timed_windows(void **state) {
     }
 }
 
-/* More keys than expected: none is lost, and the reported rate is the real one. */
+/* With more keys than expected, no key is lost, and the reported rate is the real one. */
 static void a_burst_costs_rate_not_keys(void **state) {
     enum { BURST = 1000 }; /* 250 are expected in a slice */
     bly_filter *f = window(2000, 0.001, 8, 800, 0);
@@ -376,7 +379,7 @@ static void the_clock(void **state) {
     bly_filter *f = window(100, 0.01, 4, 400, 0), *copy = NULL, *plain = NULL;
     uint64_t age;
     (void)state;
-    /* Keys that are added before the clock is set have the age 0 when it is set. */
+    /* Keys that are added before the clock is first set have the age 0 when it is set. */
     for (uint64_t i = 0; i < 50; i++)
         (void)add(f, key(1, i));
     assert_ok(bly_window_age_hash(f, key(1, 0), &age));
@@ -401,7 +404,7 @@ static void the_clock(void **state) {
     assert_false(bly_filter_contains_hash(f, key(1, 1)));
     assert_sound(f);
     bly_filter_destroy(f);
-    /* Windows by number, and other kinds, have no clock. */
+    /* Windows by number of keys, and other kinds, have no clock. */
     f = window(100, 0.01, 4, 0, 0);
     assert_int_equal(bly_window_advance(f, 1), BLY_EUNSUPPORTED);
     assert_ok(blyt_new(BLY_CLASSIC, 10, 0.1, &plain));
@@ -415,7 +418,8 @@ static void the_clock(void **state) {
     bly_filter_destroy(f);
 }
 
-/* Frequent calls share the work of clearing lines; after idle time there is little to do. */
+/* Frequent calls share the work of clearing lines. After a long idle time there is little work,
+ * too. */
 static void advancing_is_spread(void **state) {
     bly_filter *f = window(20000, 0.01, 8, 8000, 0);
     uint64_t lines = blyi_window_lines(&f->geometry), worst = 0, cleaned = 0;
@@ -435,7 +439,7 @@ static void advancing_is_spread(void **state) {
     assert_true(lines_cleaned(f, marks) <= lines && bly_filter_count(f) == 0);
     for (uint64_t now = 1000000; now < 100000000; now += 999999) {
         assert_ok(bly_window_advance(f, now));
-        assert_true(lines_cleaned(f, marks) <= lines); /* the remaining lines at first, then none */
+        assert_true(lines_cleaned(f, marks) <= lines); /* at first the remaining lines, then none */
     }
     assert_int_equal(info_of(f).active_keys, 0);
     assert_sound(f);
@@ -466,7 +470,7 @@ static void ages(void **state) {
         absent += age == BLY_WINDOW_ABSENT;
     }
     assert_true(absent > 950);
-    /* A key that is added again has a new age. */
+    /* Adding a key again resets its age. */
     (void)add(f, key(1, N - KEYS));
     assert_ok(bly_window_age_hash(f, key(1, N - KEYS), &age));
     assert_true(age >= 1 && age <= quota);
@@ -490,7 +494,7 @@ static void ages(void **state) {
     bly_filter_destroy(f);
 }
 
-/* At the largest time, the age of a member still differs from that of a non-member. */
+/* At the end of time, the age of a member still differs from that of a non-member. */
 static void ages_at_the_end_of_time(void **state) {
     bly_filter *f = window(100, 0.01, 1, UINT64_MAX - 2, 0);
     uint64_t age;

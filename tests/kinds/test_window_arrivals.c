@@ -1,6 +1,6 @@
-/* Windows by number count arrivals: every add is one, also of a key that is present. In streams by
- * Zipf's law, in which a few keys are repeated often, the keys of the last N arrivals are found,
- * and keys that did not arrive for longer than a window keeps them are not. */
+/* Windows by number of keys count arrivals: every add is one, also of a key that is present. In
+ * streams by Zipf's law, in which a few keys are repeated often, the keys of the last N arrivals
+ * are found, and keys that last arrived before the oldest generation are not. */
 #include "window_support.h"
 #include "zipf_support.h"
 
@@ -9,7 +9,7 @@
 
 enum { NEVER = -1 };
 
-/* So low that these streams have no false positives. */
+/* The rate is so low that these streams have no false positives. */
 static const double rate = 1e-9;
 
 /* ---- streams ----------------------------------------------------------------------------------
@@ -23,7 +23,7 @@ typedef struct reference {
     uint64_t known, forgotten;
 } reference;
 
-/* Checks the lookup of a key just before arrival number `now`. */
+/* Asserts that the lookup of a key just before arrival number `now` is right. */
 static void expect(reference *r, const bly_filter *f, unsigned id, int64_t now) {
     int64_t others = now - 1 - r->last[id];
     bool found = bly_filter_contains_hash(f, key(1, id));
@@ -81,7 +81,7 @@ static void zipf_streams(void **state) {
     one_stream(100000, 8, 1.1, 500000);
 }
 
-/* A single repeated key pushes all others out, after as many arrivals as the window keeps. */
+/* If a single key is repeated, all others are gone after as many arrivals as the window keeps. */
 static void one_key_makes_others_go(void **state) {
     static const uint64_t sizes[] = {1, 2, 10, 100, 1000, 3000};
     (void)state;
@@ -95,7 +95,7 @@ static void one_key_makes_others_go(void **state) {
         }
         assert_false(bly_filter_contains_hash(f, key(1, 0)));
         assert_true(bly_filter_contains_hash(f, key(1, 1)));
-        assert_int_equal(bly_filter_count(f), 9); /* the key is in every generation */
+        assert_int_equal(bly_filter_count(f), 9); /* counted once per generation */
         bly_filter_destroy(f);
     }
 }
@@ -103,7 +103,7 @@ static void one_key_makes_others_go(void **state) {
 /* ---- arrivals ---------------------------------------------------------------------------------
  */
 
-/* Lookups are not arrivals. In a window by time, a repeat within a slice changes nothing. */
+/* Lookups are not arrivals. In a window by time, a repeat within the same slice changes nothing. */
 static void what_is_none(void **state) {
     (void)state;
     for (int form = 0; form < 4; form++) {
@@ -128,7 +128,7 @@ static void what_is_none(void **state) {
     }
 }
 
-/* Every way to add a key, also in batches, counts an arrival. */
+/* Every way to add a key counts an arrival, also in batches. */
 static void every_add_counts(void **state) {
     (void)state;
     for (int small = 0; small < 2; small++) {
@@ -153,7 +153,7 @@ static void every_add_counts(void **state) {
     }
 }
 
-/* An age is a number of arrivals. */
+/* The age of a key is the number of arrivals since its last one. */
 static void ages(void **state) {
     enum { N = 9000 };
     (void)state;
@@ -175,7 +175,7 @@ static void ages(void **state) {
 /* ---- files, unions and limits -----------------------------------------------------------------
  */
 
-/* A window in an old file, without a count of arrivals, has as many arrivals as keys. */
+/* A window in an old file, which has no count of arrivals, has as many arrivals as keys. */
 static void files_from_before(void **state) {
     static const char *const names[] = {
         "window-fnv1a",       "window-turned-fnv1a",       "window-empty-fnv1",
@@ -192,7 +192,8 @@ static void files_from_before(void **state) {
     }
 }
 
-/* A union takes the larger number of arrivals, up to the window's own quota. */
+/* The current generation of a union has the larger number of arrivals of the two, but at most the
+ * quota of the result. */
 static void unions(void **state) {
     static const uint64_t ours[] = {0, 3, 50, 50, 100, 99}, theirs[] = {7, 90, 50, 2, 3, 100};
     (void)state;
@@ -216,7 +217,7 @@ static void unions(void **state) {
     }
 }
 
-/* Windows of the same shape may be planned for different numbers of arrivals. */
+/* Windows of the same shape may be planned for different numbers of keys. */
 static void unions_of_other_capacities(void **state) {
     (void)state;
     for (int small = 0; small < 2; small++) {
@@ -231,7 +232,7 @@ static void unions_of_other_capacities(void **state) {
         assert_ok(bly_filter_union(both, few));
         assert_sound(both);
         assert_int_equal(info_of(both).active_arrivals, 90);
-        assert_ok(bly_filter_union(few, many)); /* its quota is five */
+        assert_ok(bly_filter_union(few, many)); /* the quota of `few` is five */
         assert_sound(few);
         assert_true(info_of(few).active_arrivals == 5 && info_of(few).active_keys == 3);
         (void)add(few, key(2, 0));
@@ -243,7 +244,7 @@ static void unions_of_other_capacities(void **state) {
     }
 }
 
-/* Numbers of repeats that no adds can cause are refused. */
+/* Files with numbers of repeats that adds cannot cause are refused. */
 static void wrong_repeats(void **state) {
     (void)state;
     for (int small = 0; small < 2; small++) {
@@ -272,8 +273,7 @@ static void wrong_repeats(void **state) {
     }
 }
 
-/* A file may state the maximum number of keys. After adds, the filter can still be saved and
- * loaded. */
+/* A file may state the maximum capacity. After adds, the filter can still be saved and loaded. */
 static void most_keys(void **state) {
     (void)state;
     for (int form = 0; form < 4; form++) {

@@ -1,4 +1,4 @@
-/* The bytes of windows: saved during a sweep, mapped, damaged, united, assembled by hand. */
+/* The bytes of windows: saved during a sweep, mapped, damaged, united, and assembled by hand. */
 #include "window_support.h"
 
 #include <unistd.h>
@@ -14,7 +14,7 @@ static bly_filter *through_bytes(const bly_filter *f) {
     return out;
 }
 
-/* A window that was saved and loaded at any time, also during a sweep, behaves like the
+/* A window that was saved and loaded at any time, also in the middle of a sweep, behaves like the
  * original. */
 static void files_go_on(void **state) {
     (void)state;
@@ -82,23 +82,24 @@ static void maps_answer(void **state) {
     map_answers(true);
 }
 
-/* Whether a change of a word of the heading may be valid, too. */
+/* Whether a word of the heading, the first part of a window's body, may be changed from `old` to
+ * `wrong` without making the body invalid. */
 static bool is_harmless(const bly_filter *f, size_t word, uint64_t old, uint64_t wrong) {
     bool timed = blyi_window_get_field(f, BLYI_WIN_SPAN) != 0;
-    /* The span or the time. */
+    /* The span or the time may be another. */
     if (timed && (word == BLYI_WIN_SPAN || word == BLYI_WIN_NOW) && (old ^ wrong) < 100)
         return true;
-    /* The number of repeats, within the quota. */
+    /* There may be another number of repeats, within the quota. */
     if (!timed && word == BLYI_WIN_REPEATS) {
         uint64_t keys = info_of(f).active_keys;
         return keys != 0 && wrong <= info_of(f).generation_keys - keys;
     }
-    /* The ordinals of a small window by number, all 256 higher or lower. */
+    /* In a small window by number, all ordinals may be higher or lower by a multiple of 256. */
     if (!timed && blyi_window_is_small(&f->geometry) && word == BLYI_WIN_ORDINAL &&
         (old ^ wrong) % 256 == 0)
         return true;
-    /* A cursor that is too low only sweeps again; it may also be higher, if the lines in between
-     * were swept by adds. */
+    /* The cursor may be lower, because then lines are only swept again. It may also be higher, if
+     * adds have swept the lines in between. */
     if (word != BLYI_WIN_CURSOR || wrong > blyi_window_lines(&f->geometry))
         return false;
     for (; old < wrong; old++)
@@ -141,7 +142,7 @@ static void refuse_lines(bly_filter *f) {
     assert_false(blyi_window_body_is_valid(&shape, f->body));
 }
 
-/* The next slot must be empty: leftover bits are refused. */
+/* Asserts that bits in the next slot, which must be empty, are refused. */
 static void refuse_leftovers(bly_filter *f) {
     blyi_shape shape;
     uint8_t *table = f->body + blyi_window_heading_bytes(&f->geometry);
@@ -150,7 +151,7 @@ static void refuse_leftovers(bly_filter *f) {
     assert_true(blyi_window_body_is_valid(&shape, f->body));
     table[0] |= 1;
     assert_false(blyi_window_body_is_valid(&shape, f->body));
-    table[0] ^= 3; /* a bit of a slot that is not live */
+    table[0] ^= 3; /* a bit of a slot that is not in use */
     assert_true(blyi_window_body_is_valid(&shape, f->body));
 }
 
@@ -173,7 +174,7 @@ static void wrong_headings_are_refused(void **state) {
     }
 }
 
-/* Any body, as in a mapped file: lookups return some answer. */
+/* Lookups in any body, as a mapped file may have it, are safe: they return some answer. */
 static void any_body_is_safe(void **state) {
     uint64_t rng = 1;
     (void)state;
@@ -216,8 +217,8 @@ static void any_body_is_safe(void **state) {
 /* ---- union -------------------------------------------------------------------------------------
  */
 
-/* A union does not make a window count too many keys: the last W keys stay, even if it is united
- * with its own copy repeatedly. */
+/* A union does not make a window count too many keys: the last W keys stay, even if the window is
+ * united with its own copy repeatedly. */
 static void unions_forget_nothing(void **state) {
     (void)state;
     for (uint64_t seed = 1; seed <= 20; seed++) {
@@ -254,7 +255,8 @@ static void unite_by_number(bool small) {
     assert_ok(bly_filter_union(a, a));
     assert_sound(a);
     assert_int_equal(count_found(a, 1, i - 800, i) + count_found(a, 2, i - 800, i), 1600);
-    /* Each step now adds two keys: the last 800 of both streams must be found. */
+    /* Each step now adds two keys, one to each stream: the last 800 of both streams must be
+     * found. */
     for (uint64_t j = i; j < i + 3000; j++) {
         (void)add(a, key(1, j));
         uint64_t oldest = j - i < 799 ? i - (799 - (j - i)) / 2 : j - 799;
@@ -279,7 +281,8 @@ static void unions_by_number(void **state) {
     unite_by_number(true);
 }
 
-/* Replicas in the same slice that have seen different keys and have turned differently often. */
+/* Unites replicas in the same slice that have seen different keys, and of which one has turned more
+ * often. */
 static void unite_by_time(bool small) {
     bly_filter *a = any_window(small, 800, 8, 800), *b = any_window(small, 800, 8, 800);
     const uint64_t end = 5003;
@@ -364,7 +367,7 @@ static void refusals(void **state) {
     assert_int_equal(bly_filter_create(&spec, &f), BLY_EWEAKHASH);
 }
 
-/* An exact shape reports its capacity, and may be used for fewer keys. */
+/* A filter with an exact geometry reports its capacity, and may be used for fewer keys. */
 static void exact_shapes(void **state) {
     bly_spec spec = bly_spec_for(BLY_WINDOW, 1000, 0.01);
     bly_filter *f = NULL;
@@ -393,7 +396,7 @@ static void exact_shapes(void **state) {
     assert_int_equal(bly_plan_check(&large), BLY_ETOOBIG);
 }
 
-/* A cleared window equals a new one; a failed creation leaks nothing. */
+/* A cleared window equals a new one. A creation that fails leaks nothing. */
 static void clearing_and_failing(void **state) {
     bly_filter *f = NULL;
     (void)state;

@@ -1,4 +1,4 @@
-/* Batches of lookups in a window answer like single lookups, for any mixture of keys. */
+/* A batch of lookups in a window gives the answers of single lookups, for any mixture of keys. */
 #include "window_support.h"
 
 #include "kinds/window/window_layout.h"
@@ -15,8 +15,8 @@ typedef struct question {
     bool expected;
 } question;
 
-/* Key number i; those below FIRST_ABSENT may be added, the latest last. Most are of 9 to 16 bytes,
- * and others of any length. */
+/* Makes key number i. Those below FIRST_ABSENT may be added, in this order. Most have 9 to 16
+ * bytes, and others any length. */
 static void set_key(question *q, uint64_t i) {
     int width = i % 7 == 3 ? (int)(i % 29) + 1 : 11;
     int n = snprintf(q->text, sizeof q->text, "%0*x", width, (unsigned)i);
@@ -31,8 +31,9 @@ static void add_up_to(bly_filter *f, uint64_t n) {
     }
 }
 
-/* Chooses a key for a mixture of members and non-members: none, all, every other, a few, most, long
- * runs; and keys that were added at any time and may have been dropped. */
+/* Chooses a key for a mixture of members and non-members: no members, only members, every other
+ * key, a few, most, or in long runs. The last mixture has keys that were added at any time and may
+ * have been dropped. */
 static uint64_t pick(unsigned mixture, size_t i, uint64_t newest, uint64_t *rng) {
     uint64_t r = blyt_next(rng),
              known = newest ? newest - 1 - r % (newest < 2000 ? newest : 2000) : 0;
@@ -84,8 +85,8 @@ static void ask_all(const bly_filter *f, uint64_t newest) {
     }
 }
 
-/* Every stage of a window: empty, with few keys, just after a turn, when little is swept, and when
- * all is swept. */
+/* Tests every stage of a window: empty, with few keys, just after a turn, when few lines are swept,
+ * and when all are. */
 static void at_every_stage(const bly_spec *spec) {
     const uint64_t quota =
         (spec->capacity + spec->window.generations - 1) / spec->window.generations;
@@ -119,7 +120,7 @@ static void many_say_what_one_says(void **state) {
         }
 }
 
-/* From a single part to as many as there can be. */
+/* Tests windows with one part up to the maximum number of parts. */
 static void of_any_parts(void **state) {
     (void)state;
     for (unsigned parts = 1; parts <= BLYI_WIN_MAX_PARTS; parts += parts < 4 ? 1 : 6)
@@ -140,8 +141,8 @@ static void by_any_hash(void **state) {
         at_every_stage(&specs[i]);
 }
 
-/* A heading with slots that do not exist, as in a damaged map: batches answer like single
- * lookups. */
+/* With a heading that names slots that do not exist, as in a damaged map, batches give the answers
+ * of single lookups. */
 static void of_slots_there_are_not(void **state) {
     (void)state;
     for (uint32_t generations = 3; generations <= 15; generations += 4) {
@@ -165,7 +166,8 @@ static void of_no_keys(void **state) {
     bly_filter_destroy(f);
 }
 
-/* Computing all probe positions of a line at the same time gives the same result as one by one. */
+/* Computing all probe positions of a line together gives the same result as computing them one by
+ * one. */
 static void places_agree(void **state) {
     uint64_t rng = 1;
     (void)state;

@@ -24,12 +24,12 @@ static void bits_per_key(void **state) {
             assert_true((double)bly_plan_bits(&g) / (double)keys <= table[i].most);
             assert_int_equal(blyi_window_is_small(&g), keys == 1000);
             assert_true(bly_plan_fpr(&g, keys, 64) <= table[i].p);
-            g.size--; /* one step less would not be enough */
+            g.size--; /* one step less must not be enough */
             assert_true(bly_plan_fpr(&g, keys, 64) > table[i].p);
         }
 }
 
-/* Plans choose the smaller of the two forms; only the small form has a limit. */
+/* A plan chooses the smaller one of the two forms. Only the small form has a limit on its size. */
 static void the_form_is_the_smaller(void **state) {
     uint64_t last = 0;
     (void)state;
@@ -61,7 +61,7 @@ static void rates(void **state) {
 /* ---- the table --------------------------------------------------------------------------------
  */
 
-/* The vectors of docs/format.md. */
+/* The test vectors of docs/format.md. */
 static void bits_of_a_key(void **state) {
     static const struct {
         bly_geometry g;
@@ -92,7 +92,7 @@ static void bits_of_a_key(void **state) {
     }
 }
 
-/* Counts the set bits of each slot in all columns, by docs/format.md. */
+/* Counts the set bits of each slot in all columns, in the layout of docs/format.md. */
 static void bits_by_hand(const bly_filter *f, uint64_t *set) {
     unsigned slots = blyi_window_slots(&f->geometry);
     size_t first = 8 * (size_t)blyi_window_heading_bytes(&f->geometry);
@@ -101,8 +101,8 @@ static void bits_by_hand(const bly_filter *f, uint64_t *set) {
         set[bit % slots] += f->body[(first + bit) / 8] >> (first + bit) % 8 & 1;
 }
 
-/* A turn clears one slot completely and changes no other, after any number of turns and with any
- * number of slots. */
+/* When a window turns, one slot is cleared completely and no other changes, after any number of
+ * turns and with any number of slots. */
 static void a_turn_empties_one_slot(void **state) {
     (void)state;
     for (uint32_t s = 1; s <= 32; s++) {
@@ -127,7 +127,7 @@ static void a_turn_empties_one_slot(void **state) {
     }
 }
 
-/* Statistics equal the counted bits. */
+/* Statistics agree with the counted bits. */
 static void statistics(void **state) {
     bly_filter *f = window(500, 0.01, 5, 0, 1);
     uint64_t set[33], sum = 0;
@@ -183,7 +183,7 @@ static void exact_shapes(void **state) {
     }
 }
 
-/* A small and a large window with the same number of generations are not compatible. */
+/* A small and a large window with the same number of generations do not match. */
 static void forms_do_not_mix(void **state) {
     bly_filter *a = window(1000, 0.01, 8, 0, 1), *b = NULL;
     bly_spec spec = bly_spec_for(BLY_WINDOW, 1000, 0.01);
@@ -198,8 +198,8 @@ static void forms_do_not_mix(void **state) {
     bly_filter_destroy(b);
 }
 
-/* With many more keys per slice than planned, and a clock that leaps, no key of the last span is
- * lost. */
+/* Even if many more keys are added per slice than planned, and the clock leaps, no key of the last
+ * span is lost. */
 static void bursts_and_leaps(void **state) {
     bly_filter *f = window(200, 0.01, 8, 800, 0);
     uint64_t now = UINT64_C(1) << 60, age;

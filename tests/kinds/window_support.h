@@ -20,8 +20,9 @@ static inline bly_filter *window(uint64_t keys, double p, uint32_t generations, 
     return f;
 }
 
-/* A window at 1%, of the requested form. Large windows are planned for more keys than some of these
- * tests need, so they get lines for twice as many; they have three parts, or five. */
+/* Returns a window at 1%, in the requested form. Plans of the large form start at more keys than
+ * some tests use, so a large window gets lines for twice as many keys. It has three or five
+ * parts. */
 static inline bly_filter *any_window(bool small, uint64_t keys, uint32_t generations,
                                      uint64_t span) {
     bly_spec spec = bly_spec_for(BLY_WINDOW, keys, 0.01);
@@ -36,7 +37,7 @@ static inline bly_filter *any_window(bool small, uint64_t keys, uint32_t generat
     return f;
 }
 
-/* The hash of key i of stream s. Streams have no keys in common. */
+/* Returns the hash of key i of stream s. Streams have no keys in common. */
 static inline bly_hash key(uint64_t s, uint64_t i) {
     uint64_t a = s * UINT64_C(0x123456789abcdef1) + 2 * i, b = a + 1;
     return (bly_hash){blyt_next(&a), blyt_next(&b)};
@@ -78,8 +79,8 @@ static inline uint64_t count_found(const bly_filter *f, uint64_t s, uint64_t fir
     return hits;
 }
 
-/* Asserts that the number of hits is within five sigma of the expected one. + 4: small counts are
- * not normally distributed. */
+/* Asserts that the number of hits is within five sigma of the expected one. 4 more are allowed,
+ * because small counts are not normally distributed. */
 static inline void assert_near_rate(uint64_t hits, double queries, double rate) {
     double room = 5 * sqrt(queries * rate * (1 - rate)) + 4;
     if (fabs((double)hits - queries * rate) > room)
@@ -88,8 +89,8 @@ static inline void assert_near_rate(uint64_t hits, double queries, double rate) 
     assert_true(fabs((double)hits - queries * rate) <= room);
 }
 
-/* The planned rate after `arrivals` keys, of which `count` set bits; the others were false
- * positives. */
+/* Returns the planned rate after `keys` keys if only the share count / arrivals of adds sets bits.
+ * (The others are false positives.) */
 static inline double rate_planned(const bly_geometry *g, uint64_t keys, uint64_t count,
                                   uint64_t arrivals) {
     double set = (double)keys * (double)count / (double)arrivals;
@@ -98,9 +99,9 @@ static inline double rate_planned(const bly_geometry *g, uint64_t keys, uint64_t
 
 /* Compares the rates of a full window: planned, computed from its bits, and measured. */
 static inline void rate_when_full(uint64_t keys, double p, uint32_t s, unsigned filters) {
-    /* With 2700 hits, five sigma and the 4 are a tenth. Below 0.001 there is only time for as many
-     * in kinds_window_large and kinds_window_small_large, otherwise for those of 1,400,000
-     * lookups. */
+    /* With 2700 hits, five sigma and the 4 hits allowed in addition are a tenth. Below a rate of
+     * 0.001, only kinds_window_large and kinds_window_small_large have time for as many; otherwise
+     * 1,400,000 lookups are made. */
     const double enough = blyt_large() ? 4000 / p : p < 0.001 ? 1.4e6 : 2700 / p;
     uint64_t quota = (keys + s - 1) / s, queries = (uint64_t)enough / filters / BLYT_SLOW + 1;
     double mean = 0, squares = 0, variance = 0, expected = 0, planned = 0, hits = 0;
@@ -122,9 +123,8 @@ static inline void rate_when_full(uint64_t keys, double p, uint32_t s, unsigned 
         squares += now.current_fpr * now.current_fpr / filters;
         bly_filter_destroy(f);
     }
-    /* The spread between filters: measured if there are several, otherwise computed for blocks
-     * (test_rates.c).
-     */
+    /* The standard deviation between filters: measured if there are several, otherwise computed for
+     * blocks (as in test_rates.c). */
     double spread = filters > 1 ? sqrt(fmax(0, squares - mean * mean) / filters)
                                 : planned * sqrt(10 / ((double)keys / 30));
     bool counted = fabs(hits - expected) <= 5 * sqrt(variance) + 4;
