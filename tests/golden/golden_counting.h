@@ -1,11 +1,12 @@
-/* golden_counting.h - the part of make_golden.c for counting filters, sketches and overlays.
+/* golden_counting.h - the part of make_golden.c that makes counting filters, sketches and overlays.
  * Included only there. */
 #ifndef BLYT_GOLDEN_COUNTING_H
 #define BLYT_GOLDEN_COUNTING_H
 
 enum { ROUNDS = 20 };
 
-/* Rounds of adds: every key once, or twice, or key N in the first N % 20 + 1 of 20 rounds. */
+/* A filter to which keys are added as `relation` says: every key once, or twice, or (often) key N
+ * in the first N % 20 + 1 of 20 rounds. */
 typedef struct counted {
     const char *name;
     bly_geometry geometry; /* hashes 0: planned for size keys at 1%, with counters of detail bits */
@@ -113,7 +114,7 @@ static void remove_keys(bly_filter *f, int first, int count) {
          "remove");
 }
 
-/* Filters after removes, after an intersection and after a union. */
+/* Makes filters after removes, after an intersection, and after a union. */
 static void make_changed(const output *out, const char *kind, const char *name) {
     char to[64];
     bly_filter *f = make_counted_named(name), *other = make_counted_named(name);
@@ -133,7 +134,7 @@ static void make_changed(const output *out, const char *kind, const char *name) 
     bly_filter_destroy(other);
 }
 
-/* Removes all but n copies of each key. What has grown stays large. */
+/* Removes all but n copies of each key. Tables that have grown stay large. */
 static void make_shrunk(const output *out, const char *from, const char *to, int n) {
     bly_filter *f = make_counted_named(from);
     for (int i = 0; i < 30; i++)
@@ -143,7 +144,7 @@ static void make_shrunk(const output *out, const char *from, const char *to, int
     bly_filter_destroy(f);
 }
 
-/* Removes all copies again: only stuck counters stay. */
+/* Removes all copies again, so that only stuck counters stay. */
 static void make_spent(const output *out, const char *from, const char *to, int count) {
     bly_filter *f = make_counted_named(from);
     for (int i = 0; i < count; i++)
@@ -153,7 +154,7 @@ static void make_spent(const output *out, const char *from, const char *to, int 
     bly_filter_destroy(f);
 }
 
-/* A class with 14 copies that had 15, and so stays in the map. */
+/* A class with 14 copies that once had 15: its count stays in the map. */
 static void make_border(const output *out) {
     const counted s = {"border", {BLY_HYBRID, 9, 10, 0, 0}, BLY_HASH_FNV1A, 7, 13, 2, "often"};
     bly_filter *f = make_counted(&s);
@@ -177,7 +178,7 @@ static void make_sketches(const output *out) {
     bly_filter_destroy(other);
 }
 
-/* An overlay that owns its base. */
+/* Returns an overlay that owns its base. */
 static bly_filter *make_overlay(bly_hash_id hash, bly_kind marker) {
     const sample like = {"overlay", {BLY_OVERLAY, 0, 0, 0, 0}, hash, 0, 0, 0};
     bly_spec spec = bly_spec_for(BLY_OVERLAY, 60, 0.01);
@@ -189,7 +190,7 @@ static bly_filter *make_overlay(bly_hash_id hash, bly_kind marker) {
     return f;
 }
 
-/* An overlay over a borrowed filter of the keys 0 to 399. */
+/* Returns an overlay over a borrowed filter that has the keys 0 to 399. */
 static bly_filter *make_laid(const bly_filter *base, bly_kind marker) {
     const bly_overlay_options options = {.changes = 40, .marker = marker};
     bly_filter *f;
@@ -227,7 +228,7 @@ static void make_overlays(const output *out) {
     save(out, f, "overlay-over-fuse-bloom-fnv1a", 0, 15, "held");
     bly_filter_destroy(f);
     bly_filter_destroy(base);
-    base = make_named("scalable-fnv1a"); /* of keys 0 to 59 */
+    base = make_named("scalable-fnv1a"); /* has the keys 0 to 59 */
     must(bly_overlay_over(base, NULL, NULL, &f) == BLY_OK, "overlay over");
     remove_keys(f, 0, 12);
     save(out, f, "overlay-over-scalable-fnv1a", 12, 48, "kept");

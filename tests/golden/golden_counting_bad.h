@@ -88,7 +88,8 @@ static const kind_lie counting_lies[] = {
     {"hll-4-fnv1a", {"hll-padding.ECORRUPT", 64 + 12, 1, 1}},
 };
 
-/* For an overlay with three parts: a fuse filter, a table of 80 deleted keys, one of 50 added. */
+/* For an overlay with three parts: a fuse filter, a table for 80 deleted keys, and one for 50 added
+ * keys. */
 static const part_lie overlay_lies[] = {
     {{"overlay-one-part.ECORRUPT", 8, 1, 1}, 0},
     {{"overlay-two-parts.ECORRUPT", 8, 1, 2}, 0},

@@ -65,7 +65,7 @@ static const sample samples[] = {
     {"custom-mixed-sbbf", {BLY_SBBF, 8, 8, 0}, BLY_HASH_CUSTOM, CUSTOM_TAG, 0, 50},
     {"custom-mixed-cuckoo", {BLY_CUCKOO, 9, 20, 0}, BLY_HASH_CUSTOM, CUSTOM_TAG, 0, 60},
     {"custom-mixed-scalable", {BLY_SCALABLE, 2, 10, 0}, BLY_HASH_CUSTOM, CUSTOM_TAG, 0, 60},
-    /* Created with a mixed hasher; a textbook filter records the raw one. */
+    /* Created with a hasher that mixes; but a textbook filter records the raw form. */
     {"custom-textbook", {BLY_CLASSIC, 6, 1031, BLY_TEXTBOOK}, BLY_HASH_CUSTOM, CUSTOM_TAG, 0, 40},
     {"cuckoo-fnv1a", {BLY_CUCKOO, 9, 20, 0}, BLY_HASH_FNV1A, 0, 0, 60},
     {"cuckoo-odd-sha1", {BLY_CUCKOO, 6, 21, 0}, BLY_HASH_SHA1, 3, 0, 60},
@@ -91,7 +91,7 @@ static const sample samples[] = {
     {"keyed-scalable-cuckoo", {BLY_SCALABLE_CUCKOO, 2, 5, 0}, BLY_HASH_SIPHASH, 0, 0, 50},
 };
 
-/* The words of fnv1a, swapped. */
+/* Swaps the words of fnv1a. */
 static bly_hash swapped(void *user, const void *key, size_t len) {
     bly_hash h = bly_hash_key(user, key, len);
     return (bly_hash){h.hi, h.lo};
@@ -136,8 +136,8 @@ static void add_keys(bly_filter *f, int first, int count) {
     must(bly_filter_add_many(f, keys, (size_t)count, NULL, NULL) == BLY_OK, "add");
 }
 
-/* Returns NULL for a table that today's planner refuses, because it has too little room to spare.
- * Its file exists and stays. */
+/* Makes a filter. Returns NULL for a table that today's planner refuses, because it has too little
+ * room to spare; its file exists already, and stays. */
 static bly_filter *make(const sample *s) {
     bly_filter *f;
     bly_spec spec = bly_spec_for(s->geometry.kind, 60, 0.01);
@@ -201,7 +201,7 @@ static const planned plans[] = {
     {"window-empty-fnv1", BLY_WINDOW, 1, 0.01, BLY_HASH_FNV1, 0, 0, 0, 0, 0},
     {"window-no-clock-md5", BLY_WINDOW, 30, 0.01, BLY_HASH_MD5, 7, 0, 40, 3, 100},
     {"keyed-window", BLY_WINDOW, 50, 0.01, BLY_HASH_SIPHASH, 0, 0, 90, 0, 0},
-    /* Those above were written before there were small windows. Today all would be small. */
+    /* The windows above were written before there were small windows. Today all would be small. */
     {"window-small-fnv1a", BLY_WINDOW, 60, 0.01, BLY_HASH_FNV1A, 0, 0, 60, 0, 0},
     {"window-small-turned-fnv1a", BLY_WINDOW, 400, 0.01, BLY_HASH_FNV1A, 1, 0, 553, 0, 0},
     {"window-small-full-xxh64", BLY_WINDOW, 200, 0.001, BLY_HASH_XXH64, 1, 0, 999, 0, 0},
@@ -219,7 +219,7 @@ static const planned plans[] = {
     {"fuse-fine-murmur3", BLY_FUSE, 0, 1.0 / (1 << 28), BLY_HASH_MURMUR3, 0, 3, 700, 0, 0},
     {"fuse-half-md5", BLY_FUSE, 0, 0.5, BLY_HASH_MD5, 5, 0, 300, 0, 0},
     {"keyed-fuse", BLY_FUSE, 0, 0.02, BLY_HASH_SIPHASH, 0, 0, 100, 0, 0},
-    /* Those above were written before there were small filters. Today all would be small. */
+    /* The filters above were written before there were small filters. Today all would be small. */
     {"fuse-small-fnv1a", BLY_FUSE, 0, 0.01, BLY_HASH_FNV1A, 0, 0, 999, 0, 0},
     {"fuse-small-one-key-fnv1a", BLY_FUSE, 0, 0.001, BLY_HASH_FNV1A, 1, 7, 1, 0, 0},
     {"fuse-small-empty-fnv1", BLY_FUSE, 0, 0.01, BLY_HASH_FNV1, 0, 0, 0, 0, 0},
@@ -232,7 +232,8 @@ static const planned plans[] = {
     {"ribbon-fine-murmur3", BLY_RIBBON, 0, 1e-5, BLY_HASH_MURMUR3, 0, 3, 1000, 0, 0},
     {"ribbon-half-md5", BLY_RIBBON, 0, 0.5, BLY_HASH_MD5, 5, 0, 300, 0, 0},
     {"keyed-ribbon", BLY_RIBBON, 0, 0.02, BLY_HASH_SIPHASH, 0, 0, 100, 0, 0},
-    /* Those above were written when all blocks were whole. Today the last block would be cut. */
+    /* The filters above were written when all blocks were whole. Today the last block would be
+     * cut. */
     {"ribbon-cut-fnv1a", BLY_RIBBON, 0, 0.01, BLY_HASH_FNV1A, 0, 0, 400, 0, 0},
     {"ribbon-cut-one-key-fnv1a", BLY_RIBBON, 0, 0.001, BLY_HASH_FNV1A, 1, 7, 1, 0, 0},
     {"ribbon-cut-empty-fnv1", BLY_RIBBON, 0, 0.01, BLY_HASH_FNV1, 0, 0, 0, 0, 0},
@@ -260,7 +261,7 @@ static bly_filter *make_planned(const planned *s) {
     return f;
 }
 
-/* In kinds that forget keys only the latest keys are certain to be members. */
+/* Saves a filter. In kinds that forget keys, only the latest keys are certain to be members. */
 static void save_latest(const output *out, const bly_filter *f, const char *name, int first,
                         int count) {
     uint32_t can = bly_kind_capabilities(bly_filter_geometry(f).kind);
@@ -279,7 +280,7 @@ static void save_window(const output *out, const bly_filter *f, const char *kind
     save(out, f, whole, first, count, "held");
 }
 
-/* Windows by time whose clock was set, and a union of windows by number. */
+/* Makes windows by time whose clock was set, and a union of windows by number. */
 static void make_windows(const output *out, const char *kind) {
     const planned timed = {"clock", BLY_WINDOW, 60, 0.01, BLY_HASH_FNV1A, 9, 0, 20, 4, 100};
     bly_filter *f = make_planned(&timed), *other;
@@ -302,8 +303,8 @@ static void make_windows(const output *out, const char *kind) {
     bly_filter_destroy(other);
 }
 
-/* Windows by number with repeats: key N is added N mod 4 + 1 times in a row. There is one of each
- * form, saved in the middle of a generation and of sweeping. */
+/* Makes windows by number with repeats: key N is added N mod 4 + 1 times in a row. There is one of
+ * each form, saved in the middle of a generation and of a sweep. */
 static void make_repeated_windows(const output *out) {
     static const struct {
         const char *name;
@@ -330,7 +331,7 @@ static void make_repeated_windows(const output *out) {
     }
 }
 
-/* Cuckoo filters with copies, after removes, and after an intersection. */
+/* Makes cuckoo filters with copies, after removes, and after an intersection. */
 static void make_tables(const output *out) {
     const planned s = {"table", BLY_CUCKOO, 150, 0.01, BLY_HASH_FNV1A, 21, 0, 60, 0, 0};
     bly_filter *f = make_planned(&s), *other;
@@ -347,7 +348,7 @@ static void make_tables(const output *out) {
     bly_filter_destroy(other);
 }
 
-/* Scalable-cuckoo filters after a union, after removes, and with copies. */
+/* Makes scalable cuckoo filters after a union, after removes, and with copies. */
 static void make_chains(const output *out) {
     sample s = {"chain", {BLY_SCALABLE_CUCKOO, 2, 20, 0}, BLY_HASH_FNV1A, 21, 0, 100};
     bly_filter *f = make(&s), *other;
@@ -363,7 +364,7 @@ static void make_chains(const output *out) {
     bly_filter_destroy(other);
 }
 
-/* Files that record a rule of the keys. */
+/* Makes files that record a key rule. */
 static void make_ruled(const output *out) {
     static const struct {
         sample like;
@@ -522,7 +523,8 @@ static const lie lies[] = {
     {"padding-bit.ECORRUPT", 64 + 125, 1, 1},
 };
 
-/* The same for a filter that consists of others: in the outer header, or in that of a part. */
+/* The same for a filter that consists of others: the field is in the outer header, or in that of a
+ * part. */
 typedef struct part_lie {
     lie lie;
     int part; /* 0: the outer header; from 1 on: that of a level or part */
@@ -573,7 +575,8 @@ static void fix_header_sum(uint8_t *header) {
     store(header + 12, XXH64(header, 64, 0), 4);
 }
 
-/* Finds where the parts of a filter that consists of others begin. start[0] is the whole filter. */
+/* Finds the offsets of the parts of a filter that consists of others. start[0] is that of the whole
+ * filter. */
 static void find_parts(const image *im, size_t start[MAX_PARTS]) {
     bly_file_info info = {.struct_size = sizeof info};
     start[0] = 0;
@@ -614,7 +617,7 @@ static void make_bad_levels(const output *out) {
     put(out, &im, "scalable-level-header-sum.ECORRUPT");
 }
 
-/* A level with another rule of the keys than the whole. */
+/* Makes a file with a level that has another key rule than the whole. */
 static void make_bad_rules(const output *out) {
     const sample s = {"levels", {BLY_SCALABLE, 2, 10, 0}, BLY_HASH_FNV1A, 11, 0, 60};
     const part_lie other = {
@@ -686,7 +689,7 @@ static void make_bad(const output *out) {
     make_bad_shapes(out);
 }
 
-/* The same for other kinds: fields in the header or in the body of a named sample. */
+/* The same for a named good file of another kind: the field is in the header or in the body. */
 typedef struct kind_lie {
     const char *sample; /* a good file's name */
     lie lie;
@@ -819,7 +822,7 @@ static void put_kind_lie(const output *out, const kind_lie *k) {
     must(bly_filter_write(f, append, &im) == BLY_OK, "write");
     bly_filter_destroy(f);
     size_t where = l->offset < 0 ? im.size - (size_t)-l->offset : (size_t)l->offset;
-    store(im.bytes + where, l->value, l->width); /* from the end when negative */
+    store(im.bytes + where, l->value, l->width); /* offset < 0: from the end */
     fix_sums(&im);
     put(out, &im, l->name);
 }
