@@ -245,7 +245,7 @@ static double split512_current_fpr(const bly_filter *f) {
         }
         w += 4;
         double once = low * high;
-        /* With k = 12 half of all keys probe the lower lanes twice, the others the upper. */
+        /* With k = 12 half of all keys probe each lower lane twice, the others each upper lane. */
         double more = f->geometry.hashes == 16   ? once
                       : f->geometry.hashes == 12 ? (low + high) / 2
                                                  : 1;

@@ -1,9 +1,9 @@
 /* Sizing of sbbf, split512 and bb2x512: their layouts and expected FPRs.
  *
  * Lanes. In a block of L lanes of w bits, with one bit of each key in each lane, lanes are
- * independent given the number i of keys in the block: the FPR is (1-(1-1/w)^i)^L, exactly. Two
- * bits per lane use the exact two-probe formula below. The FPR of a filter is the mean over blocks
- * (filter/rate.c).
+ * independent given the number i of keys in the block: the FPR is (1-(1-1/w)^i)^L, exactly. Where
+ * keys have two bits in a lane, the exact formula for two probes below is used. The FPR of a filter
+ * is the mean over blocks (filter/rate.c).
  */
 #include "filter/rate.h"
 #include "kinds/blocked/blocked_layout.h"
@@ -39,18 +39,20 @@ static double split512_lane_twice(double w, double t) {
     return 1 - 2 * e1 + (e1 + (w - 1) * e2) / w;
 }
 
-/* The probability that probes of k lanes, one in each, all hit after t bits were set in each lane;
- * and the same with two probes in each. */
+/* The probability that k probes, one in each of k lanes, all hit after t bits were set at random in
+ * each lane. */
 static double split512_lanes_once(unsigned k, double t) {
     return blyi_power(-expm1(t * log1p(-1.0 / 64)), k);
 }
 
+/* The same for 2 k probes, two in each of k lanes. */
 static double split512_lanes_twice(unsigned k, double t) {
     return blyi_power(split512_lane_twice(64, t), k);
 }
 
-/* k = 12: j of the block's i keys set a second bit in the lanes of the half that the lookup probes
- * twice. The first parameter, k for other functions of this type, is i here. */
+/* For k = 12: the FPR of a block of i keys if j of them set a second bit in each of the four lanes
+ * that the lookup probes twice. The first parameter, which is k in other functions of this type, is
+ * i here. */
 static double split512_halves(unsigned i, double j) {
     return blyi_memoised(split512_lanes_twice, 4, i + j) *
            blyi_memoised(split512_lanes_once, 4, 2.0 * i - j);
@@ -77,24 +79,25 @@ static double split512_log_miss(const bly_geometry *g) {
 
 /* ---- bb2x512 --------------------------------------------------------------------------------- */
 
-/* The probability that `half` probes all hit in a block with i keys; that 2 * half probes do; and
- * how much the first grows with one more key. */
+/* The probability that a non-member's `half` probes of a block with i keys all hit. */
 static double bb2x512_one_block(unsigned half, double i) {
     return blyi_cells_rate(512, half * i, half);
 }
 
+/* The same if both of its blocks are this one, so that 2 * half probes must hit. */
 static double bb2x512_same_block(unsigned half, double i) {
     return blyi_cells_rate(512, half * i, 2 * half);
 }
 
+/* How much bb2x512_one_block grows with one more key. */
 static double bb2x512_slope(unsigned half, double i) {
     return bb2x512_one_block(half, i + 1) - bb2x512_one_block(half, i);
 }
 
 /* The two blocks of a lookup are two draws from the same z blocks. With probability 1/z they are
- * the same block. Otherwise the two share a fixed number of keys, so that one has fewer if the
- * other has more (the covariance of their loads is -2n/z^2). Both effects matter only for a handful
- * of blocks. */
+ * the same block. Otherwise their loads are not independent: all blocks together have 2n keys, so
+ * one block tends to have fewer if the other has more (the covariance of their loads is -2n/z^2).
+ * Both effects matter only for a handful of blocks. */
 static double bb2x512_rate(const bly_geometry *g, double n) {
     static const blyi_block_rate rates[] = {bb2x512_one_block, bb2x512_same_block, bb2x512_slope};
     double z = (double)g->size, mean[3] = {0};

@@ -9,14 +9,15 @@
  *
  *     x = lo;  inc = hi | 1;   bit i = mulhi(x, m);   x = x * LCG + inc
  *
- * a linear congruential step per probe: as good as independent hashes at every size measured, no
- * division, one multiplication more. The textbook's sequence is an option, for compatibility. Its
- * extra FPR is part of the expected FPR (bloom_textbook_extra), so that plans with it keep the
- * requested FPR too.
+ * a linear congruential step per probe. It is as good as independent hashes at every size measured,
+ * and needs one multiplication more, but no division. The textbook's sequence is an option, for
+ * compatibility. Its extra FPR is part of the expected FPR (bloom_textbook_extra), so that plans
+ * with it keep the requested FPR too.
  *
  * Body: m bits, bit i at byte i>>3, mask 1<<(i&7). A partitioned filter has k slices of s bits (a
- * multiple of 64) one after the other, with probe i in slice i. Because mulhi scales, folding by d
- * ORs d adjacent bits. With the textbook's modulus it ORs d distant stretches.
+ * multiple of 64) one after the other, with probe i in slice i. Folding by d ORs d adjacent bits,
+ * because mulhi scales the hash to the size. With the textbook's modulus, folding ORs d stretches
+ * of m / d bits each.
  *
  * Bits per key: docs/choosing.md.
  */
@@ -33,10 +34,10 @@
 
 /* The FPR that the textbook's double hashing adds; 0 for other geometries. If a key has the same
  * step as a member, or its negative, and starts s steps away, it shares all but |s| of that
- * member's bits. It is a false positive if the other |s| bits are set, too. An odd step takes only
- * half the residues of an even m. Modulo an odd m it can be 0, and then a single bit decides. This
- * is exact when m is a power of two. Otherwise the sum's wrapping at 2^64 breaks up most of these
- * families, and this is an upper bound. */
+ * member's bits. It is a false positive if the other |s| bits are set, too. Steps are odd, so for
+ * an even m only half of all steps occur. For an odd m a step can be 0 modulo m; then all probes
+ * test a single bit. The result is exact when m is a power of two. Otherwise the sequence wraps at
+ * 2^64, which breaks up most of these coincidences, and the result is an upper bound. */
 static double bloom_textbook_extra(const bly_geometry *g, double n) {
     double m = (double)g->size;
     unsigned k = g->hashes;
@@ -100,7 +101,8 @@ static const blyi_planner partitioned_planner = {.layout = &partitioned_layout,
 
 /* ---- probe sequences ------------------------------------------------------------------------- */
 
-/* Bloomery's sequence over all bits, the textbook's, and Bloomery's with a probe in each slice. */
+/* The probe sequences: Bloomery's over all bits, the textbook's, and Bloomery's with one probe in
+ * each slice. */
 typedef enum bloom_scheme { BLOOM_SPREAD, BLOOM_TEXTBOOK, BLOOM_SLICED } bloom_scheme;
 
 typedef struct bloom_probes {
@@ -272,7 +274,7 @@ static void bloom_fold(const bly_filter *from, uint64_t divisor, bly_filter *to)
     for (uint64_t base = 0; base < bits; base += 64) {
         for (uint64_t w = blyi_le64(source[base >> 6]); w; w &= w - 1) {
             uint64_t at = base + (unsigned)__builtin_ctzll(w);
-            if (at >= bits) /* padding, set only in a damaged map */
+            if (at >= bits) /* padding, set only in a damaged mapped file */
                 break;
             at = bloom_folded_bit(at, from, to, divisor);
             (void)blyi_word_set(target + (at >> 6), (uint64_t)1 << (at & 63));
@@ -310,7 +312,7 @@ static const blyi_ops partitioned_ops = {
 
 static void bloom_describe_slices(const bly_geometry *g, const char *grouped, char *out,
                                   size_t room) {
-    (void)g; /* always a plural: slices are whole words */
+    (void)g; /* not needed: a slice has at least 64 bits, so the text is always in the plural */
     snprintf(out, room, "slices of %s bits", grouped);
 }
 

@@ -5,8 +5,8 @@
  * (probe_sequence.h). Bits are accessed by byte, so neither alignment nor byte order matters.
  *
  * Why a byte for k: a reader cannot derive k from the size, because it does not know the number of
- * keys. LevelDB stores it the same way. Values that are no valid k are reserved for other forms,
- * for which old readers answer "maybe".
+ * keys. LevelDB stores it the same way. Values of the byte that are not a valid k are reserved for
+ * other layouts. Readers that do not know such a layout answer "maybe".
  *
  * Why this probe sequence: buffers are small. Double hashing (h1 + i*h2 mod m), which LevelDB uses
  * with 32 bits of hash, gives keys with related steps most of their bits in common. In 200 bits
@@ -36,8 +36,8 @@ static inline uint64_t buffer_bits(size_t size) {
 }
 
 /* The number of probes for n keys in m bits: (m / (n + 1/4)) ln 2, rounded, with 61/88 for ln 2.
- * The quarter matters for a few keys only, whose best k is smaller than the textbook's m/n ln 2:
- * there the fill varies most, and more probes suffer more from that. */
+ * The 1/4 matters only if n is small. Then the best k is smaller than the textbook's (m/n) ln 2,
+ * because the fill varies most, and more probes suffer more from that. */
 static unsigned buffer_probes(uint64_t m, uint64_t n) {
     if (n == 0 || n >= m)
         return 1;
@@ -53,9 +53,9 @@ static unsigned buffer_probes(uint64_t m, uint64_t n) {
  * probes all hit occupied cells after t balls were thrown into m cells.
  *
  * First, all[j] is the probability that j given cells are occupied. A ball hits one of them with
- * probability j/m; then the other j - 1 are left for the other balls. Afterwards all[j] is the
- * probability that the probes still to come all hit, when j cells have been probed so far. A probe
- * repeats one of those with probability j/m. */
+ * probability j/m; then the other j - 1 are left for the other balls. Afterwards, all[j] is the
+ * probability that the remaining probes all hit, when j different cells have been probed so far.
+ * The next probe repeats one of these j cells with probability j/m. */
 static double exact_cells_rate(double m, uint64_t t, unsigned k) {
     double all[BLY_BUFFER_MAX_PROBES + 1] = {1}, one = 1 / m;
     for (; t > 0; t--)
@@ -67,8 +67,9 @@ static double exact_cells_rate(double m, uint64_t t, unsigned k) {
     return all[0];
 }
 
-/* The expected FPR after n keys. The approximation is 0.1% too low at n = 2k, and less beyond. At n
- * = 1 it would be off by a factor of 2. */
+/* The expected FPR after n keys. The approximation is 0.1% too low at n = 2k, and more accurate for
+ * larger n. At n = 1 it would be off by a factor of 2, so for n < 2k the exact value is
+ * computed. */
 static double buffer_rate(uint64_t m, uint64_t n) {
     unsigned k = buffer_probes(m, n);
     if (n < 2 * k)
@@ -167,8 +168,8 @@ bly_status bly_buffer_build(void *buf, size_t size, const bly_bytes *keys, size_
 
 /* ---- lookups --------------------------------------------------------------------------------- */
 
-/* A buffer's bits, their number m, and the number k that a lookup tests. k is 0, so that the answer
- * is always "maybe", if the form is unknown. */
+/* A buffer's bits, their number m, and the number k of bits that a lookup tests. If the size is
+ * invalid or the layout is unknown, k is 0, so that the answer is always "maybe". */
 typedef struct buffer_view {
     const uint8_t *bits;
     uint64_t m;

@@ -32,7 +32,7 @@ static const uint64_t builder_default_keys = (uint64_t)1 << 33;
 
 /* ---- allocator and threads ------------------------------------------------------------------- */
 
-/* An allocator behind a lock: the caller's need not be thread-safe. */
+/* An allocator with a lock, because the caller's allocator need not be thread-safe. */
 typedef struct locked_allocator {
     pthread_mutex_t lock;
     bly_allocator inner;
@@ -101,8 +101,9 @@ static bool builder_hash_is_too_weak(const bly_spec *spec, uint64_t n) {
     return !spec->allow_weak_hash && blyi_hash_floor((double)n, spec->hasher.bits) > spec->fpr / 10;
 }
 
-/* The default hash is the fastest whose collisions do not change the plan, even when the rate is a
- * power of two. */
+/* Chooses the default hash, the fastest one whose collisions do not change the plan, even if the
+ * rate is a power of two, where the smallest difference could take one more bit. Returns
+ * BLY_EWEAKHASH if the hash is too weak for the capacity. */
 static bly_status builder_choose_hasher(bly_spec *spec) {
     uint64_t keys = spec->capacity ? spec->capacity : builder_default_keys;
     bly_status status = BLY_OK;
@@ -138,7 +139,7 @@ bly_status bly_builder_create(const bly_spec *spec, const bly_build_options *opt
     b->spec = settled;
     b->own_alloc = alloc;
     b->alloc = alloc;
-    if (settled.allocator) { /* the default one is thread-safe, and gives huge pages */
+    if (settled.allocator) { /* the default one needs no lock, and gives huge pages */
         b->spec.allocator = &b->own_alloc;
         b->alloc = locked_allocator_init(&b->locked, &alloc);
     }
@@ -216,7 +217,8 @@ static bly_status builder_solve_shard(void *ctx, unsigned worker, uint64_t task)
     return status ? status : solver->solve(j->f, shard, h, n, &j->b->alloc);
 }
 
-/* The power of two that brings the keys per shard nearest to what the solver prefers. */
+/* The number of shards: the power of two with which the keys per shard come nearest to the number
+ * that the solver prefers. */
 static unsigned builder_choose_shards(const blyi_solver *solver, const blyi_shards *hashes) {
     double wanted = (double)hashes->total / (double)solver->shard_keys;
     unsigned shards = 1;
@@ -226,7 +228,8 @@ static unsigned builder_choose_shards(const blyi_solver *solver, const blyi_shar
     return shards;
 }
 
-/* As many threads as the memory limit allows. */
+/* The number of threads: as many as requested, but not more than there are shards, nor more than
+ * the memory limit allows; at least one. */
 static unsigned builder_choose_workers(const solve_job *j) {
     const bly_builder *b = j->b;
     uint64_t each = b->solver->scratch_bytes(j->max_keys) + j->buffer_hashes * sizeof(bly_hash);
@@ -254,7 +257,7 @@ static bly_status builder_solve_shards(solve_job *j, const bly_geometry *g) {
     return status;
 }
 
-/* Plans and creates filters, each as a further attempt, until one can be solved. */
+/* Plans and creates filters, with a higher attempt number each time, until one can be solved. */
 static bly_status builder_solve_sizes(solve_job *j, double fpr, bly_filter **out) {
     const bly_builder *b = j->b;
     bly_status status = BLY_EFULL;
@@ -280,10 +283,10 @@ static bly_status builder_solve_sizes(solve_job *j, double fpr, bly_filter **out
     }
     if (status == BLY_OK)
         *out = j->f;
-    return status == BLY_EFULL ? BLY_EWEAKHASH : status; /* never with a good hash */
+    return status == BLY_EFULL ? BLY_EWEAKHASH : status; /* does not happen with a good hash */
 }
 
-/* Whether the fullest part exceeds the mean by so much that most of its hashes must be repeats.
+/* Whether the fullest part has so many more hashes than the mean that most of them must be repeats.
  * Planning for all of them would waste memory. */
 static bool builder_is_lopsided(const blyi_shards *hashes, uint64_t fullest) {
     enum { FEW = 4096 };
@@ -296,7 +299,7 @@ static bly_status builder_solve(const bly_builder *b, const blyi_shards *hashes,
     solve_job j = {.b = b, .hashes = hashes};
     unsigned bits = b->spec.allow_weak_hash ? 128 : b->spec.hasher.bits;
     void *block;
-    if (builder_hash_is_too_weak(&b->spec, hashes->total)) /* counting repeats */
+    if (builder_hash_is_too_weak(&b->spec, hashes->total)) /* repeats included */
         return hashes->sorted ? BLY_EWEAKHASH : BLY_EEXISTS;
     j.shards = builder_choose_shards(b->solver, hashes);
     for (unsigned i = 0; i < j.shards; i++) {

@@ -22,10 +22,10 @@
 enum {
     BLYI_PART_BITS = 10,
     BLYI_PARTS = 1 << BLYI_PART_BITS,
-    BLYI_RUN_HASHES = 1 << 17, /* the most hashes of a run, until it is merged */
+    BLYI_RUN_HASHES = 1 << 17, /* the most hashes of a run that was not merged */
 };
 
-/* Hashes grouped by part. A hash's part is given by the leading bits of lo. */
+/* Hashes grouped by part. The leading bits of a hash's lo are the number of its part. */
 typedef struct blyi_run {
     struct blyi_run *next;
     uint64_t *words;                     /* the hashes; NULL if the run is in the file */
@@ -52,14 +52,14 @@ typedef struct blyi_collector {
     int file;       /* -1: none yet */
 } blyi_collector;
 
-/* Initialises a collector. If it needs a file, it creates it in `folder`. Returns BLY_OK or
- * BLY_ENOMEM. The caller must call blyi_collector_destroy in either case. */
+/* Initialises a collector, which creates its temporary file, if it needs one, in `folder`. Returns
+ * BLY_OK or BLY_ENOMEM. The caller must call blyi_collector_destroy in either case. */
 bly_status blyi_collector_init(blyi_collector *c, const bly_allocator *a, uint64_t memory_limit,
                                const char *folder);
 void blyi_collector_destroy(blyi_collector *c);
 
-/* Adds n hashes: those of `keys` or, if that is NULL, those at `h`. Returns BLY_OK, or BLY_ENOMEM
- * or BLY_EIO, which leave the collector unchanged. */
+/* Adds n hashes: those of `keys` or, if that is NULL, those at `h`. Returns BLY_OK, BLY_ENOMEM or
+ * BLY_EIO. After a failure the collector is unchanged. */
 bly_status blyi_collector_add(blyi_collector *c, const bly_hasher *hasher, const bly_bytes *keys,
                               const bly_hash *h, size_t n);
 
@@ -69,10 +69,13 @@ bly_status blyi_collector_finish(blyi_collector *c);
 /* Adds the number of hashes of each part p in all runs to count[p]. */
 void blyi_collector_count_parts(const blyi_collector *c, uint64_t *count);
 
-/* Copies the first n hashes of a part to h, or from h. Different threads may do this for different
- * parts. Return BLY_OK or BLY_EIO. */
+/* Copies the first n hashes of a part to h. Different threads may do this for different parts.
+ * Returns BLY_OK or BLY_EIO. */
 bly_status blyi_collector_read_part(const blyi_collector *c, uint64_t part, bly_hash *h,
                                     uint64_t n);
+
+/* Overwrites the first n hashes of a part with those at h. Different threads may do this for
+ * different parts. Returns BLY_OK or BLY_EIO. */
 bly_status blyi_collector_write_part(const blyi_collector *c, uint64_t part, const bly_hash *h,
                                      uint64_t n);
 
@@ -82,7 +85,7 @@ typedef struct blyi_shards {
     blyi_collector *source;
     bool sorted;
     uint64_t parts;
-    uint64_t total;  /* hashes of all parts: distinct ones after sorting */
+    uint64_t total;  /* hashes of all parts; after sorting, distinct ones */
     uint64_t *count; /* hashes of each part */
     void *count_block;
 } blyi_shards;
@@ -148,22 +151,22 @@ typedef struct blyi_solver {
     uint64_t shard_keys; /* about the number of keys that a shard should have */
     unsigned max_shards;
     /* Plans the geometry of `shards` shards, each for at most `max_keys` keys (1 or more), at
-     * `fpr`. `attempt` counts the earlier plans in which a shard could not be solved. */
+     * `fpr`. `attempt` is the number of earlier plans with which some shard could not be solved. */
     bly_status (*plan)(uint64_t max_keys, unsigned shards, double fpr, unsigned attempt,
                        bly_geometry *out);
-    /* Solves one shard of the filter, whose body is zero there, from n distinct hashes sorted by lo
-     * (then hi), which may be overwritten. Scratch memory is from `a`. Other threads solve other
-     * shards at the same time. Returns BLY_OK, BLY_EFULL if it cannot be solved in this size, or
-     * BLY_ENOMEM. */
+    /* Solves one shard of the filter, whose part of the body is zero, from n distinct hashes sorted
+     * by lo (then hi). May overwrite the hashes. Allocates scratch memory from `a`. Other threads
+     * solve other shards at the same time. Returns BLY_OK; BLY_EFULL if the shard cannot be solved
+     * in this size; or BLY_ENOMEM. */
     bly_status (*solve)(bly_filter *f, unsigned shard, bly_hash *h, size_t n,
                         const bly_allocator *a);
     /* Solves one shard from the hashes of `reader`. `work` points to work_bytes(geometry) bytes of
-     * any value. Returns the same statuses, BLY_EIO, and BLY_EEXISTS if a hash is repeated: the
-     * builder then sorts all hashes, counts the distinct ones, and starts again. */
+     * any value. Returns the statuses of `solve`; BLY_EIO; or BLY_EEXISTS if a hash is repeated. In
+     * that case the builder sorts all hashes, counts the distinct ones, and starts again. */
     bly_status (*solve_parts)(bly_filter *f, unsigned shard, const blyi_shard_reader *reader,
                               void *work, const bly_allocator *a);
     uint64_t (*work_bytes)(const bly_geometry *g);
-    /* About how many bytes of scratch memory a shard of n keys needs. */
+    /* The approximate number of bytes of scratch memory that solving a shard of n keys takes. */
     uint64_t (*scratch_bytes)(uint64_t n);
 } blyi_solver;
 

@@ -5,9 +5,9 @@
  * When they exceed the limit, all of them are merged into one run in an unnamed temporary file
  * (base/temp_file.c). At the end builder_shards.c reads the parts of all runs.
  *
- * The buffer is small enough for the second cache, and so are the lines that its run is written to.
+ * The buffer, and the cache lines to which its run is being written, fit the second-level cache.
  * Runs are in ordinary pages: their memory is used once, and huge pages can be slow to get (thirty
- * times as slow in a virtual machine that returns idle ones to its host).
+ * times as slow in a virtual machine that returns idle pages to its host).
  *
  * The default hash has 64 bits, from which both words follow (blyi_hash_from_strong64). While all
  * hashes are of this kind only lo is stored, in half the memory. At the first other hash the
@@ -25,7 +25,7 @@
 enum {
     MIN_BUFFER = 1 << 8,   /* hashes in the first buffer */
     HASH_GROUP = 1 << 8,   /* keys hashed at a time */
-    SORTED_PART_LOG = 12,  /* a part of about 2^12 hashes is sorted within the second cache */
+    SORTED_PART_LOG = 12,  /* a part of 2^12 hashes is sorted in the second-level cache */
     STAGE_WORDS = 1 << 15, /* words written to the file at a time */
 };
 
@@ -177,8 +177,8 @@ static bly_status collector_merge_runs(blyi_collector *c, blyi_run **first, cons
     return BLY_OK;
 }
 
-/* Moves every run in memory to the file. Runs from before the present call are merged separately
- * from newer ones, so that the call can be undone. */
+/* Moves every run that is in memory to the file. Merges the runs from before the present call of
+ * blyi_collector_add separately from newer ones, so that the call can be undone. */
 static bly_status collector_spill(blyi_collector *c) {
     bly_status status = collector_open_file(c);
     void *block = NULL;
@@ -243,7 +243,8 @@ bly_status blyi_collector_finish(blyi_collector *c) {
 
 /* ---- add ------------------------------------------------------------------------------------- */
 
-/* Replaces the buffer by one of at least twice its capacity, up to that of a run. */
+/* Replaces the buffer by one with space for `want` hashes and at least twice its capacity, but for
+ * BLYI_RUN_HASHES hashes at most. */
 static bly_status collector_grow_buffer(blyi_collector *c, size_t want) {
     uint32_t capacity = c->buffer_capacity ? 2 * c->buffer_capacity : MIN_BUFFER;
     while (capacity < BLYI_RUN_HASHES && capacity < want)
@@ -300,7 +301,8 @@ static bly_status collector_add(blyi_collector *c, const bly_hasher *hasher, con
                                 const bly_hash *h, size_t n) {
     bly_status status = BLY_OK;
     c->mark = c->runs;
-    /* A run must contain only hashes of this call, or none, so that a failure can be undone. */
+    /* A run must have either only hashes of this call or none of them, so that a failed call can be
+     * undone. */
     if (c->buffered && n > BLYI_RUN_HASHES - c->buffered)
         status = collector_make_run(c);
     if (status)
@@ -356,8 +358,8 @@ static bly_status collector_add_from(blyi_collector *c, const blyi_collector *ol
     return status;
 }
 
-/* Stores both words of every hash from now on. If there is a file, the hashes rewritten to it
- * follow the old ones. */
+/* Makes the collector store both words of every hash, also of those it has. If there is a file, the
+ * hashes are rewritten to it after the old ones. */
 static bly_status collector_use_whole_hashes(blyi_collector *c) {
     blyi_collector old = *c;
     const uint64_t before = c->memory_used;
@@ -408,7 +410,7 @@ void blyi_collector_count_parts(const blyi_collector *c, uint64_t *count) {
             count[p] += r->part_start[p + 1] - r->part_start[p];
 }
 
-/* The number of hashes that a run has of a part, at most n. */
+/* The number of hashes in a part of a run, but at most n. */
 static uint64_t run_part_count(const blyi_run *r, uint64_t part, uint64_t n) {
     uint64_t some = r->part_start[part + 1] - r->part_start[part];
     return some < n ? some : n;

@@ -10,8 +10,8 @@
  * two passes over the data, no function calls, hardly any comparisons. Equal hashes become
  * neighbours and are dropped. Hashes that are not spread evenly (the same key a million times, a
  * poor hash function of the caller) leave large buckets. These are distributed again by the bits
- * that follow, and after the third time sorted by heapsort, which takes n log n steps at worst, and
- * n if all are equal.
+ * that follow. Buckets that are still large after the third distribution are sorted by heapsort,
+ * which takes n log n steps at worst, and n if all hashes are equal.
  */
 #include "base/memory.h"
 #include "kinds/builder/builder.h"
@@ -33,7 +33,7 @@ typedef struct task_pool {
     int error; /* errno of the thread that failed */
 } task_pool;
 
-/* Gets the next task. Returns false if no task is left, or if one has failed. */
+/* Sets *task to the next task. Returns false if no task is left, or if one has failed. */
 static bool task_pool_next(task_pool *p, uint64_t *task) {
     (void)pthread_mutex_lock(&p->lock);
     bool some = p->status == BLY_OK && p->next < p->tasks;
@@ -83,7 +83,7 @@ bly_status blyi_run_tasks(unsigned workers, uint64_t tasks, blyi_task_fn *fn, vo
 
 enum {
     SORT_SMALL = 24,    /* up to this many hashes are sorted by insertion */
-    SORT_MAX_BITS = 12, /* of a distribution: its counters fit the first-level cache */
+    SORT_MAX_BITS = 12, /* of one distribution, so that its counters fit the first-level cache */
     SORT_MAX_DEPTH = 3,
 };
 

@@ -23,15 +23,15 @@
  *     17 or more   2.88e-18   sometimes given for it (and as 3.33e-18), by mistaking 16 for the
  *                             largest number of 4 bits
  *
- * Each is for one counter. A filter for 10^9 keys at 1% has 9.6 * 10^9 of them, at l = 0.73, where
- * 15 is reached with probability 3.4e-15: 3.3e-5 are expected to be stuck. That is for distinct
- * keys. Copies raise the same counters repeatedly: with five adds for each key of the capacity, by
- * Zipf's law with exponent 0.8, 1.0 or 1.2, and everything removed, 3.6%, 1.9% or 0.8% of the
- * counters were left stuck (a million keys at 1%; test_counting.c has a smaller such filter); of
- * counters of 8 bits, 0.08%, 0.10% and 0.07%.
+ * Each probability is for one counter. A filter for 10^9 keys at 1% has 9.6 * 10^9 of them, at l =
+ * 0.73, where 15 is reached with probability 3.4e-15: 3.3e-5 are expected to be stuck. That is for
+ * distinct keys. Copies raise the same counters repeatedly. In a filter for a million keys at 1%,
+ * keys were added five million times by Zipf's law with exponent 0.8, 1.0 or 1.2, and removed as
+ * often. This left 3.6%, 1.9% or 0.8% of the counters stuck; of counters of 8 bits, 0.08%, 0.10% or
+ * 0.07%. (test_counting.c does the same with a smaller filter.)
  *
  * A filter with 3.6% of its counters stuck and no keys has an FPR of 7e-11. So stuck counters
- * hardly affect answers; they cost memory, slowly.
+ * hardly affect answers. They are lost memory, of which there slowly becomes more.
  *
  * Body: the counters one after the other, counter i from bit i * width on, the lowest bit first,
  * without a header. The number of copies is in the file's header. Any body is valid: stuck counters
@@ -61,7 +61,7 @@ BLYI_COUNTING_INLINE void counting_write(uint64_t *words, uint64_t at, uint64_t 
  * before any is written, and what is written depends only on what was read: the same counter is
  * given the same value twice. That is faster than finding out which coincide. */
 
-/* Raises each of k counters by one. Returns whether one of them was 0. */
+/* Raises each of k counters by one, unless it is stuck. Returns whether one of them was 0. */
 BLYI_COUNTING_INLINE bool counting_raise(uint64_t *words, const uint64_t *at, unsigned k,
                                          uint64_t limit) {
     uint64_t old[BLYI_COUNTING_MAX_HASHES];
@@ -75,7 +75,8 @@ BLYI_COUNTING_INLINE bool counting_raise(uint64_t *words, const uint64_t *at, un
     return is_new;
 }
 
-/* Lowers each of k counters by one. Returns false, and changes nothing, when one of them is 0. */
+/* Lowers each of k counters by one, unless it is stuck. Returns false, and changes nothing, if one
+ * of them is 0. */
 BLYI_COUNTING_INLINE bool counting_lower(uint64_t *words, const uint64_t *at, unsigned k,
                                          uint64_t limit) {
     uint64_t old[BLYI_COUNTING_MAX_HASHES];
@@ -169,8 +170,8 @@ static bly_status counting_remove_one(bly_filter *f, bly_hash h, bool *removed) 
 
 /* ---- the classic filter of the nonzero counters ---------------------------------------------- */
 
-/* Word i of the classic filter: the bits of `width` words of counters, or of those that are left at
- * the end. */
+/* Word i of the classic filter: the bits of `width` words of counters, or of fewer at the end.
+ * `bits` is the size of the body in bits, without padding. */
 static uint64_t counting_classic_word(const bly_filter *f, uint64_t i, uint64_t bits) {
     const unsigned width = f->geometry.detail, per_word = 64 / width;
     uint64_t out = 0;

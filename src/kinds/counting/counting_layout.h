@@ -40,8 +40,8 @@ static inline bly_geometry blyi_counting_classic(const bly_geometry *g) {
  * These functions take and return values, not words as they are stored (blyi_le64). A mask of
  * counters has bits only where counters have their lowest bit. */
 
-/* Word i of the body, of which `bits` bits belong to counters. Bits after them, which only a
- * damaged map has, read as 0. */
+/* Word i of the body, of which `bits` bits belong to counters. Bits after them, which are set only
+ * in a damaged mapped file, read as 0. */
 static inline uint64_t blyi_counting_word(const bly_filter *f, uint64_t i, uint64_t bits) {
     uint64_t x = blyi_le64(blyi_words(f)[i]);
     if (64 * i + 64 <= bits)

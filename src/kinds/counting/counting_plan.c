@@ -67,7 +67,8 @@ double blyi_counting_tail(const bly_geometry *g, double n, uint32_t min_count) {
         return 1;
     if (!(n >= min_count) || q >= 1)
         return n >= min_count ? 1 : 0;
-    /* Summed away from the mean: upwards from `min_count` when that is above it, else downwards. */
+    /* The terms are summed away from the mean: upwards from `min_count` if that is above the mean,
+     * else downwards from the term before it. */
     bool above = min_count > n * q;
     double first = above ? min_count : min_count - 1.0, term = n * miss, sum = 0;
     for (double j = 0; j < first; j++)
@@ -90,8 +91,8 @@ double bly_plan_counter_overflow(const bly_geometry *g, double keys) {
 
 static bly_status counting_plan_as_classic(uint64_t keys, double fpr, bly_geometry *g) {
     bly_geometry classic;
-    /* Without the hash's collisions, the lowest FPR that can be requested is a little below 2^-40,
-     * which bly_plan would refuse. */
+    /* The rate of hash collisions was subtracted from fpr, so it may be a little below 2^-40, the
+     * lowest FPR that bly_plan accepts. */
     bly_status status = bly_plan(BLY_CLASSIC, keys, fmax(fpr, 0x1p-40), 0, 128, &classic);
     if (status)
         return status;

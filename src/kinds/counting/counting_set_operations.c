@@ -8,9 +8,9 @@
  *
  * Difference lowers each counter by the other filter's. A counter that is stuck in dst stays stuck.
  * Where the counter is stuck only in src, its true value is not known. Subtracting too little
- * leaves a counter too high, subtracting too much would lose keys, so nothing is subtracted. If src
- * is a part of dst, no other counter of dst is below that of src. If it is not, a counter that is
- * below that of src is left unchanged.
+ * leaves a counter too high, subtracting too much would lose keys, so nothing is subtracted. If all
+ * of src's keys are in dst, no other counter of dst is below that of src. If some are not, a
+ * counter of dst that is below that of src is left unchanged.
  *
  * The numbers of keys, and of keys that two filters share, are estimated as for bits, from the
  * counters that are not 0.
@@ -38,14 +38,14 @@ BLYI_COUNTING_INLINE uint64_t counting_even(unsigned width) {
 
 typedef uint64_t counting_half_fn(uint64_t a, uint64_t b, unsigned width);
 
-/* Applies a function on every second counter to all of them. */
+/* Applies f, a function for every second counter, to all counters of two words. */
 BLYI_COUNTING_INLINE uint64_t counting_apply(uint64_t a, uint64_t b, unsigned width,
                                              counting_half_fn *f) {
     const uint64_t even = counting_even(width);
     return f(a & even, b & even, width) | f(a >> width & even, b >> width & even, width) << width;
 }
 
-/* All bits of those counters for which the bit above, in the gap, is set in x. */
+/* All bits of every second counter for which the bit above the counter, in the gap, is set in x. */
 BLYI_COUNTING_INLINE uint64_t counting_spread_carry(uint64_t x, unsigned width) {
     uint64_t above = x & blyi_counting_low_bits(2 * width) << width;
     return above - (above >> width);
@@ -162,7 +162,7 @@ bly_status blyi_counting_overlap(const bly_filter *a, const bly_filter *b, bly_o
     return BLY_OK;
 }
 
-/* Numbers of counters that are not 0, and of those that are stuck. */
+/* The number of counters that are not 0, and the number of those that are stuck. */
 typedef struct counting_tally {
     uint64_t used, stuck;
 } counting_tally;

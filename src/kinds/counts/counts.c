@@ -14,12 +14,13 @@
  *   each add, and is right on average. With the default, steps of 1 + (value - 16) / 11, a byte
  *   reaches 7.1 billion, exactly up to 27, and from there with a standard error that rises to 21%
  *   (sqrt(1 / (2 * 11)); 17% at 100, 20.4% at 500: computed from the chain of codes). With detail 1
- *   the 11 is 24: up to 244,011, exactly up to 40, 14%.
+ *   the divisor is 24 instead of 11: a byte reaches 244,011, exactly up to 40, and the standard
+ *   error rises to 14%.
  *
- * So the four cells of a key take as much memory as one cell of 32 bits in other sketches. Zipf
- * 1.1, 20 million adds of 749 thousand keys, 1 and 4 bytes of sketch for each of a million keys:
- * the mean relative error is 1.07 and 0.043, that of four 32-bit cells with the same update in the
- * same memory 9.9 and 0.96.
+ * So the four cells of a key take as much memory as one cell of 32 bits in other sketches. Measured
+ * with 20 million adds of 749 thousand keys by Zipf's law with exponent 1.1, and sketches of 1 and
+ * 4 MB, one and four bytes for each of a million keys: the mean relative error is 1.07 and 0.043.
+ * With 32-bit cells, the same update and the same memory it is 9.9 and 0.96.
  *
  * One line. All four cells are in one line of 64 bytes, one cache miss for each key, which costs
  * accuracy: spread over the whole sketch they would give 0.97 and 0.031 in the same experiment. The
@@ -35,13 +36,14 @@
  * steps j = 0 .. 3, each from the next 16 bits of hi, the lowest first: x = slice * (61 + j) >> 16,
  * or 60 + j if x was chosen before.
  *
- * Rounding. Adding two sketches and halving one need a cell for a number v that no code may stand
- * for. It becomes one of the two codes whose values lie around it, the upper one with the
- * probability that keeps v right on average: (v - value[c]) / (value[c+1] - value[c]). One random
- * number is used for a whole line. So a larger v never gets a smaller code than a smaller one, and
- * the smallest of a key's cells afterwards comes from the smallest before: if every cell were
- * rounded separately, the smallest of four would come out too low. The random number is a hash of
- * the line and of the adds that have been counted: the same sketches give the same bytes.
+ * Rounding. When two sketches are added, or one is halved, the new value v of a cell need not be
+ * the value of a code. It is then replaced by one of the two codes c and c+1 whose values are next
+ * to it. The upper one is chosen with probability (v - value[c]) / (value[c+1] - value[c]), which
+ * keeps v right on average. One random number is used for a whole line. So a larger v never gets a
+ * smaller code than a smaller one, and the smallest of a key's cells afterwards comes from the
+ * smallest before: if every cell were rounded separately, the smallest of four would come out too
+ * low. The random number is a hash of the line and of the adds that have been counted: the same
+ * sketches give the same bytes.
  */
 #include "base/bits.h"
 #include "filter/rate.h"
@@ -58,7 +60,8 @@
 
 /* value[0] = 0, and value[c+1] = value[c] + step, where
  *     step = 1 + max(0, value[c] - 16) / d,      rounded down, d = 11 or 24.
- * Written out, so that every machine has the same values. test_counts.c recomputes them. */
+ * The table is written out so that every machine has the same values. test_counts.c recomputes
+ * them. */
 const uint64_t blyi_counts_values[BLYI_COUNTS_GROWTHS][BLYI_COUNTS_CODES] = {
     {0,          1,          2,          3,          4,          5,          6,
      7,          8,          9,          10,         11,         12,         13,
@@ -141,7 +144,8 @@ COUNTS_INLINE unsigned counts_draw(uint64_t hi, unsigned j) {
     return (unsigned)((hi >> 16 * j & 0xffff) * (BLYI_COUNTS_LINE - 3 + j) >> 16);
 }
 
-/* `x`, or `instead` if x was chosen already, without a branch: one key in ten has such a draw. */
+/* Returns `instead` if `taken` (x was chosen already), else x. There is no branch, because one key
+ * in ten has such a draw. */
 COUNTS_INLINE unsigned counts_unless(unsigned x, unsigned taken, unsigned instead) {
     return x ^ ((x ^ instead) & (0 - taken));
 }
@@ -172,8 +176,8 @@ static void counts_prefetch(const bly_filter *f, const bly_hash *h, size_t n) {
         blyi_prefetch_to_read(counts_line_of(f->body, f->geometry.size, h[i]));
 }
 
-/* Adds a key, as add `number`. Returns the code that the key had. There is no branch, because
- * whether an add counts is unpredictable. */
+/* Adds a key. `number` is the number of adds before this one. Returns the code that the key had
+ * before. There is no branch, because whether an add raises the cells is unpredictable. */
 COUNTS_INLINE unsigned counts_add_one(const counts_cells *c, const uint64_t *value, bly_hash h,
                                       uint64_t number) {
     unsigned code = counts_min_code(c);
@@ -268,7 +272,8 @@ static uint64_t counts_line_random(uint64_t line, uint64_t items) {
     return blyi_fmix64(blyi_fmix64(items + 1) + line * BLYI_GOLD);
 }
 
-/* The code for v, given a code `from` whose value is at most v. */
+/* The code for v, rounded as described above. `from` is a code whose value is at most v, at which
+ * the search begins. */
 static unsigned counts_round(const uint64_t *value, uint64_t v, unsigned from, uint64_t random) {
     unsigned code = from;
     while (code < BLYI_COUNTS_MAX_CODE && value[code + 1] <= v)
@@ -303,7 +308,7 @@ typedef struct counts_half {
     unsigned lower;
 } counts_half;
 
-/* An exact count becomes half of it, rounded down: a key that came once is forgotten. */
+/* An exact count becomes half of it, rounded down, so a key that was added once is forgotten. */
 static counts_half counts_half_of(const uint64_t *value, unsigned code) {
     counts_half h = {0, 1, 0};
     while (2 * value[h.lower + 1] <= value[code])

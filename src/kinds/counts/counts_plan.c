@@ -9,8 +9,8 @@
  * where q_j is the probability that a key does not use any of j given cells. i is binomial, so the
  * FPR is the mean of f over that. It is exact.
  *
- * The FPR is not what a sketch is chosen for: at 1% it takes 12 bytes a key, and it counts well
- * with four.
+ * A sketch is rarely planned for a low FPR: 1% takes 12 bytes per key, but four are enough to count
+ * well.
  */
 #include "filter/rate.h"
 #include "filter/size_search.h"

@@ -1,16 +1,17 @@
 /* The keys with the highest counts.
  *
- * A sketch of counts returns the count of a key, but cannot list keys. So the caller that adds keys
- * offers each one here with the count it has reached, and the n highest stay: in a heap with the
- * smallest at its top, which is the next one to leave, and in a hash table, which finds a key that
- * is there already. Both contain the numbers of entries, which never move.
+ * A sketch of counts returns the count of a key, but cannot list keys. So the caller offers each
+ * key that it adds to the sketch, with the count that the key has reached, and the n keys with the
+ * highest counts are kept. Each kept key has an entry, which never moves. A heap of entry numbers
+ * has the entry with the smallest count, the next to be replaced, at its top. A hash table of entry
+ * numbers finds a key that is kept already.
  *
  *     table   open addressing, at least twice as many slots as entries; a slot contains an entry's
- *             number plus 1. A slot that becomes free is filled by moving up entries after it that
- *             were pushed past it, so that no tombstones are needed.
- *     heap    position i has the positions 2i+1 and 2i+2 below it; every entry has its position.
+ *             number plus 1. A slot that becomes free is filled by moving up later entries that had
+ *             been pushed past it, so that no tombstones are needed.
+ *     heap position i has the positions 2i+1 and 2i+2 below it. Every entry stores its position.
  *
- * Of keys with equal counts the one that came first stays.
+ * A key does not replace another one with the same count.
  */
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -145,7 +146,8 @@ void bly_top_destroy(bly_top *t) {
 
 /* ---- offer and list -------------------------------------------------------------------------- */
 
-/* Removes the entry at a position of the heap. *number is then the number of a free entry. */
+/* Removes the entry at a position of the heap. Sets *number to the number of the entry, which is
+ * then free. */
 static void top_remove_entry(bly_top *t, uint32_t position, uint32_t *number) {
     *number = t->heap[position];
     top_entry *e = &t->entries[*number];

@@ -1,21 +1,22 @@
 /* The cuckoo filter: a fingerprint table (Fan, Andersen, Kaminsky and Mitzenmacher 2014).
  *
  * The idea: store a few bits of each key's hash, its remainder, in one of two buckets that the hash
- * chooses. A key is present when its remainder is in either bucket, and is removed by removing a
- * copy. When both buckets are full, entries move to their own other bucket until there is room
- * (cuckoo_table.c). So the other bucket must follow from the entry alone: from its bucket and its
- * remainder.
+ * chooses. A key is present when its remainder is in either bucket, and is removed by removing one
+ * copy of that remainder. When both buckets are full, entries move to their own other bucket until
+ * there is room (cuckoo_table.c). So the other bucket must follow from the entry alone: from its
+ * bucket and its remainder.
  *
  * This table differs from the usual one in three ways (cuckoo_table.h has the exact rules):
  *
  * - Any number of buckets. The usual other bucket is b XOR hash(remainder), which needs a power of
- *   two, and wastes up to half the memory. Here it is sum(core) - b modulo m, which is its own
- *   inverse too.
+ *   two, and wastes up to half the memory. Here it is sum(core) - b modulo m, which is also its own
+ *   inverse but allows any m.
  *
  * - Roles. A bit in each slot says whether the entry is in its first or its second bucket. It costs
- *   nothing: an entry matches only lookups that reach it in the same role, half as many, so a
- *   remainder of one bit less has the same FPR. The role also tells the class of an entry: the
- *   bucket and remainder that the hash gave. Growth, union and intersection need the class.
+ *   nothing: an entry matches only lookups that reach it in the same role. These are half of all,
+ *   so a remainder that is one bit shorter has the same FPR. The role also tells the class of an
+ *   entry: the bucket and remainder that the hash gave. Growth, union and intersection need the
+ *   class.
  *
  * - The core. Only the low 9 bits of a remainder choose the sum, so the other bits may move to the
  *   bucket number when the table grows (growable_cuckoo.c).
@@ -24,8 +25,8 @@
  * 0.97 with four and 0.987 with eight, but with eight a lookup compares twice as many remainders,
  * which costs one bit more in each.
  *
- * FPR 4 load / 2^f: 9, 12, 16, 19 bits at 1%, 0.1%, 0.01%, 0.001%, in slots of one bit more, 0.96
- * of which are in use (cuckoo_plan.c).
+ * The FPR is about 4 load / 2^f. So remainders have f = 9, 12, 16 or 19 bits for 1%, 0.1%, 0.01% or
+ * 0.001%. Slots are one bit longer, and 0.96 of them are in use in a full table (cuckoo_plan.c).
  *
  * Body: the slots, f + 1 bits each, one after the other from bit 0 on, then 64 bits that are 0.
  *
@@ -47,7 +48,7 @@ bly_status blyi_cuckoo_add_many(bly_filter *f, const bly_hash *h, size_t n, uint
         bly_status status = add(f, c);
         if (status)
             return status;
-        f->items++; /* never more than slots: loading a file counts the entries */
+        f->items++; /* cannot overflow: at most one per slot, also in a loaded file */
         sum->done++;
         sum->changed += is_new;
         if (added)
@@ -81,7 +82,8 @@ bool blyi_table_is_valid(const blyi_cuckoo_table *t, uint64_t *used) {
             return false;
         ++*used;
     }
-    /* The tail may begin in the middle of a byte. The second word begins with the next byte. */
+    /* The tail may begin in the middle of a byte. Then the second word begins with the next byte,
+     * so that together they contain the whole tail. */
     uint64_t end = blyi_bucket_bit(t, t->buckets);
     return (blyi_bits_at(t->body, end) | blyi_bits_at(t->body, end + 4)) == 0;
 }
@@ -226,8 +228,8 @@ bly_status blyi_cuckoo_overlap(const bly_filter *a, const bly_filter *b, bly_ove
     return BLY_OK;
 }
 
-/* Compares the numbers of entries, and whether any class has more copies in a. If none has, none
- * has fewer either. */
+/* Whether both have the same number of entries, and no class has more copies in a than in b. Then
+ * no class has fewer either. */
 bool blyi_cuckoo_equal(const bly_filter *a, const bly_filter *b) {
     const blyi_cuckoo_table ta = blyi_table_of(a), tb = blyi_table_of(b);
     blyi_cuckoo_class c;

@@ -11,11 +11,13 @@
     (BLY_CAN_ADD | BLY_CAN_UNION | BLY_CAN_INTERSECT | BLY_CAN_OVERLAP | BLY_CAN_MAP |             \
      BLY_CAN_REMOVE | BLY_CAN_SUBTRACT | BLY_CAN_COUNT | BLY_HAS_SLOTS)
 
-/* How a kind adds one entry without counting it. The class is one of f's table at its present size.
- * On BLY_EFULL, or the status that says why the table could not grow, nothing has changed. */
+/* Adds an entry of class c, which is a class of f's table at its present size, without counting it
+ * in f->items. Each kind has such a function. Returns BLY_OK; BLY_EFULL if there is no room; or
+ * another status if the table could not grow. A failed call changes nothing. */
 typedef bly_status blyi_cuckoo_add_fn(bly_filter *f, blyi_cuckoo_class c);
 
-/* blyi_ops.try_add_many and .union_with, given how the kind adds an entry. */
+/* blyi_ops.try_add_many and blyi_ops.union_with. `add` is the kind's function that adds an
+ * entry. */
 bly_status blyi_cuckoo_add_many(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added,
                                 bly_batch_result *sum, blyi_cuckoo_add_fn *add);
 bly_status blyi_cuckoo_union(bly_filter *dst, const bly_filter *src, blyi_cuckoo_add_fn *add);
@@ -43,8 +45,9 @@ void blyi_table_prefetch(const blyi_cuckoo_table *t, const bly_hash *h, size_t n
 bool blyi_table_is_valid(const blyi_cuckoo_table *t, uint64_t *used);
 /* Whether the entry in that slot, of class c, is the first copy of its class. */
 bool blyi_entry_is_first(const blyi_cuckoo_table *t, uint64_t slot, blyi_cuckoo_class c);
-/* Fills in the statistics that follow from the entries: set_bits, fill, estimated_keys and, given
- * the FPR of the hash itself as `floor`, expected_fpr and current_fpr. */
+/* Fills in the statistics that follow from the entries: set_bits, fill, estimated_keys,
+ * expected_fpr and current_fpr. `floor` is the probability of a collision of whole hashes. It is
+ * added to both FPRs. */
 void blyi_table_stats(const blyi_cuckoo_table *t, const bly_geometry *g, double floor,
                       bly_filter_info *out);
 /* blyi_ops.estimate_overlap of two tables with in_a and in_b entries. */

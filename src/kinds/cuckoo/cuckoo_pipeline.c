@@ -2,16 +2,16 @@
  *
  * A lookup reads both buckets of a key, whatever the first one contains: a branch on that would be
  * mispredicted half the time for members. All slots of a word are compared at once
- * (cuckoo_table.h), and the words of both buckets side by side. The pattern with the remainder in
- * every slot serves both: for the other bucket, where the role is 1, the top bit of every slot is
- * set as well.
+ * (cuckoo_table.h), and the words of both buckets side by side. Both are compared with one pattern,
+ * which has the remainder in every slot. For the other bucket, where the role is 1, the top bit of
+ * every slot is set in addition.
  *
  * Most of the time goes into computing a key's two buckets. So a batch computes them once, when it
  * prefetches them, and remembers them until the key leaves the window of keys whose lines are being
- * loaded (block_batch.c has the same window). A large batch first computes what depends on the core
- * alone: the position of its sum (cuckoo_table.h), and the pattern of a remainder that is no longer
- * than its core. There are at most 512 cores, and reading from a table of them is faster than
- * computing.
+ * loaded (block_batch.c has the same window). Two values depend on the core alone: the position of
+ * its sum (cuckoo_table.h) and, if remainders are no longer than their core, the pattern. A large
+ * batch first fills a table with these values for all cores, of which there are at most 512,
+ * because reading the table is faster than computing the values for each key.
  */
 #include "filter/batch.h"
 #include "kinds/cuckoo/cuckoo_operations.h"
@@ -26,7 +26,7 @@ enum {
 /* How slots are packed into words. */
 typedef struct slot_packing {
     unsigned per_word;  /* slots compared at once */
-    bool byte_aligned;  /* buckets begin with a byte, and their positions are bytes, not bits */
+    bool byte_aligned;  /* each bucket begins at a byte; positions are in bytes, not bits */
     bool core_is_whole; /* remainders are no longer than their core */
 } slot_packing;
 
@@ -36,8 +36,8 @@ typedef struct core_facts {
     uint64_t sum, pattern;
 } core_facts;
 
-/* What a lookup needs of a key: where its two buckets begin, and its remainder in every slot of a
- * word. */
+/* What a lookup needs to know of a key: where its two buckets begin, and a pattern that has its
+ * remainder in every slot of a word. */
 typedef struct cuckoo_probe {
     uint64_t primary, other;
     uint64_t pattern;
@@ -64,14 +64,15 @@ INLINE void compute_core_facts(const blyi_cuckoo_table *t, slot_packing l, core_
  *
  * Some buckets lie across two cache lines. For others the words that are read do, because the last
  * word extends past the end of the bucket. So the last byte that may be read is prefetched, not the
- * last byte of the bucket. (Otherwise three of 64 buckets with 10-bit slots cause a miss without a
- * prefetch, which takes a fifth of the time for ten million keys at 1% on Zen 3.) */
+ * last byte of the bucket. (Otherwise three of 64 buckets with 10-bit slots would cause a cache
+ * miss that was not prefetched. With ten million keys at 1% on Zen 3, these misses took a fifth of
+ * the time.) */
 INLINE cuckoo_probe cuckoo_locate(const blyi_cuckoo_table t, slot_packing l,
                                   const core_facts *facts, bly_hash h) {
     const uint64_t stride = bucket_stride(&t, l), end = t.buckets * stride;
     const uint64_t last = ((BLYI_BUCKET_SLOTS - l.per_word) * blyi_table_width(&t) + 7) / 8 + 7;
     uint64_t sum, pattern, bucket;
-    if (facts && l.core_is_whole) { /* never a wide table */
+    if (facts && l.core_is_whole) { /* such a table is never wide */
         const core_facts *core =
             facts + (blyi_mul(h.lo, t.buckets, &bucket) >> (64 - t.remainder_bits));
         sum = core->sum;

@@ -11,15 +11,15 @@
  *
  * Load. How many keys fit varies by chance, less in a larger table. With searches of 1024 buckets
  * (cuckoo_table.c) the first key that finds no room comes at a load of 0.975 with ten million slots
- * and of 0.98 with a few hundred, on average. So a table counts as full at 0.96 of its slots less
- * 6, a small one at 0.967 of them less 13. A table of two buckets has room for any 8 keys. Out of
- * 100,000 tables with that many keys, this many had no room for one of the last keys:
+ * and of 0.98 with a few hundred, on average. So the capacity of a table is 0.96 of its slots, less
+ * 6; that of a small one is 0.967 of its slots, less 13. A table of two buckets has room for any 8
+ * keys. Out of 100,000 tables with that many keys, this many had no room for one of the last keys:
  *
  *     slots      64   104   160   256   400   520   720  1048  1200  1600  2000
  *     refused     3     0     2     5    14    12    22    27    10     5     2
  *
  * Longer searches would not help, because in these tables too many keys have both of their buckets
- * among too few. Each further slot makes this a third rarer.
+ * among too few. Each further slot makes refusals a third rarer.
  *
  * Short remainders have few cores, which makes the loads of some sizes uneven. With 6 bits, a
  * quarter of the tables of 4000 slots, and of 400,000, do not reach 0.96. With 7 bits, all of the
@@ -38,7 +38,7 @@
 enum {
     SMALL_TABLE_SPARE = 13, /* slots that a small table leaves free */
     LARGE_TABLE_SPARE = 6,
-    GUARANTEED_KEYS = 8, /* any keys of this number fit into two buckets */
+    GUARANTEED_KEYS = 8, /* any 8 keys fit into two buckets */
     MIN_PLANNED_BITS = 7,
 };
 
@@ -55,7 +55,7 @@ uint64_t blyi_buckets_capacity(uint64_t buckets) {
 uint64_t blyi_buckets_for(uint64_t keys) {
     if (keys <= GUARANTEED_KEYS)
         return GUARANTEED_KEYS / BLYI_BUCKET_SLOTS;
-    /* About keys * 25 / 24 slots. This is at most a few steps too few. */
+    /* About keys * 25 / 24 slots. This may be too few by a few steps of the loop below. */
     uint64_t slots = keys + keys / 24;
     uint64_t buckets = slots / BLYI_BUCKET_SLOTS & ~(uint64_t)1;
     while (blyi_buckets_capacity(buckets) < keys)
@@ -226,7 +226,7 @@ static unsigned growable_cuckoo_doublings_left(const bly_geometry *g) {
     return g->hashes - g->detail;
 }
 
-/* The default of growable_cuckoo.c, or the number of keys if that is larger. */
+/* The default horizon (growable_cuckoo.c), or the number of keys if that is larger. */
 static uint64_t growable_cuckoo_horizon(const bly_needs *needs) {
     if (needs->first_keys > BLYI_MAX_BITS >> BLYI_DEFAULT_DOUBLINGS)
         return needs->keys;

@@ -39,8 +39,8 @@ static inline uint64_t table_role(const blyi_cuckoo_table *t) {
     return (uint64_t)1 << t->remainder_bits;
 }
 
-/* The first slot of a bucket that contains `entry` (0: the first free slot); BLYI_BUCKET_SLOTS if
- * no slot does. */
+/* Returns the index of the bucket's first slot that contains `entry`, or of its first free slot if
+ * `entry` is 0; BLYI_BUCKET_SLOTS if there is none. */
 static unsigned bucket_find(const blyi_cuckoo_table *t, uint64_t bucket, uint64_t entry) {
     unsigned i = 0;
     while (i < BLYI_BUCKET_SLOTS && table_get(t, bucket, i) != entry)
@@ -81,15 +81,16 @@ static void evict_entry(blyi_cuckoo_table *t, uint64_t bucket, unsigned i, uint6
     }
 }
 
-/* Moves the entries of a path, of which the last goes from slot i of nodes[at] to slot `to` of
- * `bucket`. Writes `remainder` to the slot that the first one leaves, and returns that slot. */
+/* Moves the entries of a path, beginning at its free end: the first move is from slot i of
+ * nodes[at] to slot `to` of `bucket`. Then writes `remainder` to the slot that the last move has
+ * freed, and returns that slot. */
 static uint64_t evict_path(blyi_cuckoo_table *t, const eviction_node *nodes, unsigned at,
                            unsigned i, uint64_t bucket, unsigned to, uint64_t remainder) {
     for (;;) {
         evict_entry(t, nodes[at].bucket, i, bucket, to);
         bucket = nodes[at].bucket;
         to = i;
-        if (at < 2) /* a root: 0 is the primary bucket */
+        if (at < 2) /* nodes 0 and 1 are the key's buckets, 0 the primary one */
             break;
         i = nodes[at].slot;
         at = nodes[at].from;

@@ -5,9 +5,9 @@
  *
  *     lo * m / 2^64 = primary bucket + fraction;   remainder R = the first f bits of the fraction
  *
- * (Where m 2^f is so large that 64 bits do not tell all classes apart, lo + hi / 2^64 stands for
- * lo. Such a table is called wide. Doubling does not change m 2^f, so a table stays wide or narrow
- * forever.)
+ * (If m 2^f is so large that 64 bits do not tell all classes apart, lo + hi / 2^64 is used instead
+ * of lo. Such a table is called wide. Doubling does not change m 2^f, so a table stays wide or
+ * narrow forever.)
  *
  * The class of a key is its primary bucket and its remainder. The table cannot tell keys of one
  * class apart.
@@ -20,8 +20,8 @@
  *
  * This is its own inverse for any m, and for even m the two buckets are never the same. A slot is a
  * remainder and one bit above it, its role: 0 in the primary bucket, 1 in the other. So the class
- * of an entry follows from its slot, in either bucket. When m doubles and R gives its top bit to
- * the bucket number, no key changes its class.
+ * of an entry follows from its slot, in either bucket. When m doubles, the top bit of R becomes the
+ * lowest bit of the bucket number, and keys of one class remain in one class.
  *
  * Slots are packed. Slot s of a table with `width`-bit slots is the bits from s * width on, lowest
  * first, of a little-endian array. Any slot of at most 57 bits lies within the eight bytes that
@@ -30,8 +30,8 @@
  * at a multiple of 2). So a bucket is compared in one, two or four words, all slots of a word at
  * once.
  *
- * A table may also have a count of half a byte for each slot, low half first. A count moves with
- * its entry. The kind that uses it defines its meaning (hybrid.c).
+ * A table may also have a count of four bits for each slot, two in each byte, the lower half first.
+ * A count moves with its entry. The kind that uses it defines its meaning (hybrid.c).
  *
  * All functions are memory-safe for any contents: bucket numbers are below m by construction.
  */
@@ -127,14 +127,14 @@ static inline blyi_cuckoo_class blyi_cuckoo_class_of(const blyi_cuckoo_table *t,
     return (blyi_cuckoo_class){bucket, remainder | ((remainder & t->core) == 0)};
 }
 
-/* sum - bucket (mod m), all three in the same unit. Without a branch, which would be mispredicted
- * half the time. */
+/* Returns sum - bucket (mod m). All are in the same unit, which may be buckets, bytes or bits.
+ * There is no branch, because it would be mispredicted half the time. */
 static inline uint64_t blyi_sum_minus(uint64_t sum, uint64_t bucket, uint64_t m) {
     uint64_t other = sum - bucket, below = 0 - (other >> 63);
     return other + (m & below);
 }
 
-/* The sum of the numbers of an entry's two buckets. */
+/* The sum, modulo m, of the numbers of the two buckets of an entry with this core. */
 static inline uint64_t blyi_bucket_sum(const blyi_cuckoo_table *t, uint64_t core) {
     uint64_t mixed = __builtin_bswap64(core * BLYI_GOLD);
     return blyi_mulhi(mixed, t->buckets) | (~t->buckets & 1);
@@ -167,8 +167,8 @@ static inline void blyi_slot_set_count(blyi_cuckoo_table *t, uint64_t slot, unsi
 }
 
 /* Iterates over the slots in use. Set *slot to 0 before the first call. Each call sets *slot to the
- * slot after the one found, and *c to its class. Returns false after the last. Entries that no key
- * can have, in a damaged mapped file, are skipped. */
+ * slot after the entry that it finds, and *c to the class of the entry. Returns false after the
+ * last entry. Entries that no key can have, in a damaged mapped file, are skipped. */
 static inline bool blyi_table_next(const blyi_cuckoo_table *t, uint64_t *slot,
                                    blyi_cuckoo_class *c) {
     for (uint64_t end = blyi_table_slots(t); *slot < end;) {
@@ -180,8 +180,8 @@ static inline bool blyi_table_next(const blyi_cuckoo_table *t, uint64_t *slot,
     return false;
 }
 
-/* Converts a class of `from` to one of `to`, which is the same table after or before some
- * doublings. */
+/* Converts a class of `from` to the class of the same keys in `to`, which is the same table after
+ * or before some doublings. */
 static inline blyi_cuckoo_class blyi_cuckoo_class_in(const blyi_cuckoo_table *to,
                                                      const blyi_cuckoo_table *from,
                                                      blyi_cuckoo_class c) {
@@ -196,9 +196,11 @@ static inline blyi_cuckoo_class blyi_cuckoo_class_in(const blyi_cuckoo_table *to
     return (blyi_cuckoo_class){c.bucket >> more, top << from->remainder_bits | c.remainder};
 }
 
-/* Converts a class of `from` to one of `to`. Both have the same shape, or `to` has fewer buckets by
- * a power of two and its classes are coarser by at least one bit. In that case the bits left out
- * include the one that `from` sets if a core is 0, and `to` sets its own bit if necessary. */
+/* Converts a class of `from` to the class of the same keys in `to`. Either both tables have the
+ * same shape, or from's number of buckets is to's times a power of two, and from's classes have at
+ * least one bit more. In the second case the bits left out include the lowest bit of the remainder,
+ * which may be set only because the core would have been 0. The lowest bit of the result is set
+ * instead, if its core would be 0. */
 static inline blyi_cuckoo_class blyi_cuckoo_class_in_coarser(const blyi_cuckoo_table *to,
                                                              const blyi_cuckoo_table *from,
                                                              blyi_cuckoo_class c) {
@@ -230,8 +232,8 @@ static inline bool blyi_table_try_add(blyi_cuckoo_table *t, blyi_cuckoo_class c)
 /* Removes a copy of a class. Returns false, and changes nothing, if the table has no copy. */
 bool blyi_table_remove(blyi_cuckoo_table *t, blyi_cuckoo_class c);
 
-/* Adds all entries of `from`, which is the same table at another size. Returns false if one finds
- * no room; the entries before it stay added. */
+/* Adds all entries of `from`, which is the same table at another size. Returns false if there is no
+ * room for one of them; the entries before it stay added. */
 bool blyi_table_add_all(blyi_cuckoo_table *t, const blyi_cuckoo_table *from);
 
 #endif

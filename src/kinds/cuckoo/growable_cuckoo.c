@@ -1,13 +1,13 @@
 /* The growable cuckoo filter: a fingerprint table that doubles in place.
  *
  * cuckoo.c and cuckoo_table.h explain the table. A class is a primary bucket and a remainder,
- * together the leading bits of a hash scaled by the number of buckets m: floor(x m 2^f), x in
- * [0, 1). With twice as many buckets and one bit less of remainder, m 2^f is the same, so the same
+ * together the leading bits of a hash scaled by the number of buckets m: floor(x m 2^f), x in [0,
+ * 1). With twice as many buckets and one bit less of remainder, m 2^f is the same, so the same
  * number now reads as bucket 2b + (top bit of R), remainder (R without it). A table can therefore
  * be doubled from its entries alone, without the keys: the class of each entry follows from its
  * slot, thanks to the role bit, and the core, the low bits that choose the other bucket, does not
- * change (Apple 2022 and Dayan et al. 2023 go further, for growth without bound; this is the part
- * that needs no machinery).
+ * change. (Apple 2022 and Dayan et al. 2023 go further, for growth without bound. This filter has
+ * only the simple part of that.)
  *
  * So a table starts with remainders that are longer than its FPR needs, by one bit for each
  * doubling to come. Its FPR, about 4 load / 2^f, starts far below the requested one and doubles
@@ -22,7 +22,8 @@
  * or more copies of each of many keys find no room in a table that is nearly empty. Both return
  * BLY_EFULL.
  *
- * Body: as cuckoo. Header: k = f at present, sub = f when fully grown.
+ * Body: as in a cuckoo filter. In the file's header, k is the present f, and sub is f when fully
+ * grown.
  */
 #include "kinds/cuckoo/cuckoo_operations.h"
 
@@ -32,8 +33,8 @@
 #include <math.h>
 #include <stdio.h>
 
-/* The number of keys that the present size can hold within the requested FPR. Only the last size
- * comes near that rate. */
+/* The number of keys that the present size can hold without exceeding the requested FPR. Only the
+ * last size comes near that rate. */
 static uint64_t growable_cuckoo_capacity(const bly_geometry *g, double fpr) {
     uint64_t keys = bly_plan_capacity(g, fpr, 128);
     return keys ? keys : 1;
@@ -41,8 +42,9 @@ static uint64_t growable_cuckoo_capacity(const bly_geometry *g, double fpr) {
 
 /* ---- growth ---------------------------------------------------------------------------------- */
 
-/* Moves all entries, and one more of class c, into a new table of that geometry. On BLY_ENOMEM,
- * BLY_EGROWTH and BLY_EFULL the filter is unchanged. */
+/* Replaces f's table by one of that geometry, with all entries and one more of class c. Returns
+ * BLY_OK; BLY_ENOMEM; BLY_EGROWTH; or BLY_EFULL if an entry finds no room. After a failure the
+ * filter is unchanged. */
 static bly_status growable_cuckoo_move_to(bly_filter *f, const bly_geometry *g,
                                           blyi_cuckoo_class c) {
     void *block;
@@ -64,8 +66,8 @@ static bly_status growable_cuckoo_move_to(bly_filter *f, const bly_geometry *g,
     return BLY_OK;
 }
 
-/* One doubling is nearly always enough. Further doublings are tried only while the table is not
- * nearly empty: otherwise the buckets are full of copies, and doubling does not help. */
+/* One doubling is nearly always enough. Doublings are tried only while the table is not nearly
+ * empty. If it is, the key's buckets are full of copies, and doubling does not help. */
 static bly_status growable_cuckoo_add(bly_filter *f, blyi_cuckoo_class c) {
     blyi_cuckoo_table t = blyi_table_of(f);
     bly_geometry g = f->geometry;
@@ -92,7 +94,7 @@ static bly_status growable_cuckoo_union(bly_filter *dst, const bly_filter *src) 
     return blyi_cuckoo_union(dst, src, growable_cuckoo_add);
 }
 
-/* Whether both are the same table, perhaps at different sizes. */
+/* Whether both have the same geometry after growing to the same size. */
 static bool growable_cuckoo_compatible(const bly_filter *a, const bly_filter *b) {
     const bly_geometry *small = &a->geometry, *large = &b->geometry;
     if (small->hashes < large->hashes) {
@@ -128,7 +130,7 @@ static bly_status growable_cuckoo_check_spec(const bly_spec *spec) {
     return in_reach ? BLY_OK : BLY_EINVAL;
 }
 
-/* The FPR of an exact geometry when it is fully grown and full. */
+/* The FPR of a table of that geometry when it is fully grown and full. */
 static double growable_cuckoo_final_rate(bly_geometry g) {
     g.size <<= g.hashes - g.detail;
     g.hashes = g.detail;
@@ -151,8 +153,8 @@ static bly_status growable_cuckoo_plan_horizon(const bly_spec *spec, uint64_t ho
     return blyi_growable_cuckoo_plan(spec->capacity, horizon, spec->fpr - floor, &shape->geometry);
 }
 
-/* Plans without a requested horizon: takes the default, or the first of its halves that is
- * possible. */
+/* Plans without a requested horizon: tries the default number of doublings, then one less each
+ * time, until the plan is possible. */
 static bly_status growable_cuckoo_plan_default(const bly_spec *spec, blyi_shape *shape) {
     bly_status status = BLY_ETOOBIG;
     for (unsigned doublings = BLYI_DEFAULT_DOUBLINGS + 1; status != BLY_OK && doublings-- > 0;)

@@ -13,23 +13,24 @@
  *      each of them.
  *   2. A remove removes the entry from the newest level that has one.
  *
- * Proof. Every copy of a key owns an entry in some level, of its class there. Adding a copy gives
- * it one. Claim: after one copy of x is removed, each remaining copy can still own an entry. Let x
- * own an entry e in level a, and let the remove delete an entry e' in level b. By rule 2, b is a or
- * newer, because the remove would have found e. If e' is not e, it is owned by a copy of some y,
- * and in b x and y are of one class, that of e'. By rule 1 they are of one class in a. So y can own
- * e instead; x owns nothing, and all other copies own what they did. So no key is ever lost. By the
- * same argument an entry may be moved to an older level: the copy that owned it owns it there.
+ * Proof. Every copy of a key owns an entry in some level: one of the key's class in that level. An
+ * add stores this entry. Claim: after one copy of x is removed, each remaining copy can still own
+ * an entry. Let x own an entry e in level a, and let the remove delete an entry e' in level b. By
+ * rule 2, b is a or newer: if b were older, the remove would have found e first. If e' is not e, it
+ * is owned by a copy of some y, and in b x and y are of one class, that of e'. By rule 1 they are
+ * of one class in a. So y can own e instead; x owns nothing, and all other copies own what they
+ * did. So no key is ever lost. By the same argument an entry may be moved to an older level: the
+ * copy that owned it owns it there.
  *
  * How refinement is achieved. The class of a key x, taken as a number in [0, 1), in a table of m
  * buckets and remainders of f bits is floor(x m 2^f). Let m 2^f grow by powers of two, by a factor
  * of at least 2. Then the class in an older table is the class in the newer one without its last
  * bits. One detail: where the core of a remainder is 0, its lowest bit is set, so that two numbers
  * become one class. They differ in the lowest bit alone, which is among those left out. (Tables of
- * one shape refine each other; a union can produce them.) And x must be the same number: a wide
- * table, with m 2^f >= 2^56, uses more bits of the hash than others do (cuckoo_table.h), and
- * truncating them may round differently. So all levels are wide or none is, and the filter is full
- * when it cannot add such a level.
+ * one shape refine each other; a union can produce them.) And x must be the same number for both
+ * tables: a wide table, with m 2^f >= 2^56, uses more bits of the hash than others do
+ * (cuckoo_table.h), and truncating them may round differently. So all levels are wide or none is,
+ * and the filter is full when it cannot add such a level.
  *
  * Sizes: m_0 is the number of buckets of a cuckoo filter for n keys, and the level for n g^i keys
  * gets the smallest of m_0, 2 m_0, 4 m_0, ... with room for that many, usually m_0 g^i. This is why
@@ -38,8 +39,7 @@
  * filter's, so later levels have more to share. Remainders are the shortest that keep the rate and
  * make a refinement.
  *
- * In a file the levels follow one another, oldest first, each a cuckoo filter with a header of its
- * own.
+ * In a file the levels follow one another, oldest first, each a cuckoo filter with its own header.
  */
 #include "filter/level_growth.h"
 #include "filter/levels.h"
@@ -51,11 +51,11 @@
 enum {
     ALL_TENTHS = 10,   /* the newest level may use all of its capacity */
     OLDER_TENTHS = 9,  /* an add tries an older level that uses less than 9/10 of its capacity */
-    MIN_LOAD_PART = 8, /* below 1/8 of the slots in use, copies fill the buckets, not keys */
+    MIN_LOAD_PART = 8, /* if less than 1/8 is in use, only copies of a key can fill a bucket */
 };
 
-/* Whether two tables have the same shape. Such levels, which a union may leave, share one part of
- * the rate. */
+/* Whether two tables have the same shape. Levels of the same shape, which only a union produces,
+ * have one part of the FPR in common. */
 static bool scalable_cuckoo_share_rate(const bly_geometry *a, const bly_geometry *b) {
     return a->kind == BLY_CUCKOO && b->kind == BLY_CUCKOO && a->size == b->size &&
            a->hashes == b->hashes;
@@ -144,7 +144,8 @@ static bly_status scalable_cuckoo_add_many(bly_filter *f, const bly_hash *h, siz
 
 /* ---- lookup and remove ----------------------------------------------------------------------- */
 
-/* As long as a filter has not grown, a lookup costs what its first level costs. */
+/* blyi_ops.single_level: the only level, for lookups (n is 0); else NULL. So until a filter grows,
+ * a lookup takes as long as in a cuckoo filter. */
 static bly_filter *scalable_cuckoo_single_level(const bly_filter *f, size_t n) {
     return f->levels->n == 1 && n == 0 ? f->levels->at[0] : NULL;
 }
@@ -156,7 +157,7 @@ static uint64_t scalable_cuckoo_count_copies(const bly_filter *f, bly_hash h) {
     return sum;
 }
 
-/* Frees the newest levels if they are empty, unless the next add would open one again. */
+/* Frees the newest levels if they are empty, unless the next add would create one again. */
 static void scalable_cuckoo_shrink(bly_filter *f) {
     unsigned n = f->levels->n;
     while (n > 1 && f->levels->at[n - 1]->items == 0 &&
@@ -180,8 +181,8 @@ static bly_status scalable_cuckoo_remove_one(bly_filter *f, bly_hash h, bool *re
 
 /* ---- compact --------------------------------------------------------------------------------- */
 
-/* Moves the entries of level i in the slots from *slot to `end` - 1 to older levels. An entry that
- * finds no room stays. Returns the number of entries moved, and sets *slot to where it stopped. */
+/* Moves the entries in slots *slot to `end` - 1 of level i to older levels. An entry for which no
+ * older level has room stays. Returns the number of entries moved, and sets *slot to `end`. */
 static uint64_t scalable_cuckoo_move_to_older(bly_filter *f, unsigned i, uint64_t *slot,
                                               uint64_t end) {
     bly_filter *level = f->levels->at[i];
@@ -207,8 +208,9 @@ static bool scalable_cuckoo_can_empty_newest(const bly_filter *f) {
     return f->levels->n > 1 && blyi_newest_level(f)->items <= room;
 }
 
-/* A cursor is the number of levels and a slot of the newest. So a cursor from before a level was
- * added or removed starts again from slot 0. */
+/* The highest bits of a cursor are the number of levels, the others a slot of the newest level. If
+ * the number of levels has changed since the cursor was returned, compacting starts again at slot
+ * 0. */
 enum { CURSOR_SLOT_BITS = 56 };
 
 bly_status bly_scalable_cuckoo_compact(bly_filter *f, uint64_t slots, uint64_t *cursor,
@@ -273,7 +275,8 @@ static bool scalable_cuckoo_has_shape(const bly_filter *f, const bly_filter *lev
     return has;
 }
 
-/* Chooses the levels of src to append. Empty levels of shapes that dst has are left out. */
+/* Sets `out` to the levels of src that must be appended to dst: all but empty ones for which dst
+ * has a level of the same shape. Returns their number. */
 static unsigned scalable_cuckoo_choose_levels(const bly_filter *dst, const bly_filter *src,
                                               const bly_filter *out[BLYI_MAX_LEVELS]) {
     unsigned n = 0;
@@ -285,7 +288,8 @@ static unsigned scalable_cuckoo_choose_levels(const bly_filter *dst, const bly_f
     return n;
 }
 
-/* Moves the last level to its position in the order. */
+/* Moves the last level to its position among the others, which are sorted by the number of
+ * classes. */
 static void scalable_cuckoo_sort_last(blyi_levels *l) {
     bly_filter *level = l->at[l->n - 1];
     unsigned i = l->n - 1;
@@ -361,8 +365,8 @@ static bool scalable_cuckoo_levels_are_consistent(const blyi_shape *all,
     return blyi_levels_consistent(all, levels, n);
 }
 
-/* Remainders have a whole number of bits, so a table's FPR is below its share. *fpr becomes the
- * real FPR. */
+/* blyi_level_rules.plan_level. Sets *fpr to the level's real FPR, which is below the share given in
+ * *fpr, because remainders have a whole number of bits. */
 static bly_status scalable_cuckoo_plan_level(const blyi_level_request *w, double *fpr,
                                              bly_geometry *out) {
     double floor = blyi_hash_floor((double)w->keys, w->hash_bits);

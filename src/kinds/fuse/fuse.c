@@ -22,17 +22,18 @@
  * With a good hash, hi could be used instead of x. The product is there so that seeds make a
  * difference, and for hashes whose hi contains little information. A seed changes only x. So hashes
  * sorted by lo are sorted by h0 under every seed, and filling and peeling go through a shard's
- * memory in order, with a few segments of it in the cache. The other two slots of a key follow from
- * x, one slot, and which of the three that is. So for each slot peeling stores only the number of
- * its keys and the exclusive or of their x.
+ * memory in order, with a few segments of it in the cache. From x, one slot of a key, and which of
+ * its three slots that is, the other two follow. So peeling needs only a few numbers for each slot:
+ * how many keys it has, the exclusive or of their x, and that of which of their slots it is.
  *
  * A chain of segments must be long to work well. A filter for few keys has another form, called
  * small: three segments of any length L, with h1 = L + (14 bits of x) * L / 2^14, and h2 likewise.
  * It cannot be peeled completely, but its equations can be solved, and so can those that are left
- * of a chain when peeling stops (fuse_core.c). A set of keys that cannot be solved (two keys with
- * the same slots, or too dense a core) is tried under other seeds. If several fail, the builder
- * plans more slots. A set that is solved has no repeats: two equal keys are never peeled, and the
- * keys left over are sorted. So no search for repeats is needed in advance.
+ * of a chain when peeling stops (fuse_core.c). If a set of keys cannot be solved (two keys have the
+ * same slots, or too many keys are left by peeling), other seeds are tried. If several fail, the
+ * builder plans more slots. If the same key was added twice, neither copy is ever peeled. The keys
+ * that peeling leaves are sorted, so repeats are noticed then, and need not be searched for in
+ * advance.
  *
  * Shards of about half a million keys are large enough for 1.135 slots per key, and small enough
  * for the caches.
@@ -41,9 +42,10 @@
  * geometry and the hash and are in range whatever the seeds, so no untrusted body can make it read
  * elsewhere.
  *
- * Measured (r = 7, one thread; docs/benchmarks.md): building ten million keys takes 53 to 60 ns per
- * key, in memory that the system has to clear first. Batched lookups take 2.1 to 2.2 times as long
- * as in a filter of kind sbbf.
+ * Measured with r = 7 and ten million keys on one thread: docs/benchmarks.md has 35 ns per key for
+ * building, and 1.8 times sbbf's time for a batched lookup, on Zen 5. Earlier measurements on
+ * another machine gave 53 to 60 ns, in memory that the system had to clear first, and 2.1 to 2.2
+ * times.
  */
 #include "base/little_endian.h"
 #include "filter/batch.h"
@@ -58,7 +60,7 @@
 /* ---- lookup ---------------------------------------------------------------------------------- */
 
 enum {
-    FUSE_WINDOW = 48,    /* keys whose lines are being loaded, three each */
+    FUSE_WINDOW = 48,    /* keys whose lines are being loaded, three lines for each key */
     FUSE_COMMON_BITS = 7 /* bits of a fingerprint at 1% */
 };
 
@@ -127,10 +129,11 @@ typedef struct fuse_variant {
     bool small;
 } fuse_variant;
 
-/* For each of n keys from `at` on, n <= BLYI_BATCH_GROUP: answers the earlier key in the same entry
- * of `probes`, if `answers` is not NULL, and replaces it by the new key's probe. Both are in one
- * loop, as in simd/hash_probe.h, but hashing is not: it takes as long as the rest, and would fill
- * the processor's reorder window with the hashes of one or two keys. */
+/* Computes the probes of n <= BLYI_BATCH_GROUP keys, from key `at` of the batch on. Before entry i
+ * of `probes` is overwritten, the older key in that entry is looked up, and the result written to
+ * answers[i], unless `answers` is NULL. One loop does both, as in simd/hash_probe.h. Hashing has a
+ * separate loop: it takes as long as the rest, and would fill the processor's reorder window with
+ * the hashes of one or two keys. */
 BLYI_FUSE_INLINE void fuse_lookup_group(const bly_filter *f, const blyi_fuse_layout *s,
                                         const fuse_query *q, size_t at, size_t n,
                                         fuse_probe *probes, uint8_t *answers,
@@ -224,7 +227,7 @@ static void fuse_prefetch(const bly_filter *f, const bly_hash *h, size_t n) {
 
 /* ---- statistics and validity ----------------------------------------------------------------- */
 
-/* A filter that was built from any keys counts as full. */
+/* A filter that was built from at least one key counts as full. */
 static void fuse_fill_stats(const bly_filter *f, bly_filter_info *out) {
     bool any = out->count != 0;
     out->set_bits = any ? out->bits : 0;

@@ -1,21 +1,21 @@
 /* Solves the core of a fuse filter: the equations that peeling leaves over.
  *
- * Peeling (fuse.c) needs a slot that only one key has. With 1.22 slots per key there always is one,
- * and with 1.125 in a long chain of segments. But equations of three unknowns each can be solved
- * with 1.09 (Dubois and Mandler, 2002), and a small filter is a third smaller for it. The dense
- * system of Gaussian elimination would have a row for every key. That is not necessary: when
- * peeling stops, one key is deferred, and peeling continues as if it were not there. (Genuzio,
+ * Peeling (fuse.c) needs a slot that only one key has. With 1.22 slots per key there always is one;
+ * in a long chain of segments 1.125 are enough. But equations of three unknowns each can be solved
+ * with 1.09 slots per key (Dubois and Mandler, 2002), which makes a small filter a third smaller.
+ * The dense system of Gaussian elimination would have a row for every key. That is not necessary:
+ * when peeling stops, one key is deferred, and peeling continues as if it were not there. (Genuzio,
  * Ottaviano and Vigna, "Fast Scalable Construction of (Minimal Perfect Hash) Functions", 2016, do
  * the same with the roles of keys and slots exchanged.) Few keys have to be deferred: about one in
  * twenty if one slot in nine is spare, and some dozens of a hundred thousand in a chain.
  *
- * When no key is left, every peeled key has a slot of its own. The other slots are free: their
- * values can be chosen, and those of the peeled keys follow. D deferred keys are D conditions on
- * the free slots. To find the free slots on which each depends, begin with the key's three slots,
- * and in the order of peeling replace each slot of a peeled key by the two others of that key. This
- * is done for all D at once, with D bits per slot. The bits of the free slots are then the columns
- * of the dense system, which has D rows. It is solved by columns: each is reduced by those before
- * it, and kept unless it becomes 0, until there are D.
+ * When no key is left, each peeled key has a slot that is reserved for it. The other slots are
+ * free: their values can be chosen, and those of the reserved slots follow. D deferred keys are D
+ * conditions on the free slots. To find the free slots on which a condition depends, begin with the
+ * three slots of the deferred key. Then, in the order of peeling, replace each reserved slot by the
+ * other two slots of its key. This is done for all D at once, with D bits per slot. The bits of the
+ * free slots are then the columns of the dense system, which has D rows. It is solved by columns:
+ * each is reduced by those kept before it, and kept unless it becomes 0, until D columns are kept.
  *
  * A set of keys whose D conditions contradict each other has no solution, and needs another seed.
  *
@@ -117,7 +117,7 @@ typedef struct core_dense {
     size_t size, words;
     uint64_t *column; /* for every slot: which deferred keys depend on it */
     uint64_t *kept;   /* vector d: a reduced column whose first bit is d */
-    uint64_t *used;   /* vector d: by which of the others that one was reduced */
+    uint64_t *used;   /* vector d: the kept columns by which that one was reduced */
     uint32_t kept_slot[CORE_MAX_DEFERRED]; /* the slot of kept column d */
     bool is_kept[CORE_MAX_DEFERRED];       /* whether there is a kept column d */
     uint32_t order[CORE_MAX_DEFERRED];
@@ -170,8 +170,8 @@ static void core_reduce(core_dense *d, size_t slot) {
 }
 
 /* Sets the slots of the kept columns so that they add missing[i] to the equation of each deferred
- * key i. `missing` is first expressed as a sum of the reduced columns, then of the columns
- * themselves. */
+ * key i. For that, expresses `missing` as a sum of the reduced columns, then as one of the columns
+ * themselves. Overwrites `missing`. */
 static void core_set_free(const core_dense *d, uint32_t *missing, uint32_t *value) {
     for (size_t i = 0; i < d->size; i++)
         for (size_t j = i + 1; j < d->size; j++)

@@ -3,14 +3,14 @@
  *
  * The number of shards is a power of two. Each shard has `slots` slots in segments of 2^segment_log
  * slots. A key's first slot is in any segment but the last two, its other slots are in the two
- * segments that follow. The body is a heading with the seed of every shard in 8 bytes, padded to a
- * multiple of 64 bytes. The slots of each shard follow, padded to a multiple of 64 bytes by at
- * least 8 bytes, so that 8 bytes can be loaded from wherever a slot begins and no two shards share
- * a word.
+ * segments that follow. The body begins with a heading: the seed of every shard, 8 bytes each,
+ * padded to a multiple of 64 bytes. The slots of each shard follow, padded to a multiple of 64
+ * bytes by at least 8 bytes, so that 8 bytes can be loaded from any byte in which a slot begins,
+ * and no two shards share a word.
  *
  * A small filter (detail 0) has one shard of three segments of any length, and a key has a slot in
- * each. The body is the slots, padded to a multiple of 64 bytes; its last byte is the number of the
- * seed.
+ * each. The body consists of the slots, padded to a multiple of 64 bytes. Its last byte is the
+ * number of the seed.
  */
 #ifndef BLYI_KINDS_FUSE_LAYOUT_H
 #define BLYI_KINDS_FUSE_LAYOUT_H
@@ -31,7 +31,7 @@ enum {
     BLYI_FUSE_MIN_SEGMENT_LOG = 2,
     BLYI_FUSE_MAX_SEGMENT_LOG = 14,
     BLYI_FUSE_MAX_SHARDS = 2048,
-    BLYI_FUSE_SHARD_KEYS = 1 << 19,      /* approximate (fuse.c) */
+    BLYI_FUSE_SHARD_KEYS = 1 << 19,      /* preferred number of keys */
     BLYI_FUSE_MAX_SMALL_SLOTS = 3 << 14, /* of a small filter */
 };
 
@@ -116,7 +116,7 @@ static inline uint64_t blyi_fuse_seed(unsigned number) {
     return blyi_fmix64(number * BLYI_GOLD);
 }
 
-/* The word x, which fuse.c defines. */
+/* The word x of a key (fuse.c), from which its fingerprint and its other two slots are taken. */
 BLYI_FUSE_INLINE uint64_t blyi_fuse_mix(bly_hash h, uint64_t seed) {
     uint64_t x = ((h.hi ^ seed) + h.lo) * BLYI_LCG;
     return x ^ x >> 32;
@@ -140,7 +140,8 @@ BLYI_FUSE_INLINE blyi_fuse_key_slots blyi_fuse_chain_slots(uint64_t first, uint6
     };
 }
 
-/* The slots of a key in a small filter: two of them from 14 bits of x each, scaled. */
+/* The slots of a key in a small filter. The second and third one are computed from 14 bits of x
+ * each, scaled to the length of a segment. */
 BLYI_FUSE_INLINE blyi_fuse_key_slots blyi_fuse_small_slots(uint64_t first, uint64_t x,
                                                            uint64_t segment) {
     return (blyi_fuse_key_slots){
@@ -168,9 +169,10 @@ typedef struct blyi_fuse_equation {
     uint32_t sum;
 } blyi_fuse_equation;
 
-/* Finds values of `slots` slots (less than 2^32), all 0 before, that satisfy n equations. The
- * result depends on the order of the equations. Returns BLY_EFULL if there is no solution or
- * finding one would take too long, or BLY_ENOMEM. After either, the values are undefined. */
+/* Sets value[0] to value[slots - 1] so that n equations are satisfied. `slots` is below 2^32, and
+ * the values must be 0 before. The result depends on the order of the equations. Returns BLY_OK;
+ * BLY_EFULL if there is no solution or finding one would take too long; or BLY_ENOMEM. After a
+ * failure the values are undefined. */
 bly_status blyi_fuse_solve_equations(const blyi_fuse_equation *e, size_t n, size_t slots,
                                      uint32_t *value, const bly_allocator *a);
 

@@ -4,20 +4,21 @@
  * which is faster, needs a little more than 1.12 in a long chain of segments. The number of slots
  * planned for n keys in a shard is:
  *
- * - Up to 12,288 keys, in a small filter, about 1.125 n. Its bytes are a multiple of 64, so this
- *   number is rounded to the nearest that fits, but not below 1.09 n + 5, and all bits that are
- *   available become slots. At n = 1000, nine sets of ten can be solved with 1.11 n, and more than
- *   half of all sets with 1.095 n.
- * - Otherwise min(1.145 n, 1.1192 n + 2L), in segments of L slots, rounded to whole segments.
- *   1.1192 lets nineteen shards of twenty be peeled when L = 4096 (measured, n = 300,000 to
- *   1,250,000: n / 0.8935 slots, and the two segments at the end in which no key begins). Shorter
- *   segments need more slots for peeling (n / 0.872 at 1024) and lose fewer at the end. About 64
- *   segments, of at most 4096 slots, are best for the space and for the cache. If that would take
- *   more than 1.145 n, some dozen keys may have to be deferred.
+ * - Up to 12,288 keys, in a small filter, about 1.125 n. The filter's size is a multiple of 64
+ *   bytes: the nearest to that of 1.125 n slots, but large enough for 1.09 n + 5. It has as many
+ *   slots as fit into this size. At n = 1000, nine sets of ten can be solved with 1.11 n, and more
+ *   than half of all sets with 1.095 n.
+ * - Otherwise min(1.145 n, 1.1192 n + 2L), in segments of L slots, rounded to whole segments. With
+ *   1.1192, nineteen of twenty shards can be peeled when L = 4096 (measured for n = 300,000 to
+ *   1,250,000: n / 0.8935 slots, and the two segments at the end, in which no key has its first
+ *   slot). Shorter segments need more slots for peeling (n / 0.872 at 1024), but have fewer slots
+ *   in the last two segments. About 64 segments, of at most 4096 slots, are best for the space and
+ *   for the cache. If that would take more than 1.145 n slots, the number of slots is 1.145 n, and
+ *   a few dozen keys may have to be deferred (fuse_core.c).
  *
  * Segments have at most 2^14 slots, so that the state of a slot fits a word while a filter is
- * built. If a set of keys cannot be solved, other seeds are tried. Then each further `attempt` adds
- * a 32nd of the slots and a segment, or in a small filter 64 bytes.
+ * built. If a set of keys cannot be solved, other seeds are tried. If all of these fail, each
+ * further `attempt` adds a 32nd of the slots and a segment, or in a small filter 64 bytes.
  */
 #include "filter/rate.h"
 #include "kinds/fuse/fuse_layout.h"
@@ -30,7 +31,7 @@ static const double fuse_max_slots = 4294967295.0;
 /* The maximum number of keys of a small filter. */
 static const double fuse_max_small_keys = 12288;
 
-/* Slots per key, before rounding and limits. */
+/* Slots per key: in a small filter, before rounding; and at most in a chain of segments. */
 static const double fuse_small_factor = 1.125, fuse_chain_factor = 1.145;
 
 static double fuse_chain_slots_for(double keys, double segment) {
@@ -113,8 +114,8 @@ static unsigned fuse_width(const bly_geometry *g) {
     return g->hashes;
 }
 
-/* Plans as the builder does for keys that are spread evenly: the fullest shard has some more than
- * the mean. */
+/* Plans as the builder does if the hashes are spread evenly: the fullest shard is expected to have
+ * a few more keys than the mean. */
 static bly_status fuse_plan(uint64_t keys, double fpr, bly_geometry *out) {
     double n = (double)keys;
     unsigned shards = 1;

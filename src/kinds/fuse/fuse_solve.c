@@ -1,11 +1,12 @@
 /* Solves a fuse filter: computes the slots of a shard by peeling. fuse.c describes the algorithm.
  *
- * Speed. Hashes are read in parts, ordered by their first slots from part to part, but not within a
- * part. So filling touches only the slots of a part and two more segments, and peeling only a few
- * segments, all of which fit the second-level cache. A slot has one word. A key's other two slots
- * follow from x, one slot, and which of the three that is, so no key is read again. The memory is
- * reused for all shards of a thread. (None of this matters much for a small filter, which
- * fuse_core.c solves.)
+ * Speed. Hashes are read part by part. No key of a part has its first slot before that of a key of
+ * an earlier part; within a part the order is arbitrary. So adding the keys of a part to their
+ * slots touches only the slots of that part and of two more segments, and peeling touches only a
+ * few segments at a time. These fit the second-level cache. Peeling needs one word per slot and
+ * reads no key again: if a slot has one key left, its word contains that key's x and which of the
+ * key's slots this is, and the other two slots follow from that. A thread uses the same memory for
+ * all of its shards. (None of this matters much for a small filter, which fuse_core.c solves.)
  */
 #include "base/little_endian.h"
 #include "base/memory.h"
@@ -28,12 +29,13 @@ typedef struct fuse_peeling {
     const bly_allocator *alloc;
     blyi_fuse_layout layout;
     uint64_t seed;
-    /* One word per slot of the shard. Bits 0 to 55: the exclusive or of x over its keys. Bits 56
-     * and 57: the exclusive or of which of the key's slots this is, 0, 1 or 2. Bits 58 to 63: the
-     * number of keys. */
+    /* One word per slot of the shard. Bits 0 to 55: the exclusive or of the x of the slot's keys.
+     * Bits 56 and 57: the exclusive or, over these keys, of which of the key's three slots this is
+     * (0, 1 or 2). Bits 58 to 63: the number of keys. */
     uint64_t *word;
-    /* A queue of the slots found to have one key. Its beginning is reused for the slots peeled so
-     * far, in order. A slot is queued once. */
+    /* The slots that were found to have exactly one key, in the order in which they were found. No
+     * slot is entered twice. While the queue is processed, its beginning is overwritten by the
+     * slots from which a key was peeled, in the order of peeling. */
     uint32_t *queue;
     uint64_t slots;
 } fuse_peeling;
@@ -50,7 +52,8 @@ BLYI_FUSE_INLINE unsigned peel_which(uint64_t word) {
     return (unsigned)(word >> PEEL_X_BITS & 3);
 }
 
-/* The other two slots of the only key of a slot, and which of the three they are. */
+/* For a slot with one key: the key's other two slots, and which of its three slots each of them
+ * is. */
 typedef struct other_slots {
     uint64_t a, b;
     unsigned which_a, which_b;
@@ -120,11 +123,11 @@ BLYI_FUSE_INLINE uint64_t peel_remove_key(const fuse_peeling *p, uint64_t at, ui
     return end + (now >> PEEL_COUNT_SHIFT == 1);
 }
 
-/* Returns how many keys could be peeled; their slots are in p->queue. Scans the slots in blocks,
- * and after each block processes the queue until it is empty. Large blocks keep the queue long, so
- * that the processor always has several keys to work on at once. The work still stays near the
- * segments of the block. (With small blocks, and with a single block for the shard, this took 1.5
- * times as long.) */
+/* Peels as many keys as possible. Returns their number; the slots from which they were peeled are
+ * at the beginning of the queue. Scans the slots in blocks, and after each block processes the
+ * queue until it is empty. Large blocks keep the queue long, so that the processor always has
+ * several keys to work on at once. The work still stays near the segments of the block. (Peeling
+ * took 1.5 times as long with small blocks, and also with one block for the whole shard.) */
 static uint64_t peel_shard(const fuse_peeling *all) {
     const fuse_peeling p = *all;
     const uint64_t segment = p.layout.segment, block = PEEL_BLOCK * segment;
@@ -142,7 +145,7 @@ static uint64_t peel_shard(const fuse_peeling *all) {
                 continue; /* its key was peeled from another slot */
             other_slots o = other_slots_of(at, word, segment);
             p.queue[peeled++] = at;
-            p.word[at] = word - peel_one_key; /* x, and which slot it is, are needed later */
+            p.word[at] = word - peel_one_key; /* peel_set_slots needs the other bits */
             end = peel_remove_key(&p, o.a, peel_tag(word, o.which_a), end);
             end = peel_remove_key(&p, o.b, peel_tag(word, o.which_b), end);
         }
@@ -150,8 +153,8 @@ static uint64_t peel_shard(const fuse_peeling *all) {
     return peeled;
 }
 
-/* Sets the slots, from the last key peeled to the first. The value of a slot replaces its word,
- * which is no longer needed. Slots from which no key was peeled have their values already. */
+/* Sets the slots from which keys were peeled, from the last key to the first. The value of a slot
+ * replaces its word, which is no longer needed. All other slots have their values already. */
 static void peel_set_slots(const fuse_peeling *all, uint64_t peeled) {
     const fuse_peeling p = *all;
     const uint64_t segment = p.layout.segment, mask = p.layout.mask;
@@ -185,7 +188,8 @@ static void fuse_pack_slots(const fuse_peeling *p, uint8_t *to) {
 
 /* ---- keys that peeling leaves ---------------------------------------------------------------- */
 
-/* Whether a key has not been peeled: all its slots have keys. */
+/* Whether a key has not been peeled. A key that was peeled has a slot without keys, so the key is
+ * left if all of its slots have keys. */
 static bool peel_is_left(const fuse_peeling *p, bly_hash h) {
     uint64_t x = blyi_fuse_mix(h, p->seed);
     blyi_fuse_key_slots t =
@@ -194,7 +198,7 @@ static bool peel_is_left(const fuse_peeling *p, bly_hash h) {
            p->word[t.c] >> PEEL_COUNT_SHIFT;
 }
 
-/* Copies the hashes that are left, or with `all` every hash, to h. */
+/* Copies the hashes of the keys that were not peeled to h, or every hash if `all` is true. */
 static bly_status peel_gather(const fuse_peeling *p, bool all, bly_hash *h) {
     bly_status status = BLY_OK;
     for (uint64_t i = 0; status == BLY_OK && i < p->reader->parts; i++) {
@@ -207,8 +211,8 @@ static bly_status peel_gather(const fuse_peeling *p, bool all, bly_hash *h) {
     return status;
 }
 
-/* As peel_gather, for `left` hashes, but sorts them, so that their order does not depend on the
- * order of adding. Returns BLY_EEXISTS if some are equal. */
+/* Does what peel_gather does, for `left` hashes, and sorts them, so that their order does not
+ * depend on the order in which they were added. Returns BLY_EEXISTS if some are equal. */
 static bly_status peel_gather_sorted(const fuse_peeling *p, bool all, uint64_t left, bly_hash *h) {
     const unsigned common = blyi_fuse_shard_log(&p->f->geometry);
     void *block;

@@ -13,9 +13,9 @@
  * A sketch supports lookups like any filter: "no" if the register is below the key's rank, because
  * then the key was never added. The same test decides whether an add changes anything.
  *
- * Body: register i is bits 6i .. 6i+5, counted from the lowest bit of the first byte. With p = 14,
- * 12 KiB, it stays in a processor's first cache. Nearly every add finds its register high enough
- * already, and ends there: about 3 ns when the hash is given.
+ * Body: register i is bits 6i .. 6i+5, counted from the lowest bit of the first byte. With p = 14
+ * it has 12 KiB, and stays in a processor's first-level cache. Nearly every add finds its register
+ * high enough already and changes nothing, which takes about 3 ns if the hash is given.
  *
  * Estimate: the improved estimator of Ertl ("New cardinality estimation algorithms for HyperLogLog
  * sketches", 2017). Let m registers have the values 0 .. q + 1, where q = 64 - precision is the
@@ -73,7 +73,7 @@ static void hll_prefetch(const bly_filter *f, const bly_hash *h, size_t n) {
     (void)n;
 }
 
-/* Returns whether the register had to be raised. */
+/* Adds a key. Returns whether its register had to be raised. */
 HLL_INLINE bool hll_add_one(uint8_t *body, bly_hash h, unsigned precision) {
     bool higher = !hll_contains_one(body, h, precision);
     if (__builtin_expect(higher, 0))
@@ -94,7 +94,7 @@ HLL_INLINE size_t hll_add_with(uint8_t *body, const bly_hash *h, size_t n, uint8
     return changes;
 }
 
-/* The default precision has a loop of its own, in which the shifts are constants. */
+/* For the default precision there is a separate loop, in which the shifts are constants. */
 static size_t hll_add_many(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added) {
     unsigned precision = f->geometry.hashes;
     return precision == HLL_DEFAULT_PRECISION
@@ -144,9 +144,10 @@ static double hll_tau(double x) {
     return sum / 3;
 }
 
-/* The number of distinct keys, from the registers of a sketch of that geometry; with `other` not
- * NULL, from the larger of each two. Safe for any bytes: a register above the largest rank counts
- * as the largest. Returns INFINITY when all do. */
+/* Estimates the number of distinct keys from the registers of a sketch of that geometry or, if
+ * `other` is not NULL, of the union of two sketches. Safe for any bytes: a register above the
+ * largest rank counts as the largest rank. Returns INFINITY if all registers have the largest
+ * rank. */
 static double hll_estimate_registers(const bly_geometry *g, const uint8_t *body,
                                      const uint8_t *other) {
     uint64_t count[BLYI_HLL_VALUES] = {0};
@@ -186,7 +187,8 @@ static void hll_fill_stats(const bly_filter *f, bly_filter_info *out) {
 
 /* ---- set operations, valid bodies ------------------------------------------------------------ */
 
-/* Values are limited, so that the registers of a damaged map do not make valid ones invalid. */
+/* Values of src are limited to the largest rank, so that a damaged mapped file does not make dst
+ * invalid. */
 static bly_status hll_union(bly_filter *dst, const bly_filter *src) {
     unsigned max_rank = blyi_hll_max_rank(dst->geometry.hashes);
     for (uint64_t i = 0; i < dst->geometry.size; i++) {
@@ -215,8 +217,8 @@ static bool hll_body_is_valid(const blyi_shape *shape, const uint8_t *body) {
 
 /* ---- create ---------------------------------------------------------------------------------- */
 
-/* The capacity only decides which hash is good enough, and the rate of the filter is its standard
- * error. */
+/* The capacity is used only to decide which hash is good enough. The rate (`fpr`) of the filter is
+ * the standard error of its estimate. */
 static bly_status hll_create(const bly_spec *spec, bly_filter **out) {
     blyi_shape shape = {
         .geometry = spec->geometry,

@@ -12,7 +12,8 @@ static inline unsigned blyi_hll_max_rank(unsigned precision) {
     return 65 - precision;
 }
 
-/* Reads register i from its two bytes, or from its one byte twice, and never past the last. */
+/* Reads register i from the two bytes in which its bits are, or twice from the same byte. So it
+ * never reads past the body. */
 static inline unsigned blyi_hll_get(const uint8_t *body, uint64_t i) {
     uint64_t bit = i * BLYI_HLL_BITS;
     unsigned low = body[bit / 8], high = body[(bit + BLYI_HLL_BITS - 1) / 8];

@@ -1,11 +1,10 @@
 /* Sizing a HyperLogLog sketch.
  *
- * Its rate is not how often it is wrong but by how much: the standard error of its estimate,
- * sqrt(3 ln 2 - 1) / sqrt(m) = 1.039 / sqrt(m) for m registers (Flajolet, Fusy, Gandouet and
- * Meunier 2007), whatever the number of keys. With fewer keys than registers it is less. So the
- * plan is the smallest power of two whose error is small enough, and does not depend on the number
- * of keys. Errors are usually quoted to two digits, and a plan accepts such a quotation: 0.0081
- * gives 2^14 registers, whose error is 0.008117.
+ * Its rate is the standard error of its estimate, sqrt(3 ln 2 - 1) / sqrt(m) = 1.039 / sqrt(m) for
+ * m registers (Flajolet, Fusy, Gandouet and Meunier 2007), whatever the number of keys. With fewer
+ * keys than registers it is less. So the plan does not depend on the number of keys: it is the
+ * smallest power of two whose error is small enough. Errors are usually quoted to two digits, and a
+ * plan accepts such a quotation: 0.0081 gives 2^14 registers, whose error is 0.008117.
  */
 #include "kinds/hll/hll_layout.h"
 

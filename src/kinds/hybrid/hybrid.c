@@ -12,16 +12,16 @@
  * cuckoo filter's and is looked up by the same code. Only changes read the counts, at one more
  * cache line. (Counts within the slots, as counting quotient filters and similar filters have them,
  * would make every lookup read two fifths more memory.) Counting per class, not per cell of a Bloom
- * filter, is what makes this small: a frequent key pays for one large count, not for k.
+ * filter, is what makes this small: a frequent key takes one large count, not k of them.
  *
  * The map starts without slots, and grows by a seventh to a quarter when seven eighths of it are in
  * use: into a new body, to which the table is copied unchanged. At first it gets a slot for every
- * 512 slots of the table, so that it need not grow often. It never shrinks by itself, so removing
- * copies needs no memory.
+ * 512 slots of the table, so that it need not grow often. It never shrinks, so removing copies
+ * needs no new memory.
  *
  * The table is planned as a cuckoo filter's for the distinct keys (cuckoo_plan.c), with half a byte
- * more for each slot, and without a map: how large that gets depends on how often keys are added,
- * which is not known.
+ * more for each slot, and without a map. The size of the map cannot be planned, because it depends
+ * on how often each key will be added.
  *
  * Measured with ten million keys at 1%, each added once and then four times more on average by
  * Zipf's law with exponent 0.8 / 1.0 / 1.2: the map takes 3.15 / 1.84 / 0.66 bits per key, with 3.3
@@ -29,10 +29,11 @@
  * tenth more. docs/kinds/counting.md has the bits per key without the map.
  *
  * In a damaged mapped file (not loaded, so not checked) a class may have several entries, a slot in
- * use may have the count 0, and a spilled count may be missing. Such an entry counts as 1, or 15.
- * The result of a set operation that reads it is a valid filter nevertheless.
+ * use may have the count 0, and a spilled count may be missing. A key with such an entry counts as
+ * having 1 copy, or 15 if its spilled count is missing. The result of a set operation that reads it
+ * is a valid filter nevertheless.
  *
- * Body: hybrid_layout.h. Header: sub = the size class of the map (size_class.h).
+ * Body: hybrid_layout.h. In the file's header, sub is the size class of the map (size_class.h).
  */
 #include "kinds/hybrid/hybrid_layout.h"
 
@@ -49,8 +50,8 @@ static blyi_spilled_counts hybrid_spilled(const bly_filter *f) {
 
 /* ---- counts of classes ----------------------------------------------------------------------- */
 
-/* The copies of class c, whose entry is in that slot of f's table t: at least 1, even in a damaged
- * file. */
+/* The number of copies of class c, whose entry is in that slot of f's table t. It is at least 1,
+ * even in a damaged file. */
 static uint64_t hybrid_class_count(const bly_filter *f, const blyi_cuckoo_table *t, uint64_t slot,
                                    blyi_cuckoo_class c) {
     uint64_t count = blyi_slot_count(t, slot);
@@ -63,16 +64,16 @@ static uint64_t hybrid_class_count(const bly_filter *f, const blyi_cuckoo_table 
     return count ? count : 1;
 }
 
-/* The copies of a class: 0 when it has no entry. */
+/* The number of copies of a class; 0 if it has no entry. */
 static uint64_t hybrid_class_copies(const bly_filter *f, blyi_cuckoo_class c) {
     const blyi_cuckoo_table t = blyi_hybrid_table(f);
     uint64_t slot = blyi_table_find(&t, c);
     return slot == BLYI_NO_SLOT ? 0 : hybrid_class_count(f, &t, slot, c);
 }
 
-/* Replaces the body by one with a larger map that also contains c's count. Returns BLY_OK,
- * BLY_ENOMEM, BLY_EGROWTH, or BLY_EFULL if there is no larger size or an attacker chose the
- * keys. */
+/* Replaces the body by one with a larger map that also contains c's count. Returns BLY_OK;
+ * BLY_ENOMEM; BLY_EGROWTH; or BLY_EFULL if there is no larger size, or if an attacker chose keys
+ * that do not fit at any size. */
 static bly_status hybrid_grow_map(bly_filter *f, blyi_cuckoo_class c, uint64_t count) {
     bly_geometry g = f->geometry;
     unsigned first = blyi_size_class_for(g.size * BLYI_BUCKET_SLOTS / TABLE_SLOTS_PER_MAP_SLOT);
@@ -102,7 +103,8 @@ static bly_status hybrid_spill(bly_filter *f, blyi_cuckoo_class c, uint64_t coun
     return blyi_spilled_add(&s, c, count) ? BLY_OK : hybrid_grow_map(f, c, count);
 }
 
-/* Sets the count of the class in that slot, whose count was inline so far. */
+/* Sets the count of class c, whose entry is in that slot and whose count was inline so far. The
+ * count spills if it is too large. */
 static bly_status hybrid_set_inline(bly_filter *f, uint64_t slot, blyi_cuckoo_class c,
                                     uint64_t count) {
     bly_status status = count > BLYI_MAX_INLINE ? hybrid_spill(f, c, count) : BLY_OK;
@@ -122,8 +124,9 @@ static bly_status hybrid_raise_spilled(bly_filter *f, blyi_cuckoo_class c, uint6
     return BLY_OK;
 }
 
-/* Adds n copies, at least 1, and counts them. Sets *is_new to whether there were none before. If it
- * fails and n is 1, nothing has changed; if n is larger, the filter must be discarded. */
+/* Adds n copies of a class, at least 1, also to f->items. Sets *is_new to whether the class had no
+ * copies before. After a failure with n == 1 nothing has changed. After one with n > 1 the filter
+ * must be discarded. */
 static bly_status hybrid_add(bly_filter *f, blyi_cuckoo_class c, uint64_t n, bool *is_new) {
     blyi_cuckoo_table t = blyi_hybrid_table(f);
     uint64_t slot = blyi_table_find(&t, c);
@@ -220,7 +223,8 @@ static bool hybrid_gaps_are_zero(const bly_geometry *g, const uint8_t *body) {
            hybrid_is_zero(body + end, body + blyi_hybrid_spill_at(g));
 }
 
-/* Adds the count in a slot to *sum. Returns false if the slot cannot have that count. */
+/* Adds the count of a slot to *sum, and 1 to *spilled if that count is in the map. Returns false if
+ * the slot cannot have that count, or if *sum overflows. */
 static bool hybrid_add_count(const blyi_cuckoo_table *t, const blyi_spilled_counts *s,
                              uint64_t slot, uint64_t *spilled, uint64_t *sum) {
     blyi_cuckoo_class c;
@@ -239,8 +243,9 @@ static bool hybrid_add_count(const blyi_cuckoo_table *t, const blyi_spilled_coun
     return *sum >= count;
 }
 
-/* The loop checks that no class has two entries, and that each spilled class has a slot in the map.
- * So if there are as many spilled classes as slots in use, each of these slots has its entry. */
+/* The loop checks that no class has two entries in the table, and that each spilled class has an
+ * entry in the map. So if the map has as many entries as there are spilled classes, each entry
+ * belongs to a class of the table. */
 static bool hybrid_body_is_valid(const blyi_shape *shape, const uint8_t *body) {
     uint8_t *bytes = (uint8_t *)(uintptr_t)body;
     const blyi_cuckoo_table t = blyi_hybrid_table_over(&shape->geometry, bytes);
@@ -265,7 +270,8 @@ static uint64_t hybrid_classes(const bly_filter *f) {
     return n;
 }
 
-/* Copies do not affect the FPR, so only distinct classes count for the collisions of the hash. */
+/* Copies do not affect the FPR, so the probability of hash collisions is computed from the number
+ * of distinct classes. */
 static void hybrid_fill_stats(const bly_filter *f, bly_filter_info *out) {
     const blyi_cuckoo_table t = blyi_table_of(f);
     const blyi_spilled_counts s = blyi_spilled_over(&f->geometry, f->body);

@@ -2,21 +2,21 @@
  *
  * The home of a class is slot mulhi(fmix64(id), slots), and the class is there or in one of the
  * slots after it, where slot 0 follows the last. Along a run of slots in use the entries are in the
- * order of their homes (Celis 1986), those with the same home in the order of their ids. So a
+ * order of their homes (Celis 1986); entries with the same home are in the order of their ids. So a
  * lookup ends not only at a free slot, but also at the first entry with a later home, and the bytes
  * of the map depend on what is in it, not on the order of adds (Blelloch and Golovin 2007).
  * Removing an entry moves the entries after it one slot back, up to one that is at its home. There
  * are no tombstones, so a map from which everything was removed consists of zero bytes.
  *
- * Seven eighths of the slots may be in use. Entries then are 3.5 slots from their home on average,
- * and in a map of a million slots the maximum was 42. The order makes that so: in the order of
- * adds, the maximum was 484 to 1073. More than 255 is not allowed, which bounds every lookup. Only
- * keys chosen by an attacker can reach that.
+ * Seven eighths of the slots may be in use. Entries are then 3.5 slots from their home on average,
+ * and in a map of a million slots the maximum was 42. Robin Hood order is the reason: with entries
+ * in the order of adds, the maximum was 484 to 1073. No entry may be more than 255 slots from its
+ * home, which bounds every lookup. Only keys chosen by an attacker can reach that limit.
  *
  * An entry is as small as the table allows: the id, bucket << f | remainder, in just enough bytes
  * (four for ten million keys at 1%, five at 0.1%), and six bytes of count. A count of 0 is a free
- * slot. All of it is little-endian. An entry is at least eight bytes long, so words of eight bytes
- * can be read that end, or begin, where an entry does.
+ * slot. All of it is little-endian. An entry is at least eight bytes long, so a word of eight bytes
+ * can be read that begins where an entry begins, or that ends where an entry ends.
  */
 #include "kinds/hybrid/hybrid_layout.h"
 
@@ -115,8 +115,9 @@ static inline bool spilled_id_less(spilled_class_id a, spilled_class_id b) {
     return a.high != b.high ? a.high < b.high : a.low < b.low;
 }
 
-/* Sets *at to the slot where an entry of that id is, if *present becomes true, or would be added.
- * That slot is *far slots from the entry's home. Returns false if it would be too far. */
+/* Sets *present to whether the map has that id, *at to the slot where its entry is or would be
+ * added, and *far to the distance of this slot from the id's home. Returns false if an added entry
+ * would be too far from its home. */
 static bool spilled_seek(const blyi_spilled_counts *s, spilled_class_id id, uint64_t *at,
                          uint64_t *far, bool *present) {
     uint64_t max = s->slots <= BLYI_MAX_DISTANCE ? s->slots : BLYI_MAX_DISTANCE + 1;

@@ -1,27 +1,28 @@
 /* The layered filter: a plain sbbf filter in front, its counters behind.
  *
  * The idea is that of the first counting filter (Fan, Cao, Almeida and Broder 2000, "Summary
- * Cache"): adds and removes need counters, lookups need only bits. There the owner of a cache kept
- * four bits per cell and sent the bits to its peers. Implementations usually store both, or compute
- * the bits from the counters each time. Here the bits are a layer of the counters: a count c is
- * stored as a bit "c > 0" and, separately, c - 1. The first layers of all cells are an sbbf filter,
- * bit for bit: the front. It answers lookups with sbbf's own kernels and batches (blocked.c,
- * block_batch.c), at sbbf's speed, and can be read, saved and mapped alone. Only adds and removes
- * access the counters, which may be in slower memory.
+ * Cache"): adds and removes need counters, lookups need only bits. In that paper each cache had
+ * four-bit counters for its own contents, and sent only the bits to other caches. Implementations
+ * usually store both counters and bits, or compute the bits from the counters each time. Here the
+ * bits are a layer of the counters: a count c is stored as a bit "c > 0" and, separately, c - 1.
+ * The first layers of all cells are an sbbf filter, bit for bit: the front. It answers lookups with
+ * sbbf's own kernels and batches (blocked.c, block_batch.c), at sbbf's speed, and can be read,
+ * saved and mapped alone. Only adds and removes access the counters, which may be in slower memory.
  *
- * Counting. c - 1 is stored in three bit planes. A key owns one cell in each of eight lanes of a
- * block, never the same one twice, and its cells change all at once by operations on whole words
- * (counter_kernel.h), without a branch:
+ * Counting. c - 1 is stored in three bit planes. A key has one cell in each of eight lanes of a
+ * block, so its cells are all different. All of them change at once, by operations on whole words
+ * (counter_kernel.h) and without a branch:
  *
  *   add     cells in use count one up, the others become used
  *   remove  only when all eight are used: those at 1 become free, the others count one down
  *
  * With three planes a cell counts to 8, which means "8 or more". Such a cell is stuck: its true
- * count is unknown, so it must not be lowered. With distinct keys this hardly happens. The number
- * of n distinct keys, each added once, that own a cell is nearly Poisson with mean 8 n / (256
- * size), so the probability of eight or more is 1.4e-6 when full at 1%, 4.1e-8 at 0.1% and 1.4e-9
- * at 0.01%. With copies it happens: each key that ever has eight copies at a time leaves eight
- * stuck cells. A fourth plane would raise the limit to 16 for a quarter more memory.
+ * count is unknown, so it must not be lowered. With distinct keys this hardly happens. If n
+ * distinct keys were added once each, the number of keys that have a given cell is nearly Poisson
+ * with mean 8 n / (256 size), so the probability of eight or more is 1.4e-6 when full at 1%, 4.1e-8
+ * at 0.1% and 1.4e-9 at 0.01%. Copies make it happen: each key of which eight copies were ever
+ * present at a time leaves eight stuck cells. A fourth plane would raise the limit to 16 for a
+ * quarter more memory.
  *
  * Size. For lookups a layered filter is its front, so its size and FPR are those of an sbbf filter,
  * and the counters take three times the memory of the front: together four times the bits per key
@@ -33,12 +34,12 @@
  * three cache lines, one of them the front's: a block's planes take 96 bytes and begin at a
  * multiple of 32, so they are always in two lines. A lookup reads one line.
  *
- * Measured on one core of an AMD EPYC (Zen 3) that others were using too, 8-byte keys in batches
- * at 1%, medians. Ten million keys: a lookup takes sbbf's time, present or absent, within the 7%
- * that measurements differed by; an add 56 ns and a remove 64 where sbbf adds in 10, because sbbf's
- * 13 MB fit the cache there and these 53 do not. Ten thousand keys, all in the cache: an add 13 ns,
- * a remove 16, where sbbf adds in 5. The AVX2 kernels are 1.5 and 1.8 times as fast as the scalar
- * ones with ten million keys, 2.2 and 2.4 times in the cache.
+ * Measured on one core of an AMD EPYC (Zen 3) that others were using too, 8-byte keys in batches at
+ * 1%, medians. Ten million keys: a lookup takes sbbf's time, present or absent, within the 7% that
+ * measurements differed by; an add takes 56 ns and a remove 64, but an add to sbbf only 10, because
+ * sbbf's 13 MB fit that processor's cache and these 53 MB do not. Ten thousand keys, all in the
+ * cache: an add takes 13 ns, a remove 16, and an add to sbbf 5. The AVX2 kernels are 1.5 and 1.8
+ * times as fast as the scalar ones with ten million keys, 2.2 and 2.4 times in the cache.
  */
 #include "filter/filter.h"
 #include "filter/kind.h"
@@ -107,8 +108,8 @@ static unsigned layered_width(const bly_geometry *g) {
     return LAYERED_CELL_BITS;
 }
 
-/* The hash's collisions are already subtracted from `fpr`, so the plan of the front assumes 128
- * bits, which have practically none. */
+/* The rate of hash collisions was already subtracted from `fpr`, so the front is planned for a
+ * 128-bit hash, which has practically none. */
 static bly_status layered_plan(uint64_t keys, double fpr, bly_geometry *out) {
     bly_geometry g;
     bly_status status = bly_plan(BLY_SBBF, keys, fpr, 0, 128, &g);
@@ -169,8 +170,8 @@ static double layered_current_fpr(const bly_filter *f) {
     return blyi_ops_of(BLY_SBBF)->current_fpr(f);
 }
 
-/* The lowest count of a key's cells, found from the highest plane down: if any candidate has a 0 in
- * a plane, only those with a 0 there remain candidates. */
+/* The lowest count of a key's cells. It is found from the highest plane down: if some candidate has
+ * a 0 in a plane, only the candidates with a 0 there remain. */
 static uint64_t layered_count_copies(const bly_filter *f, bly_hash h) {
     layered_block b = layered_block_of(f, h);
     uint64_t candidates[BLYI_COUNTER_WORDS], free = 0, min = 0;
@@ -215,8 +216,8 @@ static bly_status layered_try_add_many(bly_filter *f, const bly_hash *h, size_t 
     return BLY_OK;
 }
 
-/* A non-member whose cells are all stuck can be removed any number of times, so the count may
- * already be 0. */
+/* A non-member whose cells are all stuck can be removed any number of times, so f's count may
+ * already be 0 here. */
 static bly_status layered_remove_one(bly_filter *f, bly_hash h, bool *removed) {
     layered_block b = layered_block_of(f, h);
     *removed = f->kernels->counters_remove(b.front, b.planes, h.hi);
@@ -227,9 +228,9 @@ static bly_status layered_remove_one(bly_filter *f, bly_hash h, bool *removed) {
 
 /* ---- validity and statistics ----------------------------------------------------------------- */
 
-/* Whether no unused cell has a count, and the padding between the front and the planes is 0. The
- * number of items cannot be checked: it does not follow from the cells once one of them is
- * stuck. */
+/* Whether all planes of every unused cell are 0, and the padding between the front and the planes
+ * is 0. The number of items cannot be checked: it does not follow from the cells once one of them
+ * is stuck. */
 static bool layered_body_is_valid(const blyi_shape *shape, const uint8_t *body) {
     const bly_geometry *g = &shape->geometry;
     const size_t bytes =
@@ -239,7 +240,7 @@ static bool layered_body_is_valid(const blyi_shape *shape, const uint8_t *body) 
     for (const uint8_t *pad = front + g->size * bytes; pad < planes; pad++)
         stray |= *pad;
     for (uint64_t b = 0; b < g->size; b++) {
-        for (size_t i = 0; i < bytes; i++) /* bytes, because the body may be unaligned here */
+        for (size_t i = 0; i < bytes; i++) /* by bytes, because the body may be unaligned here */
             stray |= (unsigned)(planes[i] | planes[i + bytes] | planes[i + 2 * bytes]) &
                      ~(unsigned)front[i];
         front += bytes;
@@ -255,7 +256,7 @@ static double layered_keys(const bly_filter *f) {
                          f->kernels->popcount(blyi_words(&front), blyi_word_count(&front)));
 }
 
-/* Sums of the counts of a block: of all cells, and of those that are stuck. */
+/* Two sums of counts in a block: over all cells, and over the stuck cells. */
 typedef struct layered_sums {
     uint64_t all, stuck;
 } layered_sums;
@@ -289,14 +290,16 @@ static void layered_fill_stats(const bly_filter *f, bly_filter_info *out) {
 
 /* ---- set operations ----------------------------------------------------------------------------
  *
- * They work cell by cell, because the shares of keys in a common cell cannot be told apart.
+ * They work cell by cell, because it is not known how much each key has contributed to a cell that
+ * several keys have.
  *
  * Union adds counts: byte for byte the filter of both multisets, unless copies were removed after a
  * cell got stuck. Intersection keeps the lower count of each cell: a key with a copies here and b
  * there keeps at least min(a, b), as a sum of minima is no more than the minimum of the sums.
- * Difference removes everything in the other filter, and follows the rule of a remove: all or
- * nothing, so that counts of other keys are not lowered for a key that is not there. For a remove
- * the unit is a key. Here it is a block, the smallest unit that can be checked as a whole.
+ * Difference removes all copies that the other filter has. Like a remove, it changes all cells or
+ * none, so that counts of other keys are not lowered for a key that is not there. A remove changes
+ * all cells of a key or none; a difference, all cells of a block, which is the smallest unit that
+ * can be checked as a whole.
  *
  * The overlap, and the number of keys in an intersection, are estimated from the fronts. */
 
@@ -407,7 +410,7 @@ static const blyi_ops layered_front_ops = {
     .clear = layered_refuse_clear,
 };
 
-/* The estimated number of distinct keys, at most the number of copies. */
+/* The estimated number of distinct keys, but at most the number of copies. */
 static uint64_t layered_count_distinct(const bly_filter *f) {
     double keys = layered_keys(f);
     return keys < (double)f->items ? (uint64_t)llround(keys) : f->items;

@@ -9,10 +9,11 @@
  *
  * In a sequence of unary codes the code of a given cell cannot be located. Ficara, Giordano,
  * Procissi and Vitucci (Multilayer Compressed Counting Bloom Filters, 2008) therefore write the
- * first bits of all codes into one array, the second bits of those that go on into another, and so
- * on. Then the first array is a plain Bloom filter, which is all that a lookup reads, and a code is
- * followed from one layer to the next by counting bits (multilayer_block.c). Here this is done
- * within blocks of one cache line, so that counting and moving bits ends after three words:
+ * first bits of all codes into one array, the second bits of those codes that have one into
+ * another, and so on. Then the first array is a plain Bloom filter, which is all that a lookup
+ * reads, and a code is followed from one layer to the next by counting bits (multilayer_block.c).
+ * Here this is done within blocks of one cache line, so that counting and moving bits ends after
+ * three words:
  *
  *     320 bits   base: a bit for every cell, whether its count is more than 0
  *     184 bits   layers 1, 2, ...: together as many bits as the sum of all counts
@@ -21,8 +22,8 @@
  * 320 and 184 suit 1%, where cells are cheap and a load of 0.36 per cell is best
  * (multilayer_plan.c). A key has its k cells in one block, block mulhi(lo, blocks). Cells come from
  * hi, four from its 16-bit pieces, the next four from a word derived from it, and so on
- * (multilayer_layout.h). Cells that coincide count once. Otherwise removing a key that was never
- * added might lower a count below 0.
+ * (multilayer_layout.h). If some of a key's cells coincide, that cell is counted once. Otherwise
+ * removing a key that was never added might lower a count below 0.
  *
  * A block that needs more than 184 bits is spilled: its counts move to a record of 320 numbers of
  * 16 bits after the blocks, and return when their sum has dropped to 120 (multilayer_spilled.c).
@@ -32,11 +33,11 @@
  * Copies need space. Where 10^6 keys were added 1.1 / 1.2 / 1.3 / 1.5 / 2 times on average to a
  * filter made for 10^6 keys at 1%, 1.1 / 4.4 / 11 / 33 / 81% of the blocks were spilled, and it had
  * grown to 20 / 27 / 39 / 82 / 167 bits per key. A filter made for the number of copies, 1.1 / 1.2
- * / 1.3 / 1.5 / 2 times 10^6, has 20 / 22 / 25 / 30 / 45 bits per key. So this is the filter for
- * keys that rarely repeat.
+ * / 1.3 / 1.5 / 2 times 10^6, has 20 / 22 / 25 / 30 / 45 bits per key. So this kind is for keys
+ * that rarely repeat.
  *
- * Body: multilayer_layout.h. A mapped body may hold anything: a lookup reads the base of one block,
- * and everything else that is read of a block is checked before it is used as an index.
+ * Body: multilayer_layout.h. A mapped body may contain any bytes: a lookup reads only the base of
+ * one block, and other numbers in a block are checked before they are used as an index.
  */
 #include "filter/rate.h"
 #include "filter/set_operations.h"
@@ -188,7 +189,7 @@ static bly_status ml_remove_one(bly_filter *f, bly_hash h, bool *removed) {
 
 /* ---- statistics ------------------------------------------------------------------------------ */
 
-/* The number of spilled blocks. A damaged map may claim more records than there are. */
+/* The number of spilled blocks. A damaged mapped file may claim more records than there are. */
 static uint64_t ml_overflowed_lines(const bly_filter *f) {
     const blyi_ml_table t = blyi_ml_table_over(&f->geometry, f->body);
     uint64_t used = blyi_ml_records_used(&t);

@@ -14,12 +14,12 @@
  *     layer 3           0            together 0101 10 0, seven bits
  *
  * The position of a cell's bit in the next layer is the number of bits set before it in this one.
- * So a cell is followed from layer to layer by ranks, and three numbers suffice: where a layer
- * begins, how many bits it has, and how many bits of all layers are set before it.
+ * So a cell is followed from layer to layer by ranks. For this, three numbers are needed of each
+ * layer: where it begins, how many bits it has, and how many bits of all layers are set before it.
  *
- * To raise a count, the zero in which its cell ends is set, and a zero is inserted into the next
- * layer at its rank. All bits after it move up by one. To lower a count, its zero is deleted, and
- * the one in the layer before is cleared.
+ * To raise a count, the zero with which it ends is set to one, and a zero is inserted into the next
+ * layer at its rank. All bits after the inserted zero move up by one. To lower a count, the zero
+ * with which it ends is deleted, and the cell's bit in the layer before is cleared.
  */
 #include "kinds/multilayer/multilayer_layout.h"
 
@@ -34,8 +34,8 @@ typedef struct ml_layers {
     uint64_t a, b, c;
 } ml_layers;
 
-/* Mask of the bits before bit `at`, which is below 192. Conditional moves, because a branch on the
- * word would often be mispredicted. */
+/* Mask of the bits before bit `at`, which is below 192. Uses conditional moves, because a branch on
+ * the word would often be mispredicted. */
 BLYI_ML_INLINE ml_layers ml_layers_before(unsigned at) {
     const uint64_t all = UINT64_MAX, part = ((uint64_t)1 << (at & 63)) - 1;
     ml_layers m = {part, 0, 0};
@@ -65,7 +65,8 @@ BLYI_ML_INLINE uint64_t ml_popcount_by_fours(uint64_t x) {
     return (x & 0x3333333333333333U) + (x >> 2 & 0x3333333333333333U);
 }
 
-/* The number of bits set before bit `at`: three popcounts that share their last steps. */
+/* The number of bits set before bit `at`: the popcounts of three words, whose last steps are done
+ * together. */
 BLYI_ML_INLINE unsigned ml_layer_rank(ml_layers l, unsigned at) {
     ml_layers m = ml_layers_before(at);
     uint64_t fours = ml_popcount_by_fours(l.a & m.a) + ml_popcount_by_fours(l.b & m.b) +
@@ -162,8 +163,8 @@ BLYI_ML_INLINE ml_position ml_first_layer(const ml_block *b, unsigned cell) {
     return (ml_position){0, b->cells, 0, ml_base_rank(b, cell)};
 }
 
-/* The cell's bit in the next layer, if its bit in this one is set. In a damaged map that may be
- * past the last bit. */
+/* The cell's bit in the next layer, provided that its bit in this one is set. In a damaged mapped
+ * file the result may be past the last bit. */
 BLYI_ML_INLINE ml_position ml_next_layer(const ml_block *b, ml_position p) {
     unsigned end = p.start + p.size < BLYI_ML_LAYER_BITS ? p.start + p.size : BLYI_ML_LAYER_BITS;
     unsigned rank = ml_layer_rank(b->l, p.at) - p.set_before, set = ml_layer_rank(b->l, end);

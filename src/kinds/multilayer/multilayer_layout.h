@@ -10,8 +10,8 @@
  * is the sum of all counts. A spilled block has 255 in that byte, the number of its record in word
  * 5, the sum of its counts in word 6, and zeros in the rest of word 7. Its base stays valid.
  *
- * A filter that can be changed has a valid body (blyi_ml_body_is_valid). Functions that may be
- * given a damaged map say so.
+ * Functions require a valid body (blyi_ml_body_is_valid), which every filter that can be changed
+ * has. Those that also accept a damaged mapped file say so.
  */
 #ifndef BLYI_KINDS_MULTILAYER_LAYOUT_H
 #define BLYI_KINDS_MULTILAYER_LAYOUT_H
@@ -34,11 +34,11 @@ enum {
     BLYI_ML_LAYER_BITS = 184,
     BLYI_ML_MAX_HASHES = 32,    /* the most cells of a key */
     BLYI_ML_RECORD_BYTES = 640, /* a count of two bytes for every cell */
-    BLYI_ML_RECORD_WORD = 5,    /* words of a spilled block */
+    BLYI_ML_RECORD_WORD = 5,    /* words of a spilled block: its record's number */
     BLYI_ML_SUM_WORD = 6,
     BLYI_ML_USED_WORD = 7,        /* its highest byte: layer bits in use */
     BLYI_ML_SPILLED = 255,        /* that byte of a spilled block */
-    BLYI_ML_MAX_RETURN_SUM = 120, /* from this sum down a block leaves its record */
+    BLYI_ML_MAX_RETURN_SUM = 120, /* a block whose sum falls to this leaves its record */
     BLYI_ML_STUCK = 65535, /* a count that has reached its limit, and does not change again */
 };
 
@@ -54,15 +54,16 @@ static inline uint64_t blyi_ml_list_bytes(uint64_t max_records) {
 
 /* ---- the cells of a key ---------------------------------------------------------------------- */
 
-/* The word of the next four probes, computed from that of the last four. The first word is the
- * hash's `hi`. */
+/* The word from which the next four probes are taken, computed from the word of the last four. The
+ * first word is the hash's `hi`. */
 static inline uint64_t blyi_ml_next_word(uint64_t w) {
     w *= BLYI_GOLD;
     return w ^ w >> 29;
 }
 
 /* Probe j < 4 of a word: its 16-bit piece x, times 5. The cell is floor(x * 320 / 2^16). As 320 is
- * 5 * 64, the word of the base is 5 x >> 16, and the bit in it begins at bit 10 of 5 x. */
+ * 5 * 64, the cell is in word 5 x >> 16 of the base, and its bit in that word is 5 x >> 10 mod
+ * 64. */
 static inline unsigned blyi_ml_probe(uint64_t w, unsigned j) {
     return (unsigned)(w >> 16 * j & 0xffff) * BLYI_ML_BASE_WORDS;
 }
@@ -94,20 +95,25 @@ static inline unsigned blyi_ml_used(const uint64_t *block) {
     return (unsigned)(blyi_le64(block[BLYI_ML_USED_WORD]) >> 56);
 }
 
-/* Raise or lower the counts of n distinct cells of a block that is not spilled. For raise, n more
- * layer bits must be free; for lower, no count may be 0. */
+/* Raises the counts of n distinct cells by one, in a block that is not spilled. At least n layer
+ * bits must be free. */
 void blyi_ml_raise(uint64_t *block, const uint16_t *cells, unsigned n);
+
+/* Lowers the counts of n distinct cells by one, in a block that is not spilled. None may be 0. */
 void blyi_ml_lower(uint64_t *block, const uint16_t *cells, unsigned n);
 
-/* Get the smallest count of n distinct cells, whose bits in the base must be set, or all counts.
- * The block must not be spilled. In a damaged map the counts may be any numbers up to 184, but are
- * 0 exactly where the base is 0. */
+/* The smallest count of n distinct cells, whose bits in the base must be set. The block must not be
+ * spilled. In a damaged mapped file the result may be any number from 1 to 184. */
 unsigned blyi_ml_min_count(const uint64_t *block, const uint16_t *cells, unsigned n);
+
+/* Gets all counts of a block that is not spilled. In a damaged mapped file they may be any numbers
+ * up to 185, but are 0 exactly where the base is 0. */
 void blyi_ml_decode(const uint64_t *block, uint16_t counts[BLYI_ML_CELLS]);
 
-/* Write only the base for these counts, or the whole block, if their sum is at most
- * BLYI_ML_LAYER_BITS. */
+/* Writes the base for these counts: five words. */
 void blyi_ml_encode_base(const uint16_t counts[BLYI_ML_CELLS], uint64_t *base);
+
+/* Writes the whole block for these counts, whose sum must be at most BLYI_ML_LAYER_BITS. */
 void blyi_ml_encode(const uint16_t counts[BLYI_ML_CELLS], uint64_t *block);
 
 /* Whether blyi_ml_encode could have written this block. Safe for any contents. */
@@ -141,10 +147,12 @@ static inline unsigned blyi_ml_count_at(const uint8_t *record, unsigned cell) {
     return record[2 * cell] | (unsigned)record[2 * cell + 1] << 8;
 }
 
-/* The record of a spilled block; NULL if it has none, which happens only in a damaged map. */
+/* The record of a spilled block; NULL if it has none, which happens only in a damaged mapped
+ * file. */
 const uint8_t *blyi_ml_record_of(const blyi_ml_table *t, const uint64_t *block, uint64_t number);
 
-/* Gets all counts of a block, spilled or not. In any map they are 0 exactly where the base is 0. */
+/* Gets all counts of a block, spilled or not. Even in a damaged mapped file they are 0 exactly
+ * where the base is 0. */
 void blyi_ml_counts(const bly_filter *f, uint64_t number, uint16_t counts[BLYI_ML_CELLS]);
 
 /* Writes these counts, whose sum is `sum`, into a body of geometry g whose block is zeros: into the
@@ -156,9 +164,11 @@ void blyi_ml_write_block(const bly_geometry *g, uint8_t *body, uint64_t number,
  * and then changes nothing. */
 bly_status blyi_ml_spill_block(bly_filter *f, uint64_t number);
 
-/* As blyi_ml_raise and blyi_ml_lower, for a spilled block. One whose sum is lowered to
- * BLYI_ML_MAX_RETURN_SUM returns from its record. */
+/* As blyi_ml_raise, for a spilled block. */
 void blyi_ml_raise_spilled(bly_filter *f, uint64_t number, const uint16_t *cells, unsigned n);
+
+/* As blyi_ml_lower, for a spilled block. If the sum of its counts falls to BLYI_ML_MAX_RETURN_SUM,
+ * the counts are moved back from the record into the block. */
 void blyi_ml_lower_spilled(bly_filter *f, uint64_t number, const uint16_t *cells, unsigned n);
 
 /* blyi_ops.body_is_valid. */
@@ -177,9 +187,8 @@ double blyi_ml_keys(const bly_geometry *g, double fill);
 /* The expected share of blocks that spill after n distinct keys. */
 double blyi_ml_spilled_share(const bly_geometry *g, double n);
 
-/* The FPR of a block of B cells with i keys, i possibly a mean number, in which each key has k
- * cells, drawn independently; k is at most BLYI_ML_MAX_HASHES. `block` is blyi_ml_block_type(B,
- * k). */
+/* The FPR of a block of B cells with i keys, where i may be a mean number. Each key has k cells, at
+ * most BLYI_ML_MAX_HASHES, drawn independently. `block` is blyi_ml_block_type(B, k). */
 double blyi_ml_block_rate(unsigned block, double i);
 
 static inline unsigned blyi_ml_block_type(unsigned B, unsigned k) {

@@ -2,8 +2,8 @@
  *
  * FPR. For lookups a block is a Bloom filter of 320 bits, so the FPR is the mean of such a filter's
  * FPR over the number of keys that a block receives. A key's k cells are drawn independently, so
- * some may coincide. A non-member has d distinct cells with probability D(d). All of these have
- * been hit by the t = k i probes of the block's i keys with probability
+ * some may coincide. A non-member has d distinct cells with probability D(d). The t = k i probes of
+ * the block's i keys have hit all of these d cells with probability
  *
  *     H(d, t) = (1 - d/B) H(d, t-1) + d/B H(d-1, t-1),   H(0, t) = 1,   H(d, 0) = 0
  *             = sum over j of (-1)^j C(d, j) (1 - j/B)^t
@@ -11,21 +11,22 @@
  * where B = 320, and the block's FPR is the sum of D(d) H(d, t). That is exact. The second-order
  * formula of rate.c for classic filters is too low for so few cells, by 0.2% at 10^-8. The
  * recurrence adds only positive terms. The sum is faster, but where H is tiny its terms cancel:
- * with x = (1 - 1/B)^t they add up to about (1 + x)^k in size, and to (1 - x)^k with their signs.
- * The sum is used where that leaves eight digits.
+ * with x = (1 - 1/B)^t they add up to about (1 - x)^k, but to (1 + x)^k without their signs. The
+ * sum is used where this leaves eight correct digits.
  *
  * Spilled blocks. A block has 184 bits for counts, one for every cell of every copy: enough for
  * floor(184/k) copies, or a few more where a key's probes coincide. A block that receives more is
  * spilled, and then takes 648 bytes more, ten times as much as before. A plan allows at most one
- * spilled block in a thousand. The body has records for these from the start: enough for all but
- * one filter in a hundred, which then grows; none where fewer than one filter in twenty needs any.
+ * spilled block in a thousand. The body has records for these from the start: so many that only one
+ * filter in a hundred needs more, and grows; but none if fewer than one filter in twenty needs any.
  *
  * k. With c cells per key and lambda = k / c copies in each, a cell costs 1 bit and a copy 1 bit
  * more, c (1 + lambda) bits per key, and p = (1 - e^-lambda)^k. At p = 1% that is smallest, 14.5
- * bits, at lambda = 0.39 and k = 4, or 0.61 log2(1/p) in general. With the 7 cells of a Bloom
- * filter, whose lambda = ln 2 is best where only c matters, it would be 16.6. Blocks fill unevenly,
- * so more bits are needed, and all k are tried. For few keys, where a table of records is large
- * compared with the blocks, more blocks and no table may take less.
+ * bits, at lambda = 0.39 and k = 4, or 0.61 log2(1/p) in general. A Bloom filter, in which only c
+ * matters, is best with lambda = ln 2. The 7 cells per key that follow from that would take 16.6
+ * bits here. Blocks fill unevenly, so more bits are needed, and all k are tried. For few keys,
+ * where a table of records is large compared with the blocks, more blocks and no table may take
+ * less.
  *
  * Bits per key, table included, of plans:
  *
@@ -42,8 +43,8 @@
 
 #include <math.h>
 
-/* The largest shares that a plan accepts: of blocks that spill; of filters with records that need
- * more, and so grow; and of filters without records that need some. */
+/* The largest shares that a plan accepts: of blocks that spill; of filters that need more records
+ * than they have, if they have some; and of filters that need records, if they have none. */
 static const double ml_max_spilled = 1e-3;
 static const double ml_max_growing = 0.01;
 static const double ml_max_without_records = 0.05;
@@ -55,7 +56,7 @@ static uint64_t ml_bits(const bly_geometry *g) {
     return 8 * (g->size * 64 + blyi_ml_list_bytes(records) + records * BLYI_ML_RECORD_BYTES);
 }
 
-/* A geometry may have one record per block, rounded up to a size class, but not more. */
+/* A geometry may have at most one record per block, rounded up to a size class. */
 static bly_status ml_check(const bly_geometry *g) {
     if (g->size == 0 || g->hashes == 0 || g->hashes > BLYI_ML_MAX_HASHES)
         return BLY_EGEOMETRY;
@@ -188,8 +189,8 @@ static uint64_t ml_min_blocks(const bly_geometry *g, double n, double p, uint64_
     return ml_excess(&z, limit) > 0 ? 0 : blyi_smallest_size(&s);
 }
 
-/* The smallest number of blocks, from `min` to `limit`, for which the records of that size class
- * are enough; 0 if they are not enough for any. */
+/* The smallest number of blocks, from `min` to `limit`, with which the records of that size class
+ * are enough; 0 if they are not enough even with `limit` blocks. */
 static uint64_t ml_blocks_for_records(bly_geometry *g, unsigned size_class, double n, uint64_t min,
                                       uint64_t limit) {
     uint64_t low = min - 1, high = limit;

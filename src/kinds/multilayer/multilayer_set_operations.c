@@ -1,8 +1,8 @@
 /* Set operations of multilayer filters: count by count, block by block.
  *
  * The result is written into a new body, which then replaces the first filter's. So a failure
- * changes nothing, and a filter may be combined with itself. How many blocks are spilled in the
- * result, and so how large a body it needs, is computed first.
+ * changes nothing, and a filter may be combined with itself. The number of spilled blocks in the
+ * result, which determines the size of its body, is computed first.
  *
  *     union          a + b, at most 65535
  *     intersection   the smaller of a and b
@@ -11,8 +11,8 @@
  * A count of 65535 stands for that number or any larger one, or for fewer when copies were removed
  * since. A difference leaves such a count of dst as it is, and subtracts nothing for one of src: a
  * count that is too high does no harm, one that is too low would lose keys. For the same reason it
- * skips a block in which some count of src is larger than that of dst: then src's keys are not all
- * in dst, and lowering the other counts would remove other keys.
+ * skips a block in which some count of src is larger than that of dst: such a block shows that some
+ * of src's keys are not in dst, and lowering its other counts would remove keys of dst.
  */
 #include "base/memory.h"
 #include "filter/set_operations.h"
@@ -65,8 +65,8 @@ static uint64_t ml_max_sum(const bly_filter *f, uint64_t number) {
     return is_inline ? blyi_ml_used(block) : UINT32_MAX;
 }
 
-/* How many blocks of the result may be spilled; for a union of two valid filters, how many will
- * be. */
+/* How many blocks of the result may be spilled. For a union of two valid filters this is exactly
+ * how many will be. */
 static uint64_t ml_count_spilled(const bly_filter *a, const bly_filter *b, bool sums) {
     uint64_t n = 0;
     for (uint64_t i = 0; i < a->geometry.size; i++)
@@ -88,7 +88,7 @@ BLYI_ML_INLINE uint32_t ml_combine_block(const bly_filter *a, const bly_filter *
     return sum;
 }
 
-/* dst becomes the result, except for its number of items. */
+/* Replaces dst's body by the result. The caller must update its number of items. */
 BLYI_ML_INLINE bly_status ml_combine(bly_filter *dst, const bly_filter *src, ml_combine_fn *how,
                                      blyi_subtraction *t) {
     bly_geometry g = dst->geometry;
@@ -132,7 +132,7 @@ bly_status blyi_ml_subtract(bly_filter *dst, const bly_filter *src) {
 
 /* ---- estimates ------------------------------------------------------------------------------- */
 
-/* The number of bits that are set in the bases of a or b. */
+/* The number of bits that are set in the base of at least one of a and b. */
 static uint64_t ml_set_bits(const bly_filter *a, const bly_filter *b) {
     uint64_t set = 0;
     for (uint64_t i = 0; i < a->geometry.size; i++)

@@ -2,13 +2,13 @@
  *
  * A spilled block keeps its base, so that lookups see no difference, and has its counts in a record
  * of 320 numbers of 16 bits after the blocks. The block stores the number of its record, in the
- * bits that layers no longer need, and a list stores the block of each record. So finding a record
- * takes no search, and the records in use are the first ones. When a record is freed, the last one
- * moves to its position, and that one's block is updated. Free records are zeros.
+ * bits that its layers no longer need. A list stores the number of each record's block. So finding
+ * a record takes no search. The records in use are the first ones: when a record is freed, the last
+ * one moves to its position, and the block of the moved record is updated. Free records are zeros.
  *
  * When all records are in use, the filter moves to a body with the next larger size class of
- * records (size_class.h). That is a quarter to a seventh larger, so a filter whose blocks spill one
- * after the other moves seldom. It never shrinks.
+ * records (size_class.h). That is a seventh to a quarter larger, so a filter whose blocks spill one
+ * after the other moves seldom. The number of records never shrinks.
  *
  * A count of 65535 is stuck: it does not change any more, because the number of copies that it
  * stands for is not known. A block with such a count stays spilled.
@@ -189,8 +189,10 @@ void blyi_ml_lower_spilled(bly_filter *f, uint64_t number, const uint16_t *cells
 
 /* ---- validity -------------------------------------------------------------------------------- */
 
-/* Whether the block owns its record, whose counts are nonzero where the base has bits, and have the
- * sum that the block says. A block with a smaller sum would have returned. */
+/* Whether a spilled block is valid. It must own its record. The counts in the record must be
+ * nonzero exactly where the base has a bit set, and must have the sum that the block states. That
+ * sum must be above BLYI_ML_MAX_RETURN_SUM, because a block with a smaller sum is moved back out of
+ * its record. */
 static bool ml_spilled_is_valid(const blyi_ml_table *t, const uint64_t *block, uint64_t number) {
     uint64_t record = blyi_le64(block[BLYI_ML_RECORD_WORD]), sum = 0;
     if (record >= blyi_ml_records_used(t) || blyi_ml_owner(t, record) != number)
@@ -217,8 +219,8 @@ static bool ml_free_records_are_zero(const blyi_ml_table *t) {
     return stray == 0;
 }
 
-/* Every spilled block owns a record. If there are as many blocks as records in use, every record
- * has a block. */
+/* Each spilled block must own a record. So if there are as many spilled blocks as records in use,
+ * each of these records has a block. */
 bool blyi_ml_body_is_valid(const blyi_shape *shape, const uint8_t *body) {
     const blyi_ml_table t = blyi_ml_table_over(&shape->geometry, body);
     uint64_t block[BLYI_ML_BLOCK_WORDS]; /* a copy: a file in memory need not be aligned */

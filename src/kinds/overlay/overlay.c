@@ -8,15 +8,16 @@
  * The textbook form of this, two Bloom filters, misses keys: a key that D reports as deleted by
  * mistake, at D's FPR, is missed. (And a key that was deleted cannot be added again, since it
  * cannot be removed from D.) So D and A are fingerprint tables (cuckoo_table.h) with long
- * remainders, from which keys can be removed again. Two keys have the same entry once in 10^9
- * times; all keys with the same entry are a class. A Bloom filter as D is still available, since it
- * takes a third of the space (BLY_CLASSIC as the marker). A key that is added again after it was
- * removed then goes to A.
+ * remainders, from which keys can be removed again. The probability that a key has the same entry
+ * as some key in the table is below 1e-9. All keys with the same entry are a class. A Bloom filter
+ * as D is still available, since it takes a third of the space (BLY_CLASSIC as the marker). A key
+ * that is added again after it was removed then goes to A.
  *
  * One entry per class. Adding a key that is present changes nothing, and removing one that is
  * absent changes nothing. That makes it a set without copies, in which an entry of D or A stands
- * for a class of keys, not for a copy of one. Removing an entry undoes exactly what adding it did.
- * A class may still have several entries in a file from elsewhere, so removing removes all.
+ * for a class of keys, not for one copy of a key. Removing an entry undoes exactly what adding it
+ * did. In a file that another program wrote a class may have several entries, so a remove removes
+ * all of them.
  *
  * What can go wrong, and how often. With n entries, m buckets and f bits of remainder a class has
  * an entry with probability n / (m 2^f) (blyi_table_rate), about 4 load / 2^f:
@@ -28,31 +29,32 @@
  *   - y is marked in D, and some x of its class is added: y is unmarked, and looks present. That is
  *     one more false positive.
  *
- * And keys whose whole hashes are equal are one key to all parts: n / 2^64 with a 64-bit hash.
+ * And no part can tell keys apart whose whole hashes are equal. The probability of that is n / 2^64
+ * with a 64-bit hash.
  *
- * D and A use another hash than M: fmix64 of each word, with a constant (overlay_layout.h). That
- * matters if a non-member z that M mistakes for x is removed. If M is a cuckoo filter, the first 30
- * bits or so of z's hash equal those of x's. If classes were made of the same bits, z and x would
- * have the same class as soon as the other bits were equal by chance, and removing z would remove x
- * as well. Classes made from a mix of all bits do not have this problem.
+ * D and A use another hash than M: fmix64 of each word, with a constant (overlay_layout.h). This
+ * matters when a non-member z is removed that M mistakes for a member x. If M is a cuckoo filter,
+ * the first 30 bits or so of z's hash equal those of x's. If classes were made of the same bits, z
+ * and x would have the same class as soon as the other bits were equal by chance, and removing z
+ * would remove x as well. Classes made from a mix of all bits do not have this problem.
  *
- * Adds. Where the overlay owns M, and M can be added to without losing anything, new keys go to M,
- * at no further cost. Otherwise, or when M is full, they go to A. A key that M contains is never
- * added to M, so a filter that stores copies stores one.
+ * Adds. If the overlay owns M, and an add to M never makes it forget other keys, new keys are added
+ * to M, at no further cost. Otherwise, or when M is full, they are added to A. A key that M
+ * contains is never added to M again, so an M that stores copies has only one of each key.
  *
- * Failure. What can fail comes first, so that a failed call has changed nothing: x is added to M, D
- * or A before it is removed from the others.
+ * Failure. The steps that can fail come first, so that a failed call changes nothing: x is added to
+ * M, D or A before it is removed from the others.
  *
  * Space, per deleted key: slots of 39 bits, 0.96 of them in use when as many keys were deleted as
  * were planned (docs/kinds/overlay.md has the bits per key; a small table has a larger share of
- * slots to spare). Right after a doubling it is twice as much. At the horizon, 64 times as many
- * keys, the slots are shorter by a bit for each doubling.
+ * slots to spare). Right after a doubling it is twice as much. A table can double six times, for 64
+ * times as many keys. Each doubling makes the slots one bit shorter.
  *
- * Time, in batches, over an sbbf of ten million keys at 1% with half a million deleted, as
- * processor time on a noisy machine where the sbbf alone takes 8 ns a key: 50 to 65 ns for a
- * member, 20 to 30 for a non-member, which is looked up in D only if it is one of the few false
- * positives. With half a million added keys as well, 60 to 80 for either. As long as nothing has
- * changed, a lookup takes as long as in the base alone.
+ * Time per lookup, in batches, over an sbbf of ten million keys at 1% of which half a million were
+ * deleted (processor time on a noisy machine, where the sbbf alone takes 8 ns per key): 50 to 65 ns
+ * for a member, 20 to 30 for a non-member, which is looked up in D only if it is one of the few
+ * false positives. With half a million added keys as well, 60 to 80 for either. As long as nothing
+ * has changed, a lookup takes as long as in the base alone.
  *
  * In a file: M, D and, once it exists, A, each with its header. A is created when first needed.
  */
@@ -119,7 +121,8 @@ static bly_status overlay_add_beside(bly_filter *f, bly_hash mixed) {
 
 /* ---- add and remove -------------------------------------------------------------------------- */
 
-/* Whether new keys are added to the base. A base that forgets keys would forget others instead. */
+/* Whether new keys are added to the base. They are not if the base forgets keys, as a window does:
+ * each add would make it forget older keys. */
 static bool overlay_base_takes_adds(const bly_filter *f) {
     uint32_t can = blyi_overlay_base(f)->ops->capabilities;
     return !f->levels->borrowed && !overlay_is_hidden(f) && can & BLY_CAN_ADD &&
@@ -131,8 +134,8 @@ static bool overlay_is_unchanged(const bly_filter *f) {
     return !overlay_is_hidden(f) && blyi_overlay_deleted(f)->items == 0 && !blyi_overlay_added(f);
 }
 
-/* Whether a whole batch of keys can be added to the base: keys that it contains change nothing in
- * it, and no add fails. */
+/* Whether a whole batch can be added to the base directly: adding a key that the base contains
+ * changes nothing there, and no add can fail. */
 static bool overlay_base_takes_batches(const bly_filter *f) {
     const blyi_ops *base = blyi_overlay_base(f)->ops;
     return overlay_is_unchanged(f) && overlay_base_takes_adds(f) && base->add_many &&
@@ -235,9 +238,9 @@ static void overlay_prefetch(const bly_filter *f, const bly_hash *h, size_t n) {
     }
 }
 
-/* Of n <= BLYI_BATCH_GROUP hashes, looks up those with found[i] == found_is in `part`, and inverts
- * found[i] of those that it contains: a key that was found is absent if it is deleted, and a key
- * that was not found is present if it is added. */
+/* Looks up in `part` those of n <= BLYI_BATCH_GROUP hashes for which found[i] == found_is. Inverts
+ * found[i] of each that `part` contains: a key that was found is absent if it is among the deleted
+ * keys, and a key that was not found is present if it is among the added ones. */
 static void overlay_invert_found(const bly_filter *part, const bly_hash *h, size_t n,
                                  uint8_t found_is, uint8_t *found) {
     bly_hash mixed[BLYI_BATCH_GROUP];
@@ -275,7 +278,7 @@ static size_t overlay_contains_group(const bly_filter *f, const bly_hash *h, siz
     return hits;
 }
 
-/* A single key comes from a call of its own, not from a batch, so nothing has been prefetched. */
+/* A single key was not looked up as part of a batch, so nothing has been prefetched for it. */
 static size_t overlay_contains_many(const bly_filter *f, const bly_hash *h, size_t n,
                                     uint8_t *found) {
     uint8_t ignored[BLYI_BATCH_GROUP];
@@ -289,8 +292,10 @@ static size_t overlay_contains_many(const bly_filter *f, const bly_hash *h, size
     return hits;
 }
 
-/* As long as nothing has changed, a lookup costs what the base costs. A base shared with other
- * threads counts its keys elsewhere, and one that was opened without its key cannot hash. */
+/* blyi_ops.single_level: the base, if it can process the batch alone; else NULL. So as long as
+ * nothing was changed, a lookup takes as long as in the base. The base must not be shared with
+ * other threads, because then its keys are counted in several counters, and must not have been
+ * opened without its hash key, because then it cannot hash. */
 static bly_filter *overlay_single_level(const bly_filter *f, size_t n) {
     bly_filter *base = blyi_overlay_base(f);
     bool fits = n ? overlay_base_takes_batches(f) : overlay_is_unchanged(f);
@@ -310,7 +315,8 @@ static bool overlay_equal(const bly_filter *a, const bly_filter *b) {
 
 /* ---- statistics ------------------------------------------------------------------------------ */
 
-/* The probability that a key of the base has the class, or the bits, of one that was deleted. */
+/* The probability that a key of the base is missed, because it has the class of a deleted key or,
+ * if the deleted keys are in a Bloom filter, because its bits are set there. */
 static double overlay_base_misses(const bly_filter *f) {
     const bly_filter *deleted = blyi_overlay_deleted(f);
     double n = (double)deleted->items;
@@ -322,8 +328,8 @@ static double overlay_base_misses(const bly_filter *f) {
     return alike + blyi_hash_floor(n, f->hasher.bits);
 }
 
-/* The probability that an added key has the class of one that was removed again. How many were
- * removed is unknown, so the table's capacity is assumed. */
+/* The probability that an added key is missed, because it had the class of an added key that was
+ * removed. How many were removed is unknown, so the table's capacity is assumed. */
 static double overlay_added_misses(const bly_filter *f) {
     const bly_filter *added = blyi_overlay_added(f);
     if (!added)

@@ -1,7 +1,7 @@
 /* Creating overlays, and the rules for their parts.
  *
- * An overlay is created over a borrowed base, or over one that it owns. Its other parts, as this
- * file creates them, are the only ones that a file may contain.
+ * An overlay is created over a borrowed base, or over one that it owns. A saved overlay is accepted
+ * only if its other parts have the forms that are created here.
  */
 #include "kinds/overlay/overlay_layout.h"
 
@@ -15,15 +15,16 @@ enum {
     MIN_DEFAULT_CHANGES = 64,
 };
 
-/* Whether a filter of that kind can be a base. A kind that only counts distinct keys has no
- * lookups. */
+/* Whether a filter of that kind can be a base. Not another overlay, nor a kind that only estimates
+ * the number of distinct keys, whose lookups are of no use. */
 static bool overlay_accepts_base(bly_kind kind) {
     return kind != BLY_OVERLAY && !(blyi_ops_of(kind)->capabilities & BLY_CARDINALITY_ONLY);
 }
 
 /* ---- create ---------------------------------------------------------------------------------- */
 
-/* The maximum number of buckets of a new table: fully grown, its slots must be within the limit. */
+/* The maximum number of buckets of a new table. When fully grown, the table must still have at most
+ * BLYI_MAX_BITS bits. */
 static uint64_t overlay_max_buckets(void) {
     const unsigned doublings = BLYI_CHANGES_REMAINDER_BITS - BLYI_CHANGES_MIN_REMAINDER_BITS;
     const uint64_t last = (BLYI_MAX_BITS - BLYI_TABLE_TAIL) /
@@ -31,8 +32,8 @@ static uint64_t overlay_max_buckets(void) {
     return last >> doublings & ~(uint64_t)1;
 }
 
-/* The default of bly_overlay_options.changes. A file may claim any capacity, so it is limited to
- * the number of bits. */
+/* The default of bly_overlay_options.changes. The base's capacity counts at most as its number of
+ * bits, because a file may claim any capacity. */
 static uint64_t overlay_default_changes(const bly_filter *base) {
     uint64_t bits = bly_plan_bits(&base->geometry);
     uint64_t max = blyi_buckets_capacity(overlay_max_buckets());
@@ -42,7 +43,7 @@ static uint64_t overlay_default_changes(const bly_filter *base) {
     return changes < max ? changes : max;
 }
 
-/* Creates a part of that geometry, under f's hash, and appends it to f. */
+/* Creates a part of that geometry, with f's hash function, and appends it to f. */
 static bly_status overlay_add_part(bly_filter *f, const bly_geometry *g, uint64_t capacity,
                                    double rate) {
     blyi_shape shape = {
@@ -83,7 +84,8 @@ static bly_status overlay_add_table(bly_filter *f, uint64_t buckets) {
 
 static bly_status overlay_add_bloom(bly_filter *f, uint64_t changes) {
     bly_geometry g;
-    /* A weak hash makes the bound worse, which is reported. No size would compensate for it. */
+    /* Planned for a 128-bit hash, because no size would compensate for the collisions of a weak
+     * one. They are included in the reported miss bound. */
     bly_status status = bly_plan(BLY_CLASSIC, changes, BLYI_BLOOM_MARKER_RATE, 0, 128, &g);
     return status ? status : overlay_add_part(f, &g, changes, BLYI_BLOOM_MARKER_RATE);
 }
@@ -91,7 +93,7 @@ static bly_status overlay_add_bloom(bly_filter *f, uint64_t changes) {
 bly_status blyi_overlay_create_added(bly_filter *f) {
     const bly_filter *deleted = blyi_overlay_deleted(f);
     uint64_t buckets = blyi_buckets_for(deleted->capacity);
-    if (deleted->geometry.kind == BLY_GROWABLE_CUCKOO) /* as large as that table was when new */
+    if (deleted->geometry.kind == BLY_GROWABLE_CUCKOO) /* the size of that table when new */
         buckets =
             deleted->geometry.size >> (BLYI_CHANGES_REMAINDER_BITS - deleted->geometry.hashes);
     return overlay_add_table(f, buckets < overlay_max_buckets() ? buckets : overlay_max_buckets());
@@ -168,7 +170,7 @@ bly_status blyi_overlay_create(const bly_spec *spec, bly_filter **out) {
 
 /* ---- rules of the parts ---------------------------------------------------------------------- */
 
-/* The number of keys in an overlay of such parts. */
+/* The number of keys in an overlay whose parts have these numbers of keys. */
 static uint64_t overlay_count(bool hidden, uint64_t base, uint64_t deleted, uint64_t added) {
     uint64_t left = base > deleted && !hidden ? base - deleted : 0;
     return blyi_sum(left, added);
@@ -185,7 +187,7 @@ static void overlay_update_totals(bly_filter *f) {
     f->approximate = l->n && blyi_overlay_base(f)->approximate;
 }
 
-/* A table as this file creates them, perhaps grown. */
+/* Whether a part is a table as this file creates it, perhaps grown since. */
 static bool overlay_is_table(const blyi_shape *part) {
     const bly_geometry *g = &part->geometry;
     if (g->kind != BLY_GROWABLE_CUCKOO || g->detail != BLYI_CHANGES_MIN_REMAINDER_BITS ||

@@ -15,17 +15,19 @@ enum {
     BLYI_OVERLAY_PARTS
 };
 
-/* The detail of an overlay that was cleared over a borrowed base: the base is ignored. */
+/* The `detail` of an overlay over a borrowed base after the overlay was cleared: the base is
+ * ignored. Otherwise `detail` is 0. */
 enum { BLYI_OVERLAY_HIDDEN = 1 };
 
-/* Tables of deleted and of added keys, when new and when fully grown: bits of a remainder. */
+/* The bits of a remainder in the tables of deleted and of added keys: when new, and when fully
+ * grown. */
 enum {
     BLYI_CHANGES_REMAINDER_BITS = 38,
     BLYI_CHANGES_MIN_REMAINDER_BITS = 32,
 };
 
-/* The FPR that these tables are made for: the probability that a key shares a class with one of
- * theirs when they are fully grown, 1e-9. Files are compared with it, so it is written out bit for
+/* The FPR for which these tables are made, 1e-9: the probability that a key shares a class with
+ * some key of a fully grown table. The rate in a file must equal it, so it is written out bit for
  * bit. A decimal constant would have more bits where doubles are computed in wider registers (x87),
  * and would not equal any double. */
 #define BLYI_CHANGES_RATE 0x1.12e0be826d695p-30
@@ -47,7 +49,7 @@ static inline bly_filter *blyi_overlay_added(const bly_filter *f) {
 }
 
 /* The hash under which deleted and added keys are stored. It is unrelated to a key's positions in
- * the base. It is a bijection, so different hashes stay different. */
+ * the base. The mapping is a bijection, so different hashes stay different. */
 static inline bly_hash blyi_overlay_mix(bly_hash h) {
     return (bly_hash){blyi_fmix64(h.lo ^ BLYI_LCG), blyi_fmix64(h.hi ^ BLYI_LCG)};
 }

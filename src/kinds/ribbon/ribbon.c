@@ -5,9 +5,9 @@
  * row of slots of r bits each. A key has a window of 128 slots and a coefficient, 0 or 1, for each
  * of them. The filter contains it if the sum without carry (XOR) of the slots with coefficient 1 is
  * zero in each of the r columns. Building solves that system of equations for all keys
- * (ribbon_solve.c). Since all right sides are zero it always has a solution: building cannot fail,
- * does not depend on luck, and need not search for a seed. A non-member passes with probability
- * 2^-r, and a key costs r bits and a few percent (ribbon_plan.c says how many and why).
+ * (ribbon_solve.c). Since all right sides are zero it always has a solution. So building cannot
+ * fail, and needs no search for a seed under which there is one. A non-member passes with
+ * probability 2^-r, and a key costs r bits and a few percent (ribbon_plan.c says how many and why).
  *
  * Windows. The keys are spread over shards of about two million, which are solved independently.
  * With m the slots of a shard, 128 or more, the window of a key is
@@ -29,16 +29,17 @@
  * columns that its slots have in common. So the number of wide slots determines a rate between 2^-r
  * and 2^-(r+1).
  *
- * Incomplete blocks. If there are several shards, all blocks are complete, and wide or narrow. The
- * size of a single shard is a multiple of groups of 8 slots, and so is its wide part: its last
- * block may be short, with one byte per group in each column, and one block may be wide only in its
- * first slots. The bytes of the last column of that split block follow all blocks. Few windows
- * reach into either. For those, the block is expanded to full size, once per call.
+ * Incomplete blocks. If there are several shards, all blocks are complete, and each is either wide
+ * or narrow. The size of a single shard is a multiple of groups of 8 slots, and so is its wide
+ * part: its last block may be short, with one byte per group in each column, and one block may be
+ * wide only in its first slots. The bytes of the last column of that split block follow all blocks.
+ * Few windows reach into one of these two blocks. For such a window the block is expanded to full
+ * size, once per call.
  *
  * Lookups. Slot i of a shard has bit i % 128 of the coefficients, and of its block, so nothing is
- * shifted: a mask splits the coefficients at the window's start, and a column is two ANDs of 128
- * bits, one XOR and a parity. Four columns are tested at a time; three non-members in fifty need
- * more.
+ * shifted: a mask splits the coefficients at the window's start, and testing a column takes two
+ * ANDs of 128 bits, one XOR and a parity. Four columns are tested at a time; three non-members in
+ * fifty need more.
  *
  * Bits per key, and the lower bound log2(1/p): docs/kinds/static.md.
  */
@@ -82,7 +83,8 @@ static inline uint64_t ribbon_block_offset(const ribbon_view *v, uint64_t block)
     return BLYI_RIBBON_SLOTS / 8 * (block * v->r.columns + wide);
 }
 
-/* Expands a block of the only shard, with the present part of its last column if it is split. */
+/* Expands an incomplete block of the only shard to full size, and returns it. For a split block
+ * this includes the part of its last column that is stored. */
 static const uint64_t *ribbon_expand_block(const ribbon_view *v, uint64_t block, bool split,
                                            ribbon_edge *e) {
     if (e->is_ready)
@@ -108,7 +110,8 @@ typedef struct ribbon_span {
     bool wide;
 } ribbon_span;
 
-/* If a window lies in one block, its `second` block is the first one again, under a mask of 0. */
+/* Finds a key's window. If the window lies in one block, `second` points to the same block as
+ * `first`, and its mask will be 0. */
 static inline ribbon_span ribbon_span_of(const ribbon_view *v, bly_hash h) {
     uint64_t start = blyi_ribbon_start(&v->r, blyi_ribbon_position(&v->r, h));
     uint64_t block = start / BLYI_RIBBON_SLOTS, next = start % BLYI_RIBBON_SLOTS != 0;
@@ -178,8 +181,8 @@ static size_t ribbon_contains_many(const bly_filter *f, const bly_hash *h, size_
     return hits;
 }
 
-/* The body's bits are as good as random: nothing about the keys follows from them, and the rate
- * does not depend on the number of keys. */
+/* The body's bits are as good as random, so they say nothing about the number of keys, and the rate
+ * does not depend on that number. */
 static void ribbon_fill_stats(const bly_filter *f, bly_filter_info *out) {
     bool any = out->count != 0;
     out->set_bits = any ? out->bits : 0;

@@ -15,18 +15,18 @@
 
 enum {
     BLYI_RIBBON_SLOTS = 128,          /* slots of a block, and of a key's window */
-    BLYI_RIBBON_GROUP = 8,            /* slots in a unit of size, if there is one shard */
+    BLYI_RIBBON_GROUP = 8,            /* slots of a group, the unit of `size` */
     BLYI_RIBBON_MAX_COLUMNS = 40,     /* the most columns of a narrow slot */
-    BLYI_RIBBON_GROUPED = 64,         /* added to `hashes` if there is a seed; size in groups */
+    BLYI_RIBBON_GROUPED = 64,         /* added to `hashes` if `size` is in groups */
     BLYI_RIBBON_MAX_SHARDS = 256,     /* a power of two */
     BLYI_RIBBON_SHARD_KEYS = 1 << 21, /* about this many keys per shard */
-    BLYI_RIBBON_LAST_SEED = 7,        /* its result is always accepted */
+    BLYI_RIBBON_LAST_SEED = 7,        /* under this seed any result is accepted */
 };
 
 typedef struct blyi_ribbon_layout {
     unsigned shards;
     unsigned columns; /* of a narrow slot; a wide one has one more */
-    unsigned seed;    /* 0: positions are those of the hash */
+    unsigned seed;    /* 0: positions are not mixed */
     uint64_t slots;   /* in a shard; the first `wide` of them are wide, never all */
     uint64_t wide;
     uint64_t starts; /* number of slots in a shard where a window can start */
@@ -87,7 +87,7 @@ static inline blyi_ribbon_band blyi_ribbon_band_of(bly_hash h) {
 
 /* ---- planning (ribbon_plan.c) and solving (ribbon_solve.c) ----------------------------------- */
 
-/* blyi_solver.plan. `attempt` becomes the seed; high attempts also add slots. */
+/* blyi_solver.plan. `attempt` becomes the seed. High values of it also add slots. */
 bly_status blyi_ribbon_plan(uint64_t max_keys, unsigned shards, double fpr, unsigned attempt,
                             bly_geometry *out);
 

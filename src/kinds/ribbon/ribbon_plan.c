@@ -8,14 +8,15 @@
  * No stored bit can reject it then, so there must be enough slots to make that rare compared with
  * 2^-r. Think of a queue: from left to right, the keys whose windows start at a slot arrive there,
  * and each slot takes one equation. At most 128 equations can wait. Where the queue gets long, the
- * keys' equations span a good part of all windows, and where it overflows, they span all windows
- * for a few thousand slots.
+ * equations of many possible windows follow from those of the keys: the windows are spanned. Where
+ * it overflows, all windows are spanned for a few thousand slots.
  *
- * The solver sees that in the rows. A filter in which this would add more than a 32nd to the rate
- * is discarded, and built again under another seed, and therefore with other windows. So it is
- * enough that most filters succeed with their slots, and few keys need only few extra slots: the
- * queue must not get long anywhere, and there are few places where it could. For n keys in total,
- * and r columns (those of the wide slots where there are any), a shard of k keys has
+ * The solver finds such places in the rows of its matrix (ribbon_solve.c). A filter in which they
+ * would add more than a 32nd to the rate is discarded, and built again under another seed, and
+ * therefore with other windows. So it is enough that most filters succeed with the planned slots. A
+ * filter for few keys needs only few extra slots, because there are few places where the queue
+ * could get long. For n keys in total, and r columns (those of the wide slots where there are any),
+ * a shard of k keys has
  *
  *     k + r + 12 + k (log2(n) + r/5 - 4) / 320     slots
  *
@@ -36,9 +37,9 @@
  * r = 7, 10% at r = 14 and half of it at r = 20. So (9 + r) / 320 is the maximum of e. The plan
  * aims for 128/129 of the requested rate and leaves the rest to this probability.
  *
- * Sizes. The size of a single shard is a multiple of groups of 8 slots, that of several shards a
- * multiple of blocks of 128, a small part of two million. (Files of earlier versions have whole
- * blocks, and no seed: their `hashes` is below 64.)
+ * Sizes. A single shard consists of whole groups of 8 slots. Each of several shards consists of
+ * whole blocks of 128, which are small compared with two million slots. (Files of earlier versions
+ * have whole blocks, and no seed: their `hashes` is below 64.)
  */
 #include "filter/rate.h"
 #include "kinds/ribbon/ribbon_layout.h"
@@ -94,7 +95,7 @@ static double ribbon_rate(const bly_geometry *g, double n) {
     return ldexp(1 - wide / (double)r.starts / 2, -(int)r.columns);
 }
 
-/* The maximum number of keys for which at most as many slots as g has would be planned, by
+/* The maximum number of keys for which a plan would have at most as many slots as g, found by
  * bisection. */
 static uint64_t ribbon_max_keys(const bly_geometry *g) {
     blyi_ribbon_layout r = blyi_ribbon_layout_of(g);
@@ -115,8 +116,8 @@ static double ribbon_fill(const bly_geometry *g, double n) {
     return n > 0 ? 1 : 0;
 }
 
-/* How many 256ths of `units` must be wide, at least, so that a share `share` of all windows is
- * wide; 256 if all must be. */
+/* The smallest number of 256ths of `units` that must be wide so that at least a share `share` of
+ * all windows is wide; 256 if all must be. */
 static unsigned ribbon_parts_for(uint64_t units, uint64_t unit, double share) {
     double slots = (double)(units * unit), starts = slots - (BLYI_RIBBON_SLOTS - 1);
     if (!(share > 0))
@@ -162,8 +163,8 @@ bly_status blyi_ribbon_plan(uint64_t max_keys, unsigned shards, double fpr, unsi
     return status;
 }
 
-/* The builder chooses the number of shards in the same way, and knows how many keys the fullest
- * has. Here that is assumed to be the mean plus four standard deviations. */
+/* Chooses the number of shards as the builder does. The builder knows how many keys the fullest
+ * shard has. Here they are assumed to be the mean plus four standard deviations. */
 static bly_status ribbon_plan(uint64_t keys, double fpr, bly_geometry *out) {
     unsigned shards = 1;
     while (shards < BLYI_RIBBON_MAX_SHARDS &&

@@ -1,14 +1,15 @@
 /* Solves a ribbon filter: elimination in a band matrix, then back substitution.
  *
- * There is a row for each slot: an equation whose first coefficient is that slot's, or none. A
- * key's equation goes to the row of its first slot. If that is occupied, the two are added, which
- * clears the first coefficient, and the sum goes to the row of its next one. If the sum is zero,
- * the equation followed from others and can be dropped: all right sides are zero, so there can be
- * no contradiction. Keys are sorted by their windows, so all of this happens in a few cache lines
- * that move along. Keys are processed in ascending order: then every row that a key meets belongs
- * to a window that began no later, ends within the key's own 128 slots, and is met once. (In
- * descending order keys find their rows free more often, but where many windows overlap, each key
- * is carried through all rows of the others: the time grows with the square of their number.)
+ * There is a row for each slot. It is empty, or has an equation whose first coefficient is that
+ * slot's. A key's equation is put into the row of its first slot. If that row is in use, the two
+ * equations are added, which clears the first coefficient, and the sum is put into the row of its
+ * next coefficient. If the sum is zero, the equation followed from others and can be dropped: all
+ * right sides are zero, so there can be no contradiction. Keys are sorted by their windows, so all
+ * of this happens in a few cache lines that move along. Keys are processed in ascending order: then
+ * every row that a key meets belongs to a window that began no later, ends within the key's own 128
+ * slots, and is met once. (In descending order keys find their rows free more often, but where many
+ * windows overlap, each key is carried through all rows of the others: the time grows with the
+ * square of their number.)
  *
  * Then, from the last slot to the first, a slot with a row gets the value that the row requires,
  * given the 127 values after it. A slot without a row can have any value, and gets random bits.
@@ -17,8 +18,8 @@
  * random bits. A shard with wide blocks is solved for their extra column throughout, since the
  * slots after a wide block determine its values; narrow blocks just do not store it.
  *
- * Before that, the rows show whether too many windows overlap somewhere, so that nearly every
- * non-member would pass there (ribbon_plan.c). If that matters in a filter of this size, the
+ * Before the substitution, the rows show whether too many windows overlap somewhere, so that nearly
+ * every non-member would pass there (ribbon_plan.c). If that matters in a filter of this size, the
  * builder tries the next seed, under which keys have other windows. Hashes whose lo are all equal
  * would overlap under every seed, so the result under the last one is accepted as it is: a filter
  * can always be built, and with a good hash it has the requested rate.
@@ -37,7 +38,8 @@ static inline bool band_is_zero(blyi_ribbon_band b) {
     return (b.w[0] | b.w[1]) == 0;
 }
 
-/* Shifts bit `by` (0 to 63) to bit 0; the bits of `above` follow. */
+/* Returns `word` shifted right by `by` bits (0 to 63), filled up with the lowest bits of
+ * `above`. */
 static inline uint64_t band_shift_word(uint64_t word, uint64_t above, unsigned by) {
     return word >> by | (above << 1) << (63 - by);
 }
@@ -49,7 +51,7 @@ static inline blyi_ribbon_band band_from_key_order(blyi_ribbon_band b, uint64_t 
     return (blyi_ribbon_band){{band_shift_word(low, high, by) | 1, band_shift_word(high, low, by)}};
 }
 
-/* Shifts the first coefficient that is not 0 to bit 0. Returns by how much. */
+/* Shifts the first coefficient that is not 0 to bit 0. Returns the number of bits shifted. */
 static inline unsigned band_advance(blyi_ribbon_band *b) {
     unsigned whole = 0;
     if (b->w[0] == 0) {
@@ -74,7 +76,8 @@ static inline uint64_t band_first_bits(uint64_t n) {
     return n < 64 ? ((uint64_t)1 << n) - 1 : ~(uint64_t)0;
 }
 
-/* Makes the rows of n hashes. In these, and below, lo is the position (ribbon_set_positions). */
+/* Computes the rows for n hashes, sorted by lo. Here and below, lo has been replaced by the
+ * position (ribbon_set_positions). */
 static void ribbon_eliminate(const blyi_ribbon_layout *r, const bly_hash *h, size_t n,
                              blyi_ribbon_band *rows, idle_keys *idle) {
     const blyi_ribbon_band window = {
@@ -100,12 +103,13 @@ static void ribbon_eliminate(const blyi_ribbon_layout *r, const bly_hash *h, siz
     }
 }
 
-/* An upper bound of the number of slots at which a non-member's equation follows from those of the
- * keys. At a slot, the equations that began at it or before and have their row after it are
- * waiting. They lie in the next 127 slots, or in those that are left, so a random equation is among
- * their sums with probability 2^(waiting - 127). Every equation that begins in a sequence of rows
- * without a gap is carried through the rest of it, so the probabilities of its slots add up, and
- * apply to all of them. (On average the bound is twice the number of spanned equations.) */
+/* An upper bound of the number of slots at which the equation of a window follows from those of the
+ * keys, so that a non-member with this window passes. An equation is waiting at a slot if its key's
+ * window begins at or before that slot, and its row is after it. The waiting equations lie in the
+ * next 127 slots, or in those that are left, so a random equation is among their sums with
+ * probability 2^(waiting - 127). Every equation that begins in a sequence of rows without a gap is
+ * carried through the rest of it, so the probabilities of its slots add up, and apply to all of
+ * them. (On average the bound is twice the number of spanned equations.) */
 static double ribbon_spanned_slots(const blyi_ribbon_layout *r, const bly_hash *h, size_t n,
                                    const blyi_ribbon_band *rows, const idle_keys *idle) {
     double sum = 0, chance = 0;
@@ -184,14 +188,14 @@ static void ribbon_substitute(const blyi_ribbon_layout *r, unsigned shard,
 
 /* ---- the solver ------------------------------------------------------------------------------ */
 
-/* Whether this number of slots at which every non-member passes adds more than a 32nd to the rate.
+/* Whether the rate grows by more than a 32nd if every non-member passes at this number of slots.
  */
 static bool ribbon_is_crowded(double slots, const blyi_ribbon_layout *r, const bly_geometry *g) {
     return slots / ((double)r->slots * r->shards) > bly_plan_fpr(g, 1, 128) / 32;
 }
 
-/* Replaces lo by the position in each hash, sorts the hashes, and returns how many are distinct.
- * The rows serve as scratch memory, and are zero again afterwards. */
+/* Replaces lo by the key's position in each hash, sorts the hashes, and returns how many are
+ * distinct. The rows serve as scratch memory, and are zero again afterwards. */
 static size_t ribbon_set_positions(const blyi_ribbon_layout *r, bly_hash *h, size_t n, void *rows) {
     for (size_t i = 0; i < n; i++)
         h[i].lo = blyi_ribbon_position(r, h[i]);

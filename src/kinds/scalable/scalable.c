@@ -1,18 +1,20 @@
 /* The scalable Bloom filter: a filter that grows.
  *
  * The idea (Almeida, Baquero, Preguica and Hutchison 2007): when a filter is full, a larger one is
- * opened beside it. A key is present when any of these levels contains it, so a lookup tests all of
- * them, and an add tests all of them and then adds to the last one. False positives add up: level i
- * must have an FPR p_i such that the sum over all possible levels stays within the requested FPR p.
+ * created beside it. Each of them is a level. A key is present when any level contains it, so a
+ * lookup tests all levels, and an add tests all of them and then adds to the last one. False
+ * positives add up: level i must have an FPR p_i such that the sum over all possible levels stays
+ * within the requested FPR p.
  *
  *   capacities   n, g n, g^2 n, ...      with g = 2 unless another factor is requested
  *   FPRs         p_0 = share * p,   p_i = (p - p_0 - ... - p_(i-1)) * (1 - r)
  *
- * with r = 0.85. (A factor of 1 means levels of equal capacity. It is used for sixteen of them and
- * then counts as 2, since a lookup tests every level, and there may be 48.) The remaining part of p
- * shrinks by r with each level and is never used up. With the default share, 1 - r, this is the
- * series p (1-r) r^i. A level's capacity and FPR are in its header, so the next level follows from
- * the existing ones, and a filter that was loaded from a file grows as if it had never been saved.
+ * with r = 0.85. (A factor of 1 means levels of equal capacity. After sixteen of them the factor
+ * becomes 2, because a lookup tests every level and a filter can have at most 48.) The remaining
+ * part of p shrinks by r with each level and is never used up. With the default share, 1 - r, this
+ * is the series p (1-r) r^i. A level's capacity and FPR are in its header, so the next level
+ * follows from the existing ones, and a filter that was loaded from a file grows as if it had never
+ * been saved.
  *
  * The trap is to start the series at p, as if the first level could use the whole FPR: the sum is
  * then p / (1 - r), twice the requested FPR for r = 1/2 and five times for r = 0.8. Widely used
@@ -28,11 +30,11 @@
  * the space. That is so for FPRs below 3e-5. (Where the first level has taken half of the FPR or
  * more, the later ones have lower FPRs. For them the limit is 1/1.1, which is reached at 2e-4.)
  * Every level uses the same hash, computed once. Batches prefetch the lines of all levels. Then the
- * levels are tested, newest first, since that one has half the keys, and each only for the keys
- * that no newer one contains. An add tests all levels but the last in this way, and the last one's
- * own add reports what was new.
+ * levels are tested, beginning with the newest, which has about half of the keys. Each level is
+ * tested only for the keys that no newer level contains. An add tests all levels but the last in
+ * this way. The last level's own add then reports which of the remaining keys were new.
  *
- * In a file the levels follow one another, oldest first, each with a header of its own.
+ * In a file the levels follow one another, oldest first, each with its own header.
  */
 #include "filter/kind.h"
 #include "filter/level_growth.h"
@@ -49,14 +51,15 @@ static bly_status scalable_create(const bly_spec *spec, bly_filter **out) {
 
 /* ---- adds ------------------------------------------------------------------------------------ */
 
-/* As long as a filter has not grown, a batch costs what it costs for its first level. */
+/* blyi_ops.single_level: the only level, if the filter has not grown and n more keys fit; else
+ * NULL. So until a filter grows, a batch takes as long as in a plain filter. */
 static bly_filter *scalable_single_level(const bly_filter *f, size_t n) {
     return f->levels->n == 1 && n <= blyi_level_room(blyi_newest_level(f)) ? blyi_newest_level(f)
                                                                            : NULL;
 }
 
-/* Adds at most a group of keys, which the last level has capacity for. Returns the number of new
- * ones. */
+/* Adds n <= BLYI_BATCH_GROUP keys, for which the last level must have capacity. Returns the number
+ * of new keys. */
 static size_t scalable_add_group(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added) {
     blyi_absent fresh;
     uint8_t is_new[BLYI_BATCH_GROUP];
@@ -64,7 +67,7 @@ static size_t scalable_add_group(bly_filter *f, const bly_hash *h, size_t n, uin
     blyi_levels_find_absent(f, f->levels->n - 1, h, n, &fresh);
     size_t count = last->ops->add_many(last, fresh.h, fresh.n, is_new);
     last->items += count;                 /* no overflow: within its capacity */
-    f->items = blyi_sum(f->items, count); /* as blyi_levels_consistent adds them */
+    f->items = blyi_sum(f->items, count); /* saturates, as blyi_levels_consistent requires */
     if (added) {
         memset(added, 0, n);
         for (size_t i = 0; i < fresh.n; i++)
@@ -107,8 +110,8 @@ static bly_status scalable_add_groups(bly_filter *f, const bly_hash *h, size_t n
     return BLY_OK;
 }
 
-/* A single key in a filter that has not grown goes directly to its block: that is the most common
- * add of a server. */
+/* Adds a single key to a filter that has not grown directly to its block, because servers mostly
+ * add keys one at a time. All other batches take the general path. */
 static bly_status scalable_try_add_many(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added,
                                         bly_batch_result *sum) {
     bly_filter *level = n == 1 ? scalable_single_level(f, 1) : NULL;
@@ -127,8 +130,8 @@ static bly_status scalable_try_add_many(bly_filter *f, const bly_hash *h, size_t
 
 /* ---- levels ---------------------------------------------------------------------------------- */
 
-/* A level must be a filter of plain bits. The size of the next one follows from its capacity, so
- * that must be plausible for its bits. */
+/* A level must be a filter of plain bits. The size of the next level is computed from this level's
+ * capacity, so the capacity must not exceed the number of bits. */
 static bool scalable_accepts_level(const blyi_shape *all, unsigned i, const blyi_shape *level) {
     (void)all;
     (void)i;
@@ -137,8 +140,9 @@ static bool scalable_accepts_level(const blyi_shape *all, unsigned i, const blyi
            level->capacity <= bly_plan_bits(&level->geometry);
 }
 
-/* The space that split512 may take, as a multiple of what bb2x512 needs. Where the first level has
- * taken most of the FPR, the later ones have such low FPRs that the difference matters more. */
+/* The maximum space for which split512 is chosen, as a multiple of what bb2x512 needs. The second
+ * limit is for later levels when the first one has taken most of the FPR: their FPRs are so low
+ * that the difference in space matters more. */
 #define SCALABLE_MAX_SPACE               1.15
 #define SCALABLE_MAX_SPACE_WHEN_RESERVED 1.1
 

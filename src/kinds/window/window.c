@@ -1,16 +1,17 @@
 /* The window: a filter that forgets keys in the order in which they were added.
  *
  * The idea is old: keep several Bloom filters, add to the newest, look up in all, and from time to
- * time drop the oldest. With s generations kept besides the one being filled, each for W/s
- * arrivals, the keys of the last W arrivals are always there, and a key is gone after W (1 + 1/s)
- * others. This has two costs: a lookup tests s + 1 filters, and a whole filter must be cleared when
- * it is dropped. The design below avoids both.
+ * time drop the oldest. Suppose that the last W arrivals must be remembered, and s generations of
+ * W/s arrivals each are kept in addition to the one being filled. Then the keys of the last W
+ * arrivals are always found, and a key is forgotten after at most W (1 + 1/s) further arrivals.
+ * This has two costs: a lookup tests s + 1 filters, and a whole filter must be cleared when it is
+ * dropped. The design below avoids both.
  *
  * Slices across generations. All generations have the same geometry, and the bits that they have at
  * the same place lie side by side: a line of 64 bytes has 56 places of nine bits, one for each of
- * the s + 1 = 9 generations. Reading a place tests them all. A key has L lines, one in each of L
- * parts of the body, and three places in each line. The AND of all these words is the set of the
- * generations that contain the key, from which its age follows as well. After the first line a
+ * the s + 1 = 9 generations. Reading a place tests all generations. A key has L lines, one in each
+ * of L parts of the body, and three places in each line. The AND of all these words is the set of
+ * the generations that contain the key, from which its age follows as well. After the first line a
  * non-member is ruled out in all but one or two generations, after the second mostly in all: a
  * lookup reads two lines, and seldom another, whatever the rate. (The usual layout has a line for
  * each generation, side by side: nine lines for each lookup. It was measured to be three times
@@ -18,23 +19,26 @@
  * with eight.)
  *
  * Sweeping. When the window rotates, nothing is cleared. The slot of the dropped generation becomes
- * the active one, with all its old bits. They are cleared in a line when an add first touches it,
- * and every arrival clears them in the next line or two as well, so that all are gone when the
- * generation is full. The last bit of a line, its mark, says whether that has been done. A lookup
- * in a line where it has not disregards the active slot. A mark means "swept" when it equals the
- * phase, a bit in the heading, so that flipping the phase resets all marks. Other designs set a
- * spare generation aside to clear it in time: at s = 8 that is 11% of the space.
+ * the active one, with all its old bits. The old bits in a line are cleared when an add first
+ * touches the line. In addition every arrival clears the old bits in the next line or two, so that
+ * all lines have been swept when the generation is full. The last bit of a line, its mark, says
+ * whether the line has been swept. If it has not, lookups in this line ignore the active slot. A
+ * mark means "swept" when it equals the phase, a bit in the heading, so that flipping the phase
+ * resets all marks. (Other designs have a spare generation, which they clear before it is needed:
+ * at s = 8 that is 11% of the space.)
  *
- * Slots without keys are not live, and their bits are not read. A window whose clock advances while
- * nothing is added just drops what is too old. The empty slot stays the active one.
+ * Slots without keys are not live, and their bits are not read. When the clock advances while
+ * nothing is added, only the generations that are too old are dropped. The empty slot stays the
+ * active one.
  *
  * Small windows have another body (window_small.c). They have no lines, so there is nothing in them
  * to sweep. Everything else here applies to both forms.
  *
- * A key that is added again is added to the active generation as well, and stays for as long as
- * that does. If the active generation contains the key, an add changes nothing in a window by time.
- * In a window by number it is nevertheless an arrival, and counted as a repeat: even in a stream
- * that is mostly one key, the window must forget the other keys after the same number of arrivals.
+ * A key that is added again is added to the active generation as well, and is remembered for as
+ * long as that generation. If the active generation contains the key, an add changes nothing in a
+ * window by time. In a window by number it is nevertheless an arrival, and counted as a repeat:
+ * even in a stream that is mostly one key, the window must forget the other keys after the same
+ * number of arrivals.
  *
  * Body, all numbers little-endian words of 64 bits:
  *
@@ -43,7 +47,7 @@
  *   lines       L parts of `size` lines. Place j is the bits (s+1) j .. (s+1) j + s, bit i of it
  *               belongs to slot i; bit 511 is the mark
  *
- * A line has places = 511 / (s+1) places (rounded down) in three lanes, two where s > 9: lane t
+ * A line has places = 511 / (s+1), rounded down. They form three lanes, or two if s > 9: lane t
  * begins at place t * places / lanes. Part i of a key, with x = lo and y = hi at first:
  *   line   mulhi(x, size) of the part;  then x = x * LCG + (hi | 1)
  *   place  in lane t: its first place + (the t-th 16 bits of y from the top * its places >> 16);
@@ -100,7 +104,7 @@ static void window_activate(bly_filter *f, unsigned slot) {
         blyi_window_set_field(f, BLYI_WIN_STENCIL + j, stencil[j]);
 }
 
-/* Writes the heading of an empty window into a body of zeros. `state` may contain STARTED. */
+/* Writes the heading of an empty window into a body of zeros. `state` is 0 or BLYI_WIN_STARTED. */
 static void window_write_heading(bly_filter *f, uint64_t span, uint64_t now, uint64_t state) {
     uint64_t slice = span ? blyi_window_quota(span, blyi_window_generations(&f->geometry)) : 1;
     blyi_window_set_field(f, BLYI_WIN_ORDINAL, now / slice);
@@ -123,7 +127,7 @@ static void window_clear(bly_filter *f) {
     window_write_heading(f, span, now, state);
 }
 
-/* Clears the active slot's old bits in a line, unless that has been done. */
+/* Clears the active slot's old bits in a line, unless the line has been swept already. */
 static inline void window_sweep_line(bly_filter *f, uint8_t *line) {
     uint64_t *words = (uint64_t *)(void *)line;
     const uint64_t *stencil = blyi_words(f) + BLYI_WIN_STENCIL;
@@ -142,7 +146,8 @@ static inline void window_fault_page(uint8_t *line) {
     (void)__atomic_fetch_xor(&line[63], 0x80, __ATOMIC_RELAXED);
 }
 
-/* Clears the active slot's bits in the lines before `end` where that has not been done. */
+/* Clears the active slot's old bits in the lines from the cursor up to, not including, `end`, and
+ * moves the cursor there. */
 static void window_sweep(bly_filter *f, uint64_t end) {
     uint64_t at = blyi_window_get_field(f, BLYI_WIN_CURSOR),
              lines = blyi_window_lines(&f->geometry);
@@ -170,9 +175,10 @@ static unsigned window_free_slot(const bly_filter *f) {
     return slot;
 }
 
-/* A file may claim that its generation has the largest possible number. Only the distances between
- * numbers matter in a window by number of keys, so this reduces all of them, to numbers that a
- * loader accepts. Returns the number of the next generation. */
+/* Reduces the numbers of all generations by the same amount, to numbers that a loader accepts. This
+ * is needed because a file may claim that its active generation has the largest possible number. In
+ * a window by number only the differences between these numbers matter. Returns the number of the
+ * next generation. */
 static uint64_t window_renumber(bly_filter *f) {
     const uint64_t first = blyi_window_slots(&f->geometry);
     const uint64_t less = blyi_window_get_field(f, BLYI_WIN_ORDINAL) - first;
@@ -186,7 +192,7 @@ static uint64_t window_renumber(bly_filter *f) {
 }
 
 void blyi_window_rotate(bly_filter *f, uint64_t ordinal) {
-    if (ordinal == 0) /* the next after the largest number: numbers must not become smaller */
+    if (ordinal == 0) /* the largest number was reached, and numbers must increase */
         ordinal = window_renumber(f);
     bool used = blyi_window_is_live(f, blyi_window_active(f));
     if (used)
@@ -319,7 +325,8 @@ static bly_status window_check_spec(const bly_spec *spec) {
     const bly_geometry *g = &spec->geometry;
     if (g->options != 0)
         return BLY_EINVAL;
-    /* The number of generations may be given in both members if they agree. */
+    /* The number of generations may be given both in the geometry and in spec->window if they
+     * agree. */
     if (g->size == 0 && g->detail != 0)
         return BLY_EINVAL;
     if (g->size != 0 && spec->window.generations != 0 &&
@@ -330,8 +337,9 @@ static bly_status window_check_spec(const bly_spec *spec) {
     return BLY_OK;
 }
 
-/* For an exact geometry, determines the capacity and the rate if the caller left them open. Without
- * either, generations are planned to be half full. */
+/* For a geometry that the caller gave, computes the capacity and the rate unless the caller gave
+ * them too. If both are missing, the capacity is that at which half of a generation's bits are
+ * set. */
 static bly_status window_resolve_exact(const bly_spec *spec, unsigned hash_bits,
                                        blyi_shape *shape) {
     bly_status status = bly_plan_check(&spec->geometry);

@@ -10,9 +10,9 @@
 
 /* ---- age ------------------------------------------------------------------------------------- */
 
-/* The number of arrivals in a window by number, from the generation with that ordinal on. A
- * generation that is no longer active has had its quota, or after a union with a window of larger
- * capacity it may have had more. */
+/* The number of arrivals in a window by number, in the generation with that ordinal and all later
+ * ones. A generation that is no longer active has had its quota of arrivals, or, after a union with
+ * a window of larger capacity, possibly more. */
 static uint64_t window_arrivals_since(const bly_filter *f, uint64_t ordinal) {
     uint64_t quota = blyi_window_quota(f->capacity, blyi_window_generations(&f->geometry));
     uint64_t sum = blyi_window_active_arrivals(f);
@@ -85,8 +85,8 @@ bool blyi_window_is_compatible(const bly_filter *a, const bly_filter *b) {
             BLYI_WIN_STARTED) == 0;
 }
 
-/* Whether a slot of src has keys, of a generation that dst keeps. In a valid src every slot with
- * keys has such a generation. */
+/* Whether a slot of src has keys, and dst keeps the generation to which they belong. In a valid src
+ * every slot with keys has such a generation. */
 static bool window_can_use_slot(const bly_filter *dst, const bly_filter *src, unsigned slot) {
     uint64_t age = blyi_window_get_field(dst, BLYI_WIN_ORDINAL) - blyi_window_ordinal_of(src, slot);
     return blyi_window_is_live(src, slot) && age <= blyi_window_generations(&dst->geometry);
@@ -104,9 +104,9 @@ static unsigned window_slot_with(const bly_filter *f, uint64_t ordinal) {
 }
 
 /* Sets to[i], for each slot i of src that can be used, to the slot of dst that has, or gets, the
- * same generation. There is one, because both have at most the active generation and the last s. (A
- * damaged map may have two slots for one generation. A slot for which dst has no slot left is
- * ignored.) Returns the set of slots of src that can be used. */
+ * same generation. dst has such a slot, because neither window has more than the active generation
+ * and the s before it. (A damaged mapped file may have two slots for one generation. A slot of src
+ * for which dst has none left is ignored.) Returns the set of slots of src that can be used. */
 static uint64_t window_match_slots(const bly_filter *dst, const bly_filter *src, unsigned *to) {
     unsigned slots = blyi_window_slots(&dst->geometry), active = blyi_window_active(dst);
     uint64_t taken = blyi_window_get_field(dst, BLYI_WIN_LIVE) | (uint64_t)1 << active,
@@ -171,7 +171,8 @@ static void window_union_keys(bly_filter *dst, const bly_filter *src, const unsi
         dst->items += blyi_window_keys_in(dst, i);
 }
 
-/* The number of arrivals is also the larger of the two, but at most the quota. */
+/* After a union by number, the active generation has the larger of the two numbers of arrivals, but
+ * at most its quota. */
 static void window_union_arrivals(bly_filter *dst, uint64_t arrivals) {
     uint64_t quota = blyi_window_quota(dst->capacity, blyi_window_generations(&dst->geometry));
     uint64_t keys = blyi_window_keys_in(dst, blyi_window_active(dst));
@@ -232,8 +233,8 @@ static bool window_clock_is_valid(const blyi_shape *shape, const uint8_t *body) 
            ordinal == now / blyi_window_quota(span, blyi_window_generations(&shape->geometry));
 }
 
-/* Whether the heading of a small window is valid in this respect: the phase is 0, and an active
- * slot without keys has no bits set, because it was cleared when it became active. */
+/* Whether two facts hold that must be true of a small window: the phase is 0; and an active slot
+ * without keys has no bits set, because it was cleared when it became active. */
 static bool window_table_is_valid(const blyi_shape *shape, const uint8_t *body, unsigned active) {
     return !(window_body_field(body, BLYI_WIN_STATE) & BLYI_WIN_PHASE) &&
            (window_body_field(body, BLYI_WIN_LIVE) >> active & 1 ||
@@ -255,9 +256,9 @@ static bool window_cursor_is_valid(const blyi_shape *shape, const uint8_t *body)
     return window_body_field(body, BLYI_WIN_STEP) == blyi_window_sweep_step(g, shape->capacity);
 }
 
-/* Checks the slots. A slot that has keys must be of one of the last s + 1 generations, and no two
- * of the same. The active slot must have the last one. The words of a slot without keys, and those
- * that pad the heading, must be 0.
+/* Checks the slots. A slot that has keys must belong to one of the last s + 1 generations, and no
+ * two slots to the same one. The active slot must belong to the last of them, and no other slot
+ * may. The words of a slot without keys, and those that pad the heading, must be 0.
  */
 static bool window_slots_are_valid(const blyi_shape *shape, const uint8_t *body) {
     const bly_geometry *g = &shape->geometry;

@@ -26,16 +26,16 @@ enum {
     BLYI_WIN_MAX_SLOTS = 33,
     BLYI_WIN_MAX_PARTS = 16,
     BLYI_WIN_MAX_LANES = 3,
-    BLYI_WIN_MARK = 511 /* the bit of a line that is its mark */
+    BLYI_WIN_MARK = 511 /* the bit of a line that is its mark (window.c) */
 };
 
 /* A small window has a table of columns instead of lines (window_small.c). */
 enum {
     BLYI_WINDOW_SMALL = 64,        /* added to the generations in the geometry's detail */
     BLYI_WIN_SMALL_MIN_SIZE = 128, /* columns; with fewer the formula for the rate is inaccurate */
-    BLYI_WIN_SMALL_MAX_BITS = 8 * 4096, /* of the body, because a rotation reads all of it */
+    BLYI_WIN_SMALL_MAX_BITS = 8 * 4096, /* bits of the body: a rotation reads them all */
     BLYI_WIN_SMALL_MAX_HASHES = 64,
-    BLYI_WIN_SMALL_SLOTS = 7 /* the first word of the heading that is a slot's */
+    BLYI_WIN_SMALL_SLOTS = 7 /* the first word of the heading that belongs to a slot */
 };
 
 static inline bool blyi_window_is_small(const bly_geometry *g) {
@@ -85,13 +85,15 @@ static inline uint64_t blyi_window_slot_bits(const bly_geometry *g) {
                : blyi_window_lines(g) * blyi_window_place_count(blyi_window_slots(g));
 }
 
-/* The number of keys of one generation, in a window of `keys` keys. (Also the ticks of a slice.) */
+/* keys / generations, rounded up: the number of keys of one generation in a window of `keys` keys,
+ * or of ticks of a slice in a window of `keys` ticks. */
 static inline uint64_t blyi_window_quota(uint64_t keys, uint32_t generations) {
     return keys / generations + (keys % generations != 0);
 }
 
-/* The size of the heading in bytes: two lines of fields, then two words for each slot, padded to
- * whole lines. In a small window: seven fields, then a word for each slot. */
+/* The size in bytes of the heading, the first part of the body. In a window with lines it has 16
+ * words of fields, then two words for each slot, padded to a multiple of 64 bytes. In a small
+ * window it has seven words of fields, then one word for each slot. */
 static inline uint64_t blyi_window_heading_bytes(const bly_geometry *g) {
     if (blyi_window_is_small(g))
         return 8 * (BLYI_WIN_SMALL_SLOTS + (uint64_t)blyi_window_slots(g));
@@ -99,14 +101,18 @@ static inline uint64_t blyi_window_heading_bytes(const bly_geometry *g) {
 }
 
 /* Plans the smallest window of `keys` keys at `fpr` with that number of generations, or a faster
- * one that is at most 2% larger. Chooses a small window if that takes less space. Returns
- * BLY_ETOOBIG, or BLY_EGEOMETRY for a number of generations that no window can have. */
+ * one that is at most 2% larger. Chooses a small window (window_small.c) if that takes less space.
+ * Returns BLY_OK; BLY_ETOOBIG; or BLY_EGEOMETRY if no window can have that number of
+ * generations. */
 bly_status blyi_window_plan(uint64_t keys, double fpr, uint32_t generations, bly_geometry *out);
 
-/* For one generation: its expected FPR after n keys, the share of its bits that are set then, and
- * the number of keys that sets such a share. */
+/* The expected FPR of one generation with n keys. */
 double blyi_window_generation_rate(const bly_geometry *g, double n);
+
+/* The expected share of a generation's bits that n keys set. */
 double blyi_window_generation_fill(const bly_geometry *g, double n);
+
+/* The number of keys that are expected to set a share `fill` of a generation's bits. */
 double blyi_window_generation_keys(const bly_geometry *g, double fill);
 
 extern const blyi_planner blyi_window_planner;
@@ -115,16 +121,16 @@ extern const blyi_planner blyi_window_planner;
 
 /* The fields of the heading, as the number of their 64-bit word. */
 enum {
-    BLYI_WIN_ORDINAL,   /* the number of the active generation: by time, that of its slice */
+    BLYI_WIN_ORDINAL,   /* the active generation's number; by time, that of its slice */
     BLYI_WIN_ACTIVE,    /* the slot being filled */
     BLYI_WIN_CURSOR,    /* lines before this one are swept */
-    BLYI_WIN_LIVE,      /* bit i: slot i has keys. The bits of any other slot mean nothing */
+    BLYI_WIN_LIVE,      /* bit i: slot i has keys. The bits of other slots are ignored */
     BLYI_WIN_SPAN,      /* in ticks; 0: a window by number */
     BLYI_WIN_NOW,       /* by time: the clock, 0 until it is first set */
     BLYI_WIN_STATE,     /* BLYI_WIN_PHASE, BLYI_WIN_STARTED */
     BLYI_WIN_STEP,      /* lines that an arrival sweeps */
-    BLYI_WIN_STENCIL,   /* eight words: the bits of a line that are the active slot's */
-    BLYI_WIN_SLOTS = 16 /* from here on two words per slot: its keys, its generation */
+    BLYI_WIN_STENCIL,   /* eight words: which bits of a line are the active slot's */
+    BLYI_WIN_SLOTS = 16 /* two words per slot from here on: keys, generation's number */
 };
 
 /* In a window by number this field, instead of the clock, counts arrivals of keys that the active
@@ -137,9 +143,9 @@ enum {
     BLYI_WIN_STARTED = 2 /* the clock has been set */
 };
 
-/* The largest number of keys that a generation may count, more than can ever be added to it. Adds
- * do not count further, so that a loaded window, whatever it claims to contain, can be saved and
- * loaded again. In a small window the count has 56 bits, of which this leaves the top one spare. */
+/* The largest number of keys that a generation may count. It is more than can ever be added, but a
+ * file may claim as many. Adds do not count any further, so that such a window can be saved and
+ * loaded again. In a small window the count has 56 bits, of which the highest is never used. */
 static inline uint64_t blyi_window_max_keys(const bly_geometry *g) {
     return ((uint64_t)1 << (blyi_window_is_small(g) ? 55 : 56)) - 1;
 }
@@ -158,9 +164,7 @@ static inline unsigned blyi_window_active(const bly_filter *f) {
     return slot < blyi_window_slots(&f->geometry) ? (unsigned)slot : 0;
 }
 
-/* For a slot in any body of that geometry: its number of keys, and the number of its generation,
- * which is 0 if it has no keys. A small window has only the last byte of that number. The other
- * bytes follow from the active generation's number, which is less than 256 ahead. */
+/* The number of keys of a slot, in any body of that geometry. */
 static inline uint64_t blyi_window_slot_keys(const bly_geometry *g, const uint8_t *body,
                                              unsigned slot) {
     if (blyi_window_is_small(g))
@@ -168,6 +172,9 @@ static inline uint64_t blyi_window_slot_keys(const bly_geometry *g, const uint8_
     return blyi_load64le(body + 8 * (BLYI_WIN_SLOTS + 2 * (size_t)slot));
 }
 
+/* The number of a slot's generation, in any body of that geometry; 0 if the slot has no keys. A
+ * small window stores only the last byte of that number. The other bytes follow from the number of
+ * the active generation, which is higher by less than 256. */
 static inline uint64_t blyi_window_slot_ordinal(const bly_geometry *g, const uint8_t *body,
                                                 unsigned slot) {
     if (!blyi_window_is_small(g))
@@ -192,7 +199,8 @@ static inline bool blyi_window_is_live(const bly_filter *f, unsigned slot) {
 /* Sets the number of keys of a slot and its generation's number, and updates whether it is live. */
 void blyi_window_set_keys(bly_filter *f, unsigned slot, uint64_t keys, uint64_t ordinal);
 
-/* Whether each generation is a number of arrivals. Otherwise each is a slice of time. */
+/* Whether this is a window by number, whose generations are numbers of arrivals. In a window by
+ * time they are slices of time. */
 static inline bool blyi_window_by_number(const bly_filter *f) {
     return blyi_window_get_field(f, BLYI_WIN_SPAN) == 0;
 }
@@ -203,7 +211,7 @@ static inline uint64_t blyi_window_active_arrivals(const bly_filter *f) {
            blyi_window_get_field(f, BLYI_WIN_REPEATS);
 }
 
-/* Whether the active generation has had its quota of arrivals. */
+/* Whether the active generation has had its quota of arrivals. Never true in a window by time. */
 static inline bool blyi_window_is_full(const bly_filter *f) {
     return blyi_window_by_number(f) &&
            blyi_window_active_arrivals(f) * blyi_window_generations(&f->geometry) >= f->capacity;
@@ -254,23 +262,24 @@ static inline uint64_t blyi_window_sweep_step(const bly_geometry *g, uint64_t ca
 void blyi_window_stencil(unsigned slots, unsigned slot, unsigned from, unsigned to,
                          uint64_t out[8]);
 
-/* Merges the bits of one place: returns `have`, to which bit i of `more` is added as bit to[i]. */
+/* Merges the bits of one place: returns `have` with, for each bit i that is set in `more`, bit
+ * to[i] set as well. */
 static inline uint64_t blyi_window_move_slots(uint64_t have, uint64_t more, const unsigned *to) {
     for (unsigned i = 0; more; i++, more >>= 1)
         have |= (more & 1) << to[i];
     return have;
 }
 
-/* Makes generation number `ordinal` the active one. Generations that are more than s behind it are
- * dropped. If the active slot has keys, another slot becomes active, and the lines that are left to
- * sweep are swept first. */
+/* Makes generation number `ordinal` the active one, and drops those whose number is lower by more
+ * than the number of generations kept. If the active slot has keys, first sweeps the remaining
+ * lines; then another slot becomes active. `ordinal` 0 means the number after the largest one. */
 void blyi_window_rotate(bly_filter *f, uint64_t ordinal);
 
 /* ---- places ----------------------------------------------------------------------------------
  *
  * Place p of a line for s slots is the bits s*p .. s*p + s - 1. A key has one place in each lane:
- * in lane t it is the lane's first place + (slice * places of the lane >> 16), where slice is the
- * t-th 16 bits from the top of y, the key's hash bits for this line.
+ * in lane t it is the lane's first place + (slice * places of the lane >> 16). Here y is the key's
+ * hash bits for this line, and slice is the t-th group of 16 bits of y from the top, t = 0, 1, 2.
  */
 
 enum { BLYI_WIN_QUARTERS = 4 }; /* of y: slices of 16 bits, in memory order */
@@ -280,10 +289,11 @@ typedef struct blyi_window_places {
     unsigned first[BLYI_WIN_MAX_LANES], places[BLYI_WIN_MAX_LANES]; /* of each lane */
 } blyi_window_places;
 
-/* The places of a line for the default number of slots, and for any other. */
+/* The places of a line for the default number of slots. */
 static const blyi_window_places blyi_window_default_places = {
     BLYI_WIN_DEFAULT_SLOTS, 3, {0, 18, 37}, {18, 19, 19}};
 
+/* The places of a line for any number of slots. */
 static inline blyi_window_places blyi_window_places_of(unsigned slots) {
     blyi_window_places p = {.slots = slots, .lanes = blyi_window_lane_count(slots)};
     for (unsigned t = 0; t < p.lanes; t++) {
@@ -307,7 +317,8 @@ static inline unsigned blyi_window_place_of(const blyi_window_places *p, uint64_
     return p->first[lane] + (slice * p->places[lane] >> 16);
 }
 
-/* Which quarter of y, in memory order, chooses the place in a lane: the t-th from the top. */
+/* Which quarter of y, in memory order, chooses the place in a lane. For lane t it is the t-th from
+ * the top. */
 static inline unsigned blyi_window_quarter_of(unsigned lane) {
     return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? BLYI_WIN_QUARTERS - 1 - lane : lane;
 }
@@ -315,15 +326,16 @@ static inline unsigned blyi_window_quarter_of(unsigned lane) {
 typedef uint16_t blyi_window_u16x8 __attribute__((vector_size(4 * BLYI_WIN_QUARTERS)));
 typedef uint64_t blyi_window_u64x2 __attribute__((vector_size(4 * BLYI_WIN_QUARTERS)));
 
-/* Puts a number for each lane at the quarter that chooses in that lane, for two lines; 0 at a
- * quarter without a lane. */
+/* A vector for two lines of a key, with n[t] at the quarter that chooses the place in lane t, and 0
+ * at quarters that choose none. */
 static inline blyi_window_u16x8 blyi_window_lane_vector(const unsigned n[BLYI_WIN_MAX_LANES]) {
     const uint64_t a = n[0], b = n[1], c = n[2];
     const uint64_t line = a << 48 | b << 32 | c << 16;
     return (blyi_window_u16x8)(blyi_window_u64x2){line, line};
 }
 
-/* The places that the quarters of y and z choose, in two lines. */
+/* The places that the quarters of y choose in one line, then those that the quarters of z choose in
+ * another. */
 static inline blyi_window_u16x8 blyi_window_place_pair_plain(const blyi_window_places *p,
                                                              uint64_t y, uint64_t z) {
 #ifdef __ARM_NEON
@@ -346,7 +358,8 @@ static inline blyi_window_u16x8 blyi_window_place_pair_plain(const blyi_window_p
 #endif
 }
 
-/* The same by a single SSE2 instruction, which compilers do not always find. */
+/* As blyi_window_place_pair_plain, but multiplies by a single SSE2 instruction, which compilers do
+ * not always find. */
 static inline blyi_window_u16x8 blyi_window_place_pair(const blyi_window_places *p, uint64_t y,
                                                        uint64_t z) {
 #ifdef __SSE2__
@@ -358,10 +371,10 @@ static inline blyi_window_u16x8 blyi_window_place_pair(const blyi_window_places 
 #endif
 }
 
-/* The set of slots whose bit is set at that place of a line, in the lowest bits; the bits above are
- * undefined. They are read from a word that begins at a byte of the line. Nine slots at place p
- * begin at bit 9 p, which is bit p of the word that begins at byte p, and end in it: 55 is the last
- * place. */
+/* Returns the set of slots whose bit is set at that place of a line, in the lowest `slots` bits.
+ * The bits above are undefined. The place is read from a word that begins at some byte of the line.
+ * With nine slots, place p begins at bit 9 p of the line. That is bit p of the word that begins at
+ * byte p, and the place ends within this word, because p is at most 55. */
 static inline uint64_t blyi_window_read_place(const uint8_t *line, unsigned place, unsigned slots) {
     if (slots == 9)
         return blyi_window_load_word(line + place) >> place;
@@ -383,7 +396,8 @@ static inline uint64_t blyi_window_read_places(const uint8_t *line, uint64_t y,
 
 /* ---- probe sequence -------------------------------------------------------------------------- */
 
-/* Parts that are prefetched for every key, and tested together. Few non-members need more. */
+/* The number of parts whose lines are prefetched for every key, and tested together. Few
+ * non-members need more. */
 enum { BLYI_WIN_PREFETCHED = 2 };
 
 /* What a lookup needs to know of the window, read once for many keys. */
@@ -432,7 +446,8 @@ BLYI_WIN_INLINE uint8_t *blyi_window_probe_line(const blyi_window_view *v,
     return v->first_line + w->part * v->part_bytes + at;
 }
 
-/* The slots whose bits in this line are valid: all but the active one, if the line is not swept. */
+/* The slots whose bits in this line are valid: all if the line is swept, else all but the active
+ * one. */
 BLYI_WIN_INLINE uint64_t blyi_window_valid_slots(const blyi_window_view *v, const uint8_t *line) {
     return ~(v->active & (0 - (uint64_t)((unsigned)line[63] >> 7 ^ v->phase)));
 }
@@ -446,8 +461,8 @@ BLYI_WIN_INLINE void blyi_window_prefetch_parts(const blyi_window_view *v, bly_h
             blyi_prefetch_to_read(blyi_window_probe_line(v, &w));
 }
 
-/* The slots that have all of a key's bits in its first parts. The active one may be among them
- * because of old bits that have not been swept. */
+/* The slots that have all of a key's bits in the first BLYI_WIN_PREFETCHED parts. The active slot
+ * may be among them only because of old bits that have not been swept. */
 BLYI_WIN_INLINE uint64_t blyi_window_lookup_first(const blyi_window_view *v,
                                                   const blyi_window_places *p, bly_hash h) {
     uint64_t where = v->live;
@@ -457,8 +472,9 @@ BLYI_WIN_INLINE uint64_t blyi_window_lookup_first(const blyi_window_view *v,
     return where;
 }
 
-/* Finishes a lookup for the slots `where` that the first parts left. If a line of the key is not
- * swept, the key was not added to the active slot. */
+/* Finishes a lookup: returns those of the slots `where`, the result of blyi_window_lookup_first,
+ * that contain the key. If a line of the key is not swept, the active slot does not contain the
+ * key. */
 BLYI_WIN_INLINE uint64_t blyi_window_lookup_rest(const blyi_window_view *v,
                                                  const blyi_window_places *p, bly_hash h,
                                                  uint64_t where) {
@@ -484,7 +500,8 @@ BLYI_WIN_INLINE uint64_t blyi_window_lookup_in(const blyi_window_view *v,
 /* Which slots contain the key: bit i for slot i. */
 uint64_t blyi_window_lookup(const bly_filter *f, bly_hash h);
 
-/* blyi_ops.prefetch, contains_many and contains_hashes_pipelined, contains_keys_pipelined. */
+/* For windows with lines: blyi_ops.prefetch; blyi_ops.contains_many and .contains_hashes_pipelined;
+ * and blyi_ops.contains_keys_pipelined. */
 void blyi_window_prefetch(const bly_filter *f, const bly_hash *h, size_t n);
 size_t blyi_window_contains_hashes(const bly_filter *f, const bly_hash *h, size_t n,
                                    uint8_t *found);
@@ -505,14 +522,14 @@ bly_status blyi_window_small_add_many(bly_filter *f, const bly_hash *h, size_t n
 /* Clears a slot's bits. */
 void blyi_window_small_clear_slot(bly_filter *f, unsigned slot);
 
-/* Adds to set[i] the number of bits that are set in slot i, if it is live. */
+/* Adds to set[i], for each live slot i, the number of bits that are set in it. */
 void blyi_window_small_count_bits(const bly_filter *f, uint64_t *set);
 
 /* Whether none of a slot's bits is set in a body of that shape. */
 bool blyi_window_small_slot_is_clear(const blyi_shape *shape, const uint8_t *body, unsigned slot);
 
-/* Adds the bits of the slots `bring` of src to dst, those of slot i to slot to[i]. dst keeps only
- * the bits of its live slots. */
+/* Adds the bits of src's slots in the set `bring` to dst: those of slot i to dst's slot to[i]. dst
+ * keeps only the bits of its live slots. */
 void blyi_window_small_union(bly_filter *dst, const bly_filter *src, uint64_t bring,
                              const unsigned *to);
 

@@ -2,9 +2,9 @@
  *
  * Every key needs its first two lines, and few non-members need more. So 32 keys are in flight: a
  * key is hashed, its first lines are prefetched, and its places in them are computed. When all 32
- * entries of the pipeline have been filled again, the lines are there and the key is tested. Keys
- * that their first lines do not rule out are pending: their other lines are prefetched then, and
- * they are finished a round later.
+ * entries of the pipeline have been filled again, the lines are there and the key is tested. A key
+ * that is not ruled out by its first lines is pending: its other lines are prefetched then, and
+ * tested one round later.
  *
  * A member needs all of its lines, and members often follow each other, as repeats do. So after a
  * round in which most keys were not ruled out, the next keys prefetch three lines at once, which
@@ -14,10 +14,10 @@
  * Computing takes more time than waiting: a key has nine places, each with its own word and shift.
  * The places of two lines are computed at once, in one vector, when the key enters the pipeline,
  * and testing a key and filling its entry with the next one are one loop, entry by entry, as in
- * simd/hash_probe.h. (Places computed by a kernel of AVX2 when they were needed, for eight keys at
- * a time, took 1.4 times as long: measured on Zen 3, a window for 100,000 keys at 1%.) Hashing has
- * a separate loop: it takes as long as the rest, and in the same loop it would keep the processor
- * from running ahead to the next key.
+ * simd/hash_probe.h. (An AVX2 kernel that computed the places of eight keys at a time, when they
+ * were needed, took 1.4 times as long. Measured on Zen 3 with a window for 100,000 keys at 1%.)
+ * Hashing has a separate loop: it takes as long as the rest, and in the same loop it would keep the
+ * processor from running ahead to the next key.
  */
 #include "filter/batch.h"
 #include "kinds/window/window_layout.h"
@@ -27,7 +27,7 @@
 enum {
     WINDOW_PIPELINE_KEYS = 32,      /* keys in flight at a time */
     WINDOW_PIPELINE_MAX_LINES = 3,  /* the most lines of a key in flight */
-    WINDOW_PIPELINE_MAX_SLOTS = 16, /* the most slots of a window: sets of slots have 16 bits */
+    WINDOW_PIPELINE_MAX_SLOTS = 16, /* the most slots in this pipeline: sets have 16 bits */
 };
 
 /* What every step of a batch needs. */
@@ -52,11 +52,11 @@ typedef struct window_pipeline_batch {
     uint8_t *found; /* or NULL */
 } window_pipeline_batch;
 
-/* Keys that their first lines did not rule out, while their other lines are being loaded: which
- * keys they are, and the slots that may contain them. */
+/* The pending keys: those that were not ruled out by their first lines, and whose other lines are
+ * being loaded. For each its hash, the slots that may contain it, and its number in the batch. */
 typedef struct window_pipeline_pending {
     size_t n;
-    unsigned lines; /* how many have been tested */
+    unsigned lines; /* how many lines of each key have been tested */
     bly_hash h[WINDOW_PIPELINE_KEYS];
     uint16_t where[WINDOW_PIPELINE_KEYS];
     size_t number[WINDOW_PIPELINE_KEYS];
@@ -66,20 +66,22 @@ BLYI_WIN_INLINE window_pipeline window_pipeline_of(const window_pipeline_batch *
                                                    const blyi_window_places *p) {
     window_pipeline pl = {blyi_window_view_of(b->f, p->lanes), p,
                           b->keys && b->f->hasher.id == BLY_HASH_XXH3};
-    /* A damaged map may have other bits set, and a word that is read has the bits of the next place
-     * above those of the place. */
+    /* Drops bits that belong to no slot, which a damaged mapped file may have set: at these
+     * positions, a word that is read has bits of the next place. */
     pl.v.live &= ((uint64_t)1 << p->slots) - 1;
     return pl;
 }
 
-/* Computes the missing word where it is used, because reading it from memory would take longer. */
+/* Returns the whole hash. If only its first word was stored, computes the other one here, because
+ * reading it from memory would take longer. */
 BLYI_WIN_INLINE bly_hash window_pipeline_complete_hash(const window_pipeline *pl, bly_hash h) {
     return pl->half ? blyi_hash_from_strong64(h.lo) : h;
 }
 
 /* ---- keys in flight -------------------------------------------------------------------------- */
 
-/* Prefetches the next line of a key and returns it. */
+/* Prefetches the next line of a key and returns it. Sets *y to the bits that choose the places in
+ * it. */
 BLYI_WIN_INLINE const uint8_t *window_pipeline_prefetch_line(const window_pipeline *pl,
                                                              blyi_window_probe *w, uint64_t *y) {
     const uint8_t *line = blyi_window_probe_line(&pl->v, w);
@@ -105,8 +107,8 @@ BLYI_WIN_INLINE void window_pipeline_fill_entry(const window_pipeline *pl, bly_h
     }
 }
 
-/* The slots that contain the key by its first lines. The active slot counts only where the line is
- * swept. */
+/* The slots that have all of the key's bits in its first `lines` lines. The active slot is included
+ * only if these lines are swept. */
 BLYI_WIN_INLINE uint64_t window_pipeline_test_entry(const window_pipeline *pl,
                                                     const window_pipeline_entry *e,
                                                     unsigned lines) {
@@ -141,8 +143,8 @@ WINDOW_PIPELINE_NOINLINE void window_pipeline_fill(const window_pipeline *pl, bl
     }
 }
 
-/* Tests the keys in flight and fills their entries with the next ones, entry by entry. Completes
- * the hashes in h, unless `lines` are all of a key's lines. */
+/* Tests the keys in flight and fills their entries with the next keys, entry by entry. Completes
+ * the hashes in h, unless `lines` are all of a key's lines, so that no key will be pending. */
 BLYI_WIN_INLINE void window_pipeline_round_with(const window_pipeline *pl, window_pipeline_entry *e,
                                                 unsigned lines, uint16_t *where, bly_hash *h) {
     const window_pipeline here = *pl;
@@ -219,8 +221,9 @@ BLYI_WIN_INLINE size_t window_pipeline_finish_pending(const window_pipeline *pl,
     return hits;
 }
 
-/* Collects those of n keys, from number `first` on, that are not ruled out, and prefetches their
- * other lines. Which keys these are is unpredictable, so there is no branch on a key. */
+/* Makes those of n keys pending that are not ruled out, and prefetches their other lines. `first`
+ * is the number of the first key in the batch. Which keys are pending is unpredictable, so the loop
+ * has no branch for it. */
 BLYI_WIN_INLINE void window_pipeline_collect_pending(const window_pipeline *pl, const bly_hash *h,
                                                      const uint16_t *where, size_t n, size_t first,
                                                      unsigned lines, window_pipeline_pending *q) {
@@ -251,7 +254,7 @@ BLYI_WIN_INLINE void window_pipeline_hash_keys(const window_pipeline_batch *b, b
         blyi_batch_hash_first(b->f, b->keys + at, n, out);
 }
 
-/* Writes which of n keys are not ruled out, and returns how many. */
+/* Sets found[i] to whether key i of n is not ruled out. Returns how many are not. */
 BLYI_WIN_INLINE size_t window_pipeline_report(const uint16_t *restrict where, size_t n,
                                               uint8_t *restrict found) {
     size_t sum = 0;
@@ -262,8 +265,8 @@ BLYI_WIN_INLINE size_t window_pipeline_report(const uint16_t *restrict where, si
     return sum;
 }
 
-/* For windows with too many slots for the pipeline: prefetches the first lines of some keys, then
- * looks each key up. */
+/* Looks up a batch in a window with too many slots for the pipeline: prefetches the first lines of
+ * up to 32 keys, looks up these keys, and continues with the next ones. */
 static size_t window_query_direct(const window_pipeline_batch *b, const blyi_window_places *p) {
     const blyi_window_view v = blyi_window_view_of(b->f, p->lanes);
     bly_hash h[WINDOW_PIPELINE_KEYS];

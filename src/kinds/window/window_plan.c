@@ -10,16 +10,18 @@
  * all its bits set there with probability f(i) = product over lanes of (1 - (1 - 1/w)^i), w places
  * to the lane, and i is binomial. Parts are independent of each other. So q = E[f(i)]^L, exactly.
  *
- * Small lines fill unevenly, which costs space. More parts make up for it, and cost time: one more
- * random line for members, and for some non-members. The smallest window has a part or two more
- * than one that is 1% larger. The larger one is chosen.
+ * Small lines fill unevenly, which costs space. More parts make up for it, but cost time: one more
+ * random line for members, and for some non-members. Often the smallest window has one or two parts
+ * more than a window that is 1% larger. So the window with the fewest parts is chosen that is at
+ * most 2% larger than the smallest.
  *
  * A small window is s + 1 plain Bloom filters of `size` bits, and the formulas for these apply. It
- * takes less space at the same rate, as nothing in it is divided into lines, but is limited to a
- * few kilobytes: it has more probes, each anywhere, and a rotation that clears a slot all at once.
+ * takes less space at the same rate, because it is not divided into lines. But it is limited to a
+ * few kilobytes, because its probes are more, and anywhere in the table, and because a rotation
+ * clears a whole slot at once.
  *
- * The geometry does not say how many keys the window is for. So here "after n keys" refers to a
- * window for n keys at its fullest.
+ * The geometry does not say how many keys the window is for. So in this file "after n keys" means
+ * in a window for n keys at its fullest.
  */
 #include "filter/kind.h"
 #include "filter/rate.h"
@@ -68,12 +70,12 @@ static unsigned window_width(const bly_geometry *g) {
 
 /* ---- one generation -------------------------------------------------------------------------- */
 
-/* A slot of a small window, as the Bloom filter that it is. */
+/* The geometry of one slot of a small window, which is a classic Bloom filter. */
 static bly_geometry window_plain_geometry(const bly_geometry *g) {
     return (bly_geometry){.kind = BLY_CLASSIC, .hashes = g->hashes, .size = g->size};
 }
 
-/* f(i), in a line for that number of slots. */
+/* f(i) of the comment above, for lines with that number of slots. */
 static double window_line_rate(unsigned slots, double i) {
     double rate = 1;
     for (unsigned t = 0; t < blyi_window_lane_count(slots); t++) {
@@ -113,7 +115,8 @@ double blyi_window_generation_keys(const bly_geometry *g, double fill) {
 
 /* ---- all generations ------------------------------------------------------------------------- */
 
-/* A window whose size is searched for: n keys in a generation, at that rate. */
+/* What a search for a window's size needs: the geometry without its size, the number n of keys in a
+ * generation, and the requested rate of one generation. */
 typedef struct window_sizing {
     bly_geometry g;
     double n, rate;
@@ -155,7 +158,7 @@ static uint64_t window_smallest_size(window_sizing *z, uint64_t bits) {
  * `max_bits` bits. Returns its bits; UINT64_MAX if that is impossible. */
 static uint64_t window_plan_form(window_sizing *z, unsigned step, unsigned n, uint64_t max_bits,
                                  bly_geometry *out) {
-    bly_geometry tried[BLYI_WIN_SMALL_MAX_HASHES]; /* more than there can be parts */
+    bly_geometry tried[BLYI_WIN_SMALL_MAX_HASHES]; /* for either form */
     uint64_t min_bits = UINT64_MAX;
     for (unsigned i = 0; i < n; i++) {
         z->g.hashes = step * (i + 1);
@@ -164,7 +167,7 @@ static uint64_t window_plan_form(window_sizing *z, unsigned step, unsigned n, ui
         if (tried[i].size == 0)
             continue;
         min_bits = window_bits(&tried[i]) < min_bits ? window_bits(&tried[i]) : min_bits;
-        /* A larger window will not be chosen. */
+        /* A window larger than this will not be chosen, so the next searches may end there. */
         if ((double)min_bits * WINDOW_MAX_SPACE < (double)max_bits)
             max_bits = (uint64_t)((double)min_bits * WINDOW_MAX_SPACE);
     }

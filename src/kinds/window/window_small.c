@@ -2,21 +2,22 @@
  *
  * A window of a thousand keys takes two kilobytes. What makes a large one fast costs a small one
  * too much: fields for sweeping, a few hundred bytes; lines that fill unevenly; parts of whole
- * lines. So a small window has nothing but `size` columns of s + 1 bits, one bit for each slot.
- * Each slot is a plain Bloom filter of `size` bits, and all slots lie side by side, as in a large
- * window: the AND of a key's k columns, anywhere in the table, is the set of the slots that contain
- * the key.
+ * lines. So a small window has only a short heading and `size` columns of s + 1 bits, one bit for
+ * each slot. Each slot is a plain Bloom filter of `size` bits, and all slots lie side by side, as
+ * in a large window: the AND of a key's k columns, anywhere in the table, is the set of the slots
+ * that contain the key.
  *
- * Such a table is in the cache, and four kilobytes at most. So the slot that a rotation makes the
- * active one is cleared immediately, in a pass over the table that takes a fraction of a
+ * Such a table is in the cache, because it has four kilobytes at most. So the slot that a rotation
+ * makes the active one is cleared immediately, in a pass over the table that takes a fraction of a
  * microsecond. There is nothing to sweep later, and no mark to test. Rotating, counting and
- * forgetting are the same as in a large window (window.c), for which this is a window without
+ * forgetting are the same as in a large window: window.c treats a small window as one without
  * lines.
  *
  * Body, all numbers little-endian:
  *
- * - a heading: the first seven fields of a large window's, the cursor 0; then a word for each slot,
- *   its keys, and in the top byte the last eight bits of its generation's number;
+ * - a heading: the first seven fields of a large window's heading, with the cursor 0; then a word
+ * for each slot, which has the last eight bits of its generation's number in the top byte, and its
+ * number of keys in the others;
  *
  * - the table: column c is the bits (s+1) c .. (s+1) c + s, and bit i of it belongs to slot i.
  *
@@ -52,7 +53,8 @@ static inline window_table window_table_of(const bly_filter *f) {
     };
 }
 
-/* Where a column is: in the word that begins at its first byte, or in the last word of all. */
+/* Where a column is: at which bit of the word that begins at its first byte or, near the end of the
+ * table, of the table's last word. */
 typedef struct window_column_position {
     uint8_t *word;
     unsigned shift;
@@ -77,9 +79,9 @@ static inline void window_set_column(const window_table *t, uint64_t column, uin
 
 /* ---- keys ------------------------------------------------------------------------------------ */
 
-/* The slots that contain a key. Four columns are read before the test whether a slot is left: that
- * is predicted right more often than a test after each column, and a misprediction costs more than
- * reading three columns. */
+/* The slots that contain a key. Tests only after every four columns whether any slot is left: such
+ * a branch is predicted correctly more often than one after each column, and a misprediction costs
+ * more than reading three columns. */
 static inline uint64_t window_table_lookup(const window_table *t, bly_hash h) {
     enum { AT_ONCE = 4 };
     blyi_probe_sequence w = blyi_probe_sequence_begin(h);
