@@ -22,7 +22,7 @@
 #include <unistd.h>
 
 enum {
-    BUILDER_MAX_PLANS = 40, /* sizes tried before the hash counts as too weak */
+    BUILDER_MAX_PLANS = 40, /* plans tried before the hash is considered too weak */
 };
 
 static const uint64_t builder_min_memory = (uint64_t)64 << 20;
@@ -70,7 +70,7 @@ struct bly_builder {
     const blyi_solver *solver;
     bly_spec spec; /* its allocator is NULL or &own_alloc */
     bly_allocator own_alloc;
-    bly_allocator alloc; /* for everything but the filter; thread-safe */
+    bly_allocator alloc; /* for everything except the filter; thread-safe */
     locked_allocator locked;
     unsigned workers;
     uint64_t memory; /* 0: no limit */
@@ -286,8 +286,8 @@ static bly_status builder_solve_sizes(solve_job *j, double fpr, bly_filter **out
     return status == BLY_EFULL ? BLY_EWEAKHASH : status; /* does not happen with a good hash */
 }
 
-/* Whether the fullest part has so many more hashes than the mean that most of them must be repeats.
- * Planning for all of them would waste memory. */
+/* Whether the number of hashes in the fullest part is so far above the mean that most of them must
+ * be repeats. Planning for all of them would waste memory. */
 static bool builder_is_lopsided(const blyi_shards *hashes, uint64_t fullest) {
     enum { FEW = 4096 };
     return fullest > FEW + 4 * (hashes->total / hashes->parts);
@@ -322,7 +322,7 @@ static bly_status builder_solve(const bly_builder *b, const blyi_shards *hashes,
     int saved = errno;
     blyi_free_array(&b->alloc, block);
     errno = saved;
-    /* Without repeats the hashes may fit. */
+    /* The hashes may fit once they are sorted and repeats are dropped. */
     return status == BLY_ETOOBIG && !hashes->sorted ? BLY_EEXISTS : status;
 }
 

@@ -30,7 +30,7 @@ typedef struct blyi_run {
     struct blyi_run *next;
     uint64_t *words;                     /* the hashes; NULL if the run is in the file */
     void *block;                         /* the allocation of `words` */
-    uint64_t file_offset;                /* of the run's first byte */
+    uint64_t file_offset;                /* where the run begins in the file */
     uint64_t part_start[BLYI_PARTS + 1]; /* part p: hashes part_start[p] .. part_start[p+1]-1 */
 } blyi_run;
 
@@ -38,7 +38,7 @@ typedef struct blyi_collector {
     bly_allocator alloc;
     uint64_t memory_limit;    /* for runs, in bytes; 0: no limit */
     uint64_t memory_used;     /* bytes of the runs in memory */
-    uint64_t file_bytes;      /* written so far */
+    uint64_t file_bytes;      /* bytes written to the file so far */
     uint64_t count;           /* number of all hashes */
     unsigned part_bits;       /* leading bits of lo that give the part */
     unsigned stride;          /* words per hash, in buffer and runs: 1 or 2 */
@@ -48,8 +48,8 @@ typedef struct blyi_collector {
     void *buffer_block;
     blyi_run *runs; /* the newest first; those in the file last */
     blyi_run *mark; /* the newest run that existed before the present call */
-    char *path;     /* of the file, ending in XXXXXX */
-    int file;       /* -1: none yet */
+    char *path;     /* of the temporary file; a template that ends in XXXXXX */
+    int file;       /* its descriptor; -1: none yet */
 } blyi_collector;
 
 /* Initialises a collector, which creates its temporary file, if it needs one, in `folder`. Returns
@@ -86,7 +86,7 @@ typedef struct blyi_shards {
     bool sorted;
     uint64_t parts;
     uint64_t total;  /* hashes of all parts; after sorting, distinct ones */
-    uint64_t *count; /* hashes of each part */
+    uint64_t *count; /* number of hashes in each part */
     void *count_block;
 } blyi_shards;
 
@@ -148,7 +148,7 @@ bly_status blyi_run_tasks(unsigned workers, uint64_t tasks, blyi_task_fn *fn, vo
  * `solve_parts` reads the hashes part by part, unsorted, and must notice repeats itself. Its result
  * must not depend on the order within a part. */
 typedef struct blyi_solver {
-    uint64_t shard_keys; /* about the number of keys that a shard should have */
+    uint64_t shard_keys; /* the preferred number of keys per shard */
     unsigned max_shards;
     /* Plans the geometry of `shards` shards, each for at most `max_keys` keys (1 or more), at
      * `fpr`. `attempt` is the number of earlier plans with which some shard could not be solved. */

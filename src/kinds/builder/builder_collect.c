@@ -243,8 +243,8 @@ bly_status blyi_collector_finish(blyi_collector *c) {
 
 /* ---- add ------------------------------------------------------------------------------------- */
 
-/* Replaces the buffer by one with space for `want` hashes and at least twice its capacity, but for
- * BLYI_RUN_HASHES hashes at most. */
+/* Replaces the buffer by one with space for `want` hashes and at least twice its capacity, up to
+ * BLYI_RUN_HASHES hashes. */
 static bly_status collector_grow_buffer(blyi_collector *c, size_t want) {
     uint32_t capacity = c->buffer_capacity ? 2 * c->buffer_capacity : MIN_BUFFER;
     while (capacity < BLYI_RUN_HASHES && capacity < want)
@@ -425,7 +425,8 @@ static bly_status run_read(const blyi_collector *c, const blyi_run *r, uint64_t 
         memcpy(h, r->words + 2 * from, bytes);
         return BLY_OK;
     }
-    /* Words read into the second half of h are used before they are overwritten. */
+    /* If the run is in the file, its words are read into the second half of h. Each word is used
+     * before it is overwritten. */
     const uint64_t *words = r->words ? r->words + from : (uint64_t *)(void *)h + n;
     if (!r->words) {
         bly_status status = blyi_temp_file_read(c->file, r->file_offset + from * sizeof *words,

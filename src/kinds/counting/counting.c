@@ -31,7 +31,7 @@
  * 0.07%. (test_counting.c does the same with a smaller filter.)
  *
  * A filter with 3.6% of its counters stuck and no keys has an FPR of 7e-11. So stuck counters
- * hardly affect answers. They are lost memory, of which there slowly becomes more.
+ * hardly affect answers. But they are lost memory, and slowly become more.
  *
  * Body: the counters one after the other, counter i from bit i * width on, the lowest bit first,
  * without a header. The number of copies is in the file's header. Any body is valid: stuck counters

@@ -123,7 +123,7 @@ bly_status bly_plan_counting(uint64_t keys, double fpr, uint32_t counter_bits, u
     bly_geometry bits;
     if (!blyi_counting_width_is_valid(width))
         return BLY_EINVAL;
-    /* The other arguments are valid if they are valid for a classic filter. */
+    /* The other arguments are checked by planning a classic filter. */
     bly_status status = bly_plan(BLY_CLASSIC, keys, fpr, 0, hash_bits, &bits);
     if (status)
         return status;

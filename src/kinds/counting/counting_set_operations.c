@@ -57,7 +57,7 @@ BLYI_COUNTING_INLINE uint64_t counting_half_sum(uint64_t a, uint64_t b, unsigned
     return (sum | counting_spread_carry(sum, width)) & counting_even(width);
 }
 
-/* All bits of the counters with a >= b. */
+/* All bits of every second counter for which a >= b. */
 BLYI_COUNTING_INLINE uint64_t counting_half_at_least(uint64_t a, uint64_t b, unsigned width) {
     return counting_spread_carry((a | blyi_counting_low_bits(2 * width) << width) - b, width);
 }
@@ -140,7 +140,7 @@ bly_status blyi_counting_subtract(bly_filter *dst, const bly_filter *src) {
 
 /* ---- estimates ------------------------------------------------------------------------------- */
 
-/* The number of keys that leave `used` counters nonzero. */
+/* The most likely number of keys if `used` counters are nonzero. */
 static double counting_keys_of(const bly_filter *f, uint64_t used) {
     return blyi_counting_keys(&f->geometry, (double)used / (double)f->geometry.size);
 }

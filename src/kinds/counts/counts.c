@@ -237,7 +237,7 @@ static double counts_line_fpr(unsigned used) {
     return rate;
 }
 
-/* The most likely number of keys when that share of the cells is in use. */
+/* The most likely number of keys if a share `fill` of the cells is in use. */
 static double counts_keys_for(const bly_filter *f, double fill) {
     double hit = (double)BLYI_COUNTS_HASHES / BLYI_COUNTS_LINE / (double)f->geometry.size;
     return fill < 1 ? log1p(-fill) / log1p(-hit) : (double)INFINITY;

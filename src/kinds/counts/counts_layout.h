@@ -10,7 +10,7 @@ enum {
     BLYI_COUNTS_LINE = 64, /* cells, of one byte each */
     BLYI_COUNTS_CODES = 256,
     BLYI_COUNTS_MAX_CODE = BLYI_COUNTS_CODES - 1,
-    BLYI_COUNTS_GROWTHS = 2, /* tables of values, from which `detail` chooses */
+    BLYI_COUNTS_GROWTHS = 2, /* tables of values; `detail` chooses one */
 };
 
 /* The count that each code stands for, strictly increasing. */

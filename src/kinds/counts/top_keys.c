@@ -21,10 +21,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TOP_MAX_ENTRIES = 1 << 28 }; /* numbers and slots fit 32 bits */
+enum { TOP_MAX_ENTRIES = 1 << 28 }; /* so that entry and slot numbers fit 32 bits */
 
 typedef struct top_entry {
-    uint8_t *key; /* NULL when empty */
+    uint8_t *key; /* NULL if the entry is free */
     size_t size;
     uint64_t count;
     uint32_t hash;
@@ -72,7 +72,7 @@ static void top_restore_heap(bly_top *t, uint32_t position) {
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-/* The slot of a key, or the free one where it would go. */
+/* The slot of a key, or the free slot into which it would be put. */
 static uint32_t top_slot_of(const bly_top *t, uint32_t hash, const void *key, size_t size) {
     uint32_t slot = hash & t->mask;
     for (; t->table[slot] != 0; slot = (slot + 1) & t->mask) {

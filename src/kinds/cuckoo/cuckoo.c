@@ -42,7 +42,7 @@
 bly_status blyi_cuckoo_add_many(bly_filter *f, const bly_hash *h, size_t n, uint8_t *added,
                                 bly_batch_result *sum, blyi_cuckoo_add_fn *add) {
     for (size_t i = 0; i < n; i++) {
-        blyi_cuckoo_table t = blyi_table_of(f); /* again for each key: the table may have grown */
+        blyi_cuckoo_table t = blyi_table_of(f); /* each time: the table may have grown */
         blyi_cuckoo_class c = blyi_cuckoo_class_of(&t, h[i]);
         bool is_new = blyi_table_count(&t, c) == 0;
         bly_status status = add(f, c);

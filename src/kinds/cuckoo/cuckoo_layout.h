@@ -73,7 +73,7 @@ bool blyi_cuckoo_refines(const bly_geometry *fine, const bly_geometry *coarse);
 
 extern const blyi_planner blyi_cuckoo_planner, blyi_growable_cuckoo_planner;
 
-/* blyi_kind.describe_rest of a table. */
+/* blyi_kind.describe_rest for kinds that are made of a table. */
 void blyi_table_describe(const bly_geometry *g, char *out, size_t room);
 
 #endif

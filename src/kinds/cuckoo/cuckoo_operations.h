@@ -53,7 +53,7 @@ void blyi_table_stats(const blyi_cuckoo_table *t, const bly_geometry *g, double 
 /* blyi_ops.estimate_overlap of two tables with in_a and in_b entries. */
 void blyi_table_overlap(const bly_filter *a, double in_a, const bly_filter *b, double in_b,
                         bly_overlap *out);
-/* Replaces dst by `copy`, a changed clone of it, and destroys what dst was. */
+/* Replaces dst by `copy`, a changed clone of dst, and frees the old contents of dst. */
 void blyi_cuckoo_replace(bly_filter *dst, bly_filter *copy);
 
 #endif

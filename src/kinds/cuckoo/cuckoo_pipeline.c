@@ -10,8 +10,8 @@
  * prefetches them, and remembers them until the key leaves the window of keys whose lines are being
  * loaded (block_batch.c has the same window). Two values depend on the core alone: the position of
  * its sum (cuckoo_table.h) and, if remainders are no longer than their core, the pattern. A large
- * batch first fills a table with these values for all cores, of which there are at most 512,
- * because reading the table is faster than computing the values for each key.
+ * batch first fills a table with these values for all cores, at most 512. Reading the table is
+ * faster than computing the values for each key.
  */
 #include "filter/batch.h"
 #include "kinds/cuckoo/cuckoo_operations.h"
@@ -20,7 +20,7 @@
 
 enum {
     MAX_CORES = 1 << BLYI_CORE_BITS,
-    MIN_LARGE_BATCH = 4096, /* from here on a table of all cores pays */
+    MIN_LARGE_BATCH = 4096, /* from this size on a table of all cores saves time */
 };
 
 /* How slots are packed into words. */
@@ -95,7 +95,8 @@ INLINE cuckoo_probe cuckoo_locate(const blyi_cuckoo_table t, slot_packing l,
     return probe;
 }
 
-/* The word that begins with slot i of the bucket at position `at`. */
+/* The word that begins with slot i of the bucket at position `at`. (If buckets are byte-aligned,
+ * all four slots are in one word, and i is 0.) */
 INLINE uint64_t bucket_word(const blyi_cuckoo_table *t, slot_packing l, uint64_t at, unsigned i) {
     if (l.byte_aligned)
         return blyi_load64le(t->body + at);

@@ -36,9 +36,9 @@
 #include <stdio.h>
 
 enum {
-    SMALL_TABLE_SPARE = 13, /* slots that a small table leaves free */
+    SMALL_TABLE_SPARE = 13, /* subtracted from 0.967 of the slots of a small table */
     LARGE_TABLE_SPARE = 6,
-    GUARANTEED_KEYS = 8, /* any 8 keys fit into two buckets */
+    GUARANTEED_KEYS = 8, /* any 8 keys fit into two buckets of 4 slots */
     MIN_PLANNED_BITS = 7,
 };
 

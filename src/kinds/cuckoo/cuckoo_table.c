@@ -40,7 +40,7 @@ static inline uint64_t table_role(const blyi_cuckoo_table *t) {
 }
 
 /* Returns the index of the bucket's first slot that contains `entry`, or of its first free slot if
- * `entry` is 0; BLYI_BUCKET_SLOTS if there is none. */
+ * `entry` is 0; BLYI_BUCKET_SLOTS if no slot does. */
 static unsigned bucket_find(const blyi_cuckoo_table *t, uint64_t bucket, uint64_t entry) {
     unsigned i = 0;
     while (i < BLYI_BUCKET_SLOTS && table_get(t, bucket, i) != entry)

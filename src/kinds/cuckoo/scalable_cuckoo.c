@@ -200,7 +200,7 @@ static uint64_t scalable_cuckoo_move_to_older(bly_filter *f, unsigned i, uint64_
     return moved;
 }
 
-/* Whether the older levels have room for all entries of the newest. */
+/* Whether there are older levels, which together have room for all entries of the newest one. */
 static bool scalable_cuckoo_can_empty_newest(const bly_filter *f) {
     uint64_t room = 0;
     for (unsigned i = 0; i + 1 < f->levels->n; i++)
@@ -308,7 +308,8 @@ static void scalable_cuckoo_drop_level(bly_filter *f, unsigned i) {
     blyi_levels_truncate(f, i);
 }
 
-/* Empties levels into older ones of the same shape. */
+/* Moves the entries of levels to older levels of the same shape, where these have room, and removes
+ * the levels that are empty then. */
 static void scalable_cuckoo_join_same_shapes(bly_filter *f) {
     for (unsigned i = f->levels->n; --i > 0;) {
         const bly_filter *level = f->levels->at[i], *older = f->levels->at[i - 1];
@@ -409,7 +410,7 @@ static const blyi_ops scalable_cuckoo_ops = {
     .is_equal = blyi_levels_equal,
 };
 
-/* The growth factor is a power of two. */
+/* Checks the growth factor, which must be a power of two and not 1, and the number of levels. */
 static bly_status scalable_cuckoo_check(const bly_geometry *g) {
     if (!blyi_growth_is_valid(g->detail) || g->detail == 1 || g->detail & (g->detail - 1))
         return BLY_EGEOMETRY;

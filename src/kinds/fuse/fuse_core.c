@@ -26,7 +26,7 @@
 
 #include <string.h>
 
-enum { CORE_MAX_DEFERRED = 1024 }; /* keys that may be deferred */
+enum { CORE_MAX_DEFERRED = 1024 }; /* the most keys that may be deferred */
 
 /* The keys that a slot still has: their number, and the exclusive or of their indexes. */
 typedef struct core_node {
@@ -37,10 +37,10 @@ typedef struct fuse_core {
     const blyi_fuse_equation *e;
     size_t n, slots;
     core_node *nodes;
-    uint32_t *queue;                      /* slots found to have one key; each is queued once */
+    uint32_t *queue;                      /* slots found to have one key; none is in it twice */
     uint32_t *peeled_key;                 /* keys in the order of peeling */
     uint32_t *peeled_slot;                /* the slots from which they were peeled */
-    uint32_t deferred[CORE_MAX_DEFERRED]; /* indexes of keys */
+    uint32_t deferred[CORE_MAX_DEFERRED]; /* indexes of the deferred keys */
     size_t begin, end, peeled, deferred_count;
 } fuse_core;
 

@@ -31,7 +31,7 @@ enum {
     BLYI_FUSE_MIN_SEGMENT_LOG = 2,
     BLYI_FUSE_MAX_SEGMENT_LOG = 14,
     BLYI_FUSE_MAX_SHARDS = 2048,
-    BLYI_FUSE_SHARD_KEYS = 1 << 19,      /* preferred number of keys */
+    BLYI_FUSE_SHARD_KEYS = 1 << 19,      /* preferred keys per shard */
     BLYI_FUSE_MAX_SMALL_SLOTS = 3 << 14, /* of a small filter */
 };
 

@@ -25,7 +25,7 @@
 
 #include <math.h>
 
-/* A shard's slots are numbered in 32 bits. */
+/* The maximum number of slots in a shard, because slot numbers have 32 bits. */
 static const double fuse_max_slots = 4294967295.0;
 
 /* The maximum number of keys of a small filter. */
@@ -133,7 +133,7 @@ static double fuse_rate(const bly_geometry *g, double n) {
     return ldexp(1, -(int)g->hashes);
 }
 
-/* Whether the plan for this number of keys per shard has at most as many slots as g. */
+/* Whether a plan for this number of keys per shard would have at most as many slots as g. */
 static bool fuse_fits(const bly_geometry *g, double keys) {
     unsigned r = g->hashes, log2_segment = blyi_fuse_segment_log(g);
     if (blyi_fuse_is_small(g))

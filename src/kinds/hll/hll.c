@@ -51,7 +51,7 @@ HLL_INLINE uint64_t hll_index_of(bly_hash h, unsigned precision) {
     return h.hi >> (64 - precision);
 }
 
-/* The bits that the rank is read from, at the top, and a 1 after the last of them. */
+/* The bits from which the rank is read, shifted to the top, and a 1 after the last of them. */
 HLL_INLINE uint64_t hll_rest_of(bly_hash h, unsigned precision) {
     return h.hi << precision | (uint64_t)1 << (precision - 1);
 }
@@ -68,7 +68,7 @@ HLL_INLINE bool hll_contains_one(const uint8_t *body, bly_hash h, unsigned preci
 }
 
 static void hll_prefetch(const bly_filter *f, const bly_hash *h, size_t n) {
-    (void)f; /* small enough to stay in the cache */
+    (void)f; /* nothing to do: a sketch is small enough to stay in the cache */
     (void)h;
     (void)n;
 }

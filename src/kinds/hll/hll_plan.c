@@ -38,7 +38,7 @@ static double hll_rate(const bly_geometry *g, double n) {
     return HLL_SPREAD / sqrt((double)g->size);
 }
 
-/* Beyond this, hashes of 64 bits collide too often for the smallest possible error. */
+/* With more keys, hashes of 64 bits would collide too often for the smallest possible error. */
 static uint64_t hll_max_keys(const bly_geometry *g) {
     (void)g;
     return (uint64_t)1 << 50;

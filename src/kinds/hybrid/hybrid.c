@@ -42,7 +42,7 @@
 #include "kinds/cuckoo/cuckoo_operations.h"
 #include <bloomery/filter.h>
 
-enum { TABLE_SLOTS_PER_MAP_SLOT = 512 }; /* when the map is first created */
+enum { TABLE_SLOTS_PER_MAP_SLOT = 512 }; /* in the first map */
 
 static blyi_spilled_counts hybrid_spilled(const bly_filter *f) {
     return blyi_spilled_over(&f->geometry, f->body);
@@ -108,13 +108,14 @@ static bly_status hybrid_spill(bly_filter *f, blyi_cuckoo_class c, uint64_t coun
 static bly_status hybrid_set_inline(bly_filter *f, uint64_t slot, blyi_cuckoo_class c,
                                     uint64_t count) {
     bly_status status = count > BLYI_MAX_INLINE ? hybrid_spill(f, c, count) : BLY_OK;
-    blyi_cuckoo_table t = blyi_hybrid_table(f); /* after the body may have been replaced */
+    blyi_cuckoo_table t = blyi_hybrid_table(f); /* again, because the body may have been replaced */
     if (status == BLY_OK)
         blyi_slot_set_count(&t, slot, count > BLYI_MAX_INLINE ? BLYI_SPILLED : (unsigned)count);
     return status;
 }
 
-/* Adds n copies of a class whose count is in the map. */
+/* Adds n copies of a class whose count is in the map. Returns BLY_OK, or BLY_EFULL if the count
+ * would exceed BLYI_MAX_COUNTED. */
 static bly_status hybrid_raise_spilled(bly_filter *f, blyi_cuckoo_class c, uint64_t n) {
     blyi_spilled_counts s = hybrid_spilled(f);
     uint64_t at = blyi_spilled_find(&s, c), count = blyi_spilled_count(&s, at);

@@ -63,7 +63,7 @@ typedef struct blyi_spilled_counts {
     uint8_t *head; /* NULL when there is no map */
     uint64_t slots;
     unsigned remainder_bits; /* f */
-    unsigned id_bytes;       /* of an entry's id; the count follows it */
+    unsigned id_bytes;       /* bytes of an entry's id; the count follows the id */
 } blyi_spilled_counts;
 
 /* The map of a body of that geometry. */

@@ -234,7 +234,7 @@ static bly_status layered_remove_one(bly_filter *f, bly_hash h, bool *removed) {
 static bool layered_body_is_valid(const blyi_shape *shape, const uint8_t *body) {
     const bly_geometry *g = &shape->geometry;
     const size_t bytes =
-        sizeof(uint64_t) * BLYI_COUNTER_WORDS; /* of a block, or of a plane of it */
+        sizeof(uint64_t) * BLYI_COUNTER_WORDS; /* of a block's front, or of one of its planes */
     const uint8_t *front = body, *planes = body + layered_front_bytes(g);
     unsigned stray = 0;
     for (const uint8_t *pad = front + g->size * bytes; pad < planes; pad++)
@@ -273,7 +273,7 @@ static layered_sums layered_block_sums(const bly_filter *f, uint64_t number) {
     return s;
 }
 
-/* Keys and rates are the front's. A cell counts as its four bits. */
+/* Keys and rates are those of the front. Each cell in use counts as four set bits. */
 static void layered_fill_stats(const bly_filter *f, bly_filter_info *out) {
     const bly_filter front = layered_front(f);
     bly_filter_info s;

@@ -116,7 +116,7 @@ static void ml_prefetch(const bly_filter *f, const bly_hash *h, size_t n) {
         blyi_prefetch_to_read(f->body + blyi_block_probe_of(h[i], f->geometry.size, 6).at);
 }
 
-/* The smallest count of the key's cells. Safe for any contents of a map. */
+/* The smallest count of the key's cells. Safe for any contents of a mapped file. */
 static uint64_t ml_count_copies(const bly_filter *f, bly_hash h) {
     uint16_t cells[BLYI_ML_MAX_HASHES];
     uint64_t number = blyi_mulhi(h.lo, f->geometry.size);
@@ -206,7 +206,8 @@ static uint64_t ml_count_stuck(const bly_filter *f) {
     return stuck;
 }
 
-/* The bits are those of the bases, which alone decide what a lookup finds. */
+/* Set bits and FPRs are computed from the bases of the blocks, because lookups read nothing
+ * else. */
 static void ml_fill_stats(const bly_filter *f, bly_filter_info *out) {
     double sum = 0, size = (double)f->geometry.size;
     uint64_t set = 0;

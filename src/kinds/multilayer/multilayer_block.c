@@ -102,7 +102,7 @@ static const uint64_t ml_prefix_ones = UINT64_C(0x001001001001001);
 typedef struct ml_block {
     uint64_t *base; /* in the body */
     ml_layers l;
-    unsigned used; /* layer bits */
+    unsigned used; /* layer bits in use */
     uint64_t prefixes;
     unsigned cells; /* bits of the base that are set */
 } ml_block;
@@ -228,7 +228,7 @@ unsigned blyi_ml_min_count(const uint64_t *block, const uint16_t *cells, unsigne
 
 /* ---- all cells ------------------------------------------------------------------------------- */
 
-/* The cells whose bits are set in a base. Returns how many there are. */
+/* Sets `cells` to the cells whose bits are set in a base. Returns how many there are. */
 BLYI_ML_INLINE unsigned ml_set_cells(const uint64_t *base, uint16_t cells[BLYI_ML_CELLS]) {
     unsigned n = 0;
     for (unsigned j = 0; j < BLYI_ML_BASE_WORDS; j++)

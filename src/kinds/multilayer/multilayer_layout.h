@@ -34,10 +34,10 @@ enum {
     BLYI_ML_LAYER_BITS = 184,
     BLYI_ML_MAX_HASHES = 32,    /* the most cells of a key */
     BLYI_ML_RECORD_BYTES = 640, /* a count of two bytes for every cell */
-    BLYI_ML_RECORD_WORD = 5,    /* words of a spilled block: its record's number */
+    BLYI_ML_RECORD_WORD = 5,    /* of a spilled block: the number of its record */
     BLYI_ML_SUM_WORD = 6,
     BLYI_ML_USED_WORD = 7,        /* its highest byte: layer bits in use */
-    BLYI_ML_SPILLED = 255,        /* that byte of a spilled block */
+    BLYI_ML_SPILLED = 255,        /* the value of that byte in a spilled block */
     BLYI_ML_MAX_RETURN_SUM = 120, /* a block whose sum falls to this leaves its record */
     BLYI_ML_STUCK = 65535, /* a count that has reached its limit, and does not change again */
 };
@@ -127,7 +127,8 @@ typedef struct blyi_ml_table {
     uint8_t *records; /* of BLYI_ML_RECORD_BYTES bytes */
 } blyi_ml_table;
 
-/* The table of a body, which need not be aligned: one that is being loaded is not. */
+/* The table of a body. The body need not be aligned, because it is not while a file is being
+ * loaded. */
 blyi_ml_table blyi_ml_table_over(const bly_geometry *g, const uint8_t *body);
 
 static inline uint64_t blyi_ml_records_used(const blyi_ml_table *t) {
@@ -178,10 +179,11 @@ bool blyi_ml_body_is_valid(const blyi_shape *shape, const uint8_t *body);
 
 extern const blyi_planner blyi_multilayer_planner;
 
-/* The probability that a key sets a given bit of all bases. */
+/* The probability that a key sets a given one of the bits of all bases. */
 double blyi_ml_bit_probability(const bly_geometry *g);
 
-/* How many distinct keys leave a share `fill` of these bits set; INFINITY for all of them. */
+/* The most likely number of distinct keys if a share `fill` of the bits of all bases is set;
+ * INFINITY if all are. */
 double blyi_ml_keys(const bly_geometry *g, double fill);
 
 /* The expected share of blocks that spill after n distinct keys. */

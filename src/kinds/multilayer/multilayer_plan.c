@@ -17,8 +17,9 @@
  * Spilled blocks. A block has 184 bits for counts, one for every cell of every copy: enough for
  * floor(184/k) copies, or a few more where a key's probes coincide. A block that receives more is
  * spilled, and then takes 648 bytes more, ten times as much as before. A plan allows at most one
- * spilled block in a thousand. The body has records for these from the start: so many that only one
- * filter in a hundred needs more, and grows; but none if fewer than one filter in twenty needs any.
+ * spilled block in a thousand. The body has records for these from the start: enough for all but
+ * one filter in a hundred, which then grows. It has no records if fewer than one filter in twenty
+ * needs any.
  *
  * k. With c cells per key and lambda = k / c copies in each, a cell costs 1 bit and a copy 1 bit
  * more, c (1 + lambda) bits per key, and p = (1 - e^-lambda)^k. At p = 1% that is smallest, 14.5
@@ -157,7 +158,7 @@ static unsigned ml_size_class(const bly_geometry *g, double n) {
     uint64_t records = 0;
     if (beyond <= ml_max_without_records)
         return 0;
-    if (mean > 500) /* nearly normal, and e^-mean may underflow */
+    if (mean > 500) /* the number is nearly normal, and e^-mean may underflow */
         return blyi_size_class_for((uint64_t)(mean + 2.5 * sqrt(mean)));
     for (; beyond > ml_max_growing; records++) {
         term *= mean / (double)(records + 1);
@@ -166,7 +167,8 @@ static unsigned ml_size_class(const bly_geometry *g, double n) {
     return blyi_size_class_for(records);
 }
 
-/* The context of a search for a number of blocks. */
+/* What the search for a number of blocks needs: the geometry without it, the number of keys, the
+ * FPR. */
 typedef struct ml_sizing {
     bly_geometry g;
     double n, p;

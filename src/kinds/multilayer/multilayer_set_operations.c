@@ -20,7 +20,8 @@
 
 #include <string.h>
 
-/* Combines the counts of two blocks; the result is in `counts`. */
+/* Combines the counts of two blocks, and writes the result to `counts`. A difference also adds to
+ * *t what it has subtracted and what is left. */
 typedef void ml_combine_fn(uint16_t counts[BLYI_ML_CELLS], const uint16_t other[BLYI_ML_CELLS],
                            blyi_subtraction *t);
 
@@ -58,7 +59,7 @@ BLYI_ML_INLINE void ml_counts_difference(uint16_t counts[BLYI_ML_CELLS],
     }
 }
 
-/* The largest possible sum of the counts of a block. Safe for any contents of a map. */
+/* The largest possible sum of the counts of a block. Safe for any contents of a mapped file. */
 static uint64_t ml_max_sum(const bly_filter *f, uint64_t number) {
     const uint64_t *block = blyi_ml_block(f, number);
     bool is_inline = blyi_ml_used(block) != BLYI_ML_SPILLED && blyi_ml_block_is_valid(block);

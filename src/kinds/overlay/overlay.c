@@ -129,7 +129,8 @@ static bool overlay_base_takes_adds(const bly_filter *f) {
            !(can & BLY_FORGETS);
 }
 
-/* Whether the base alone gives the answers. */
+/* Whether nothing was removed or added beside the base, so that the base alone gives the
+ * answers. */
 static bool overlay_is_unchanged(const bly_filter *f) {
     return !overlay_is_hidden(f) && blyi_overlay_deleted(f)->items == 0 && !blyi_overlay_added(f);
 }
@@ -142,7 +143,8 @@ static bool overlay_base_takes_batches(const bly_filter *f) {
            !base->try_add_many && !(base->capabilities & BLY_CAN_REMOVE);
 }
 
-/* Adds a key that is not present, and updates all counts except the overlay's own. */
+/* Adds a key that is not present. The caller must update the overlay's own counts
+ * (blyi_levels_recompute). */
 static bly_status overlay_add_new(bly_filter *f, bly_hash h, bly_hash mixed, bool in_base) {
     bly_filter *deleted = blyi_overlay_deleted(f);
     bool marked = overlay_is_deleted(f, mixed);
@@ -245,7 +247,7 @@ static void overlay_invert_found(const bly_filter *part, const bly_hash *h, size
                                  uint8_t found_is, uint8_t *found) {
     bly_hash mixed[BLYI_BATCH_GROUP];
     uint8_t from[BLYI_BATCH_GROUP], contained[BLYI_BATCH_GROUP];
-    size_t some = 0; /* without a branch, which would be mispredicted */
+    size_t some = 0; /* counted without a branch, which would often be mispredicted */
     for (size_t i = 0; i < n; i++) {
         from[some] = (uint8_t)i;
         some += found[i] == found_is;

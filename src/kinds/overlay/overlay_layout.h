@@ -43,7 +43,7 @@ static inline bly_filter *blyi_overlay_deleted(const bly_filter *f) {
     return f->levels->at[BLYI_OVERLAY_DELETED];
 }
 
-/* The table of added keys; NULL as long as all keys fit into the base. */
+/* The table of added keys; NULL until it is first needed. */
 static inline bly_filter *blyi_overlay_added(const bly_filter *f) {
     return f->levels->n > BLYI_OVERLAY_ADDED ? f->levels->at[BLYI_OVERLAY_ADDED] : NULL;
 }

@@ -64,7 +64,7 @@ typedef struct ribbon_view {
     const uint8_t *body;
     blyi_ribbon_layout r;
     uint64_t shard_bytes;
-    uint64_t short_block, split_block; /* incomplete blocks, if there are any */
+    uint64_t short_block, split_block; /* numbers of the incomplete blocks, if there are any */
     ribbon_edge last, split;
 } ribbon_view;
 

@@ -124,7 +124,7 @@ static double ribbon_spanned_slots(const blyi_ribbon_layout *r, const bly_hash *
             waiting++;
         for (; next < idle->n && idle->start[next] <= slot; next++)
             waiting--;
-        if (waiting > behind - 64) /* otherwise it is negligible */
+        if (waiting > behind - 64) /* otherwise the probability is negligible */
             chance += ldexp(1, waiting - behind);
         bool is_gap = band_is_zero(rows[slot]);
         waiting -= !is_gap;
@@ -225,7 +225,7 @@ static bly_status ribbon_solve_shard(bly_filter *f, unsigned shard, bly_hash *h,
     return again ? BLY_EFULL : BLY_OK;
 }
 
-/* There are at most a sixth more slots than keys, and a few. */
+/* The memory for the rows. There are at most a sixth more slots than keys, and a few blocks. */
 static uint64_t ribbon_scratch_bytes(uint64_t n) {
     return (n + n / 6 + 4 * BLYI_RIBBON_SLOTS) * sizeof(blyi_ribbon_band);
 }

@@ -125,9 +125,9 @@ enum {
     BLYI_WIN_ACTIVE,    /* the slot being filled */
     BLYI_WIN_CURSOR,    /* lines before this one are swept */
     BLYI_WIN_LIVE,      /* bit i: slot i has keys. The bits of other slots are ignored */
-    BLYI_WIN_SPAN,      /* in ticks; 0: a window by number */
+    BLYI_WIN_SPAN,      /* by time: its span in ticks; 0: a window by number */
     BLYI_WIN_NOW,       /* by time: the clock, 0 until it is first set */
-    BLYI_WIN_STATE,     /* BLYI_WIN_PHASE, BLYI_WIN_STARTED */
+    BLYI_WIN_STATE,     /* flags: BLYI_WIN_PHASE, BLYI_WIN_STARTED */
     BLYI_WIN_STEP,      /* lines that an arrival sweeps */
     BLYI_WIN_STENCIL,   /* eight words: which bits of a line are the active slot's */
     BLYI_WIN_SLOTS = 16 /* two words per slot from here on: keys, generation's number */
@@ -158,7 +158,7 @@ static inline void blyi_window_set_field(bly_filter *f, unsigned field, uint64_t
     blyi_words(f)[field] = blyi_le64(value);
 }
 
-/* The active slot; always a valid one, whatever the body says. */
+/* The active slot. The result is a valid slot even if the body is damaged. */
 static inline unsigned blyi_window_active(const bly_filter *f) {
     uint64_t slot = blyi_window_get_field(f, BLYI_WIN_ACTIVE);
     return slot < blyi_window_slots(&f->geometry) ? (unsigned)slot : 0;
@@ -232,7 +232,7 @@ static inline void blyi_window_count_repeat(bly_filter *f) {
     blyi_window_set_field(f, BLYI_WIN_REPEATS, blyi_window_get_field(f, BLYI_WIN_REPEATS) + 1);
 }
 
-/* Ticks of a slice; 0 for a window by number. */
+/* The number of ticks in a slice; 0 for a window by number. */
 static inline uint64_t blyi_window_slice(const bly_filter *f) {
     uint64_t span = blyi_window_get_field(f, BLYI_WIN_SPAN);
     return span ? blyi_window_quota(span, blyi_window_generations(&f->geometry)) : 0;
@@ -282,7 +282,7 @@ void blyi_window_rotate(bly_filter *f, uint64_t ordinal);
  * hash bits for this line, and slice is the t-th group of 16 bits of y from the top, t = 0, 1, 2.
  */
 
-enum { BLYI_WIN_QUARTERS = 4 }; /* of y: slices of 16 bits, in memory order */
+enum { BLYI_WIN_QUARTERS = 4 }; /* of y: its 16-bit groups, in memory order */
 
 typedef struct blyi_window_places {
     unsigned slots, lanes;
@@ -403,8 +403,8 @@ enum { BLYI_WIN_PREFETCHED = 2 };
 /* What a lookup needs to know of the window, read once for many keys. */
 typedef struct blyi_window_view {
     uint8_t *first_line;
-    uint64_t part_bytes;   /* of each part */
-    uint64_t live, active; /* sets of slots */
+    uint64_t part_bytes;   /* bytes of a part */
+    uint64_t live, active; /* sets of slots: bit i is slot i */
     unsigned parts, phase;
     bool swept; /* all lines are swept: marks need not be tested */
 } blyi_window_view;

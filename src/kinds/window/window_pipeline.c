@@ -359,7 +359,7 @@ BLYI_WIN_INLINE size_t window_contains_one(const bly_filter *f, bly_hash h,
     return blyi_window_lookup_in(&v, p, h) != 0;
 }
 
-/* A single key does not need the pipeline. */
+/* Looks up n hashes, a single one without the pipeline. */
 size_t blyi_window_contains_hashes(const bly_filter *f, const bly_hash *h, size_t n,
                                    uint8_t *found) {
     if (n != 1 || found)

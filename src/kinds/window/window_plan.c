@@ -151,7 +151,8 @@ static uint64_t window_smallest_size(window_sizing *z, uint64_t bits) {
     return blyi_smallest_size(&s);
 }
 
-/* The bits that a window with fewer parts or probes may have, as a multiple of the smallest. */
+/* The size up to which a window with fewer parts or probes is chosen, as a multiple of the
+ * smallest. */
 #define WINDOW_MAX_SPACE 1.02
 
 /* Plans a window of the form that z->g has, with `step`, 2 `step` .. `n` `step` hashes and at most
