@@ -1,8 +1,8 @@
 /* The growable cuckoo filter: a fingerprint table that doubles in place.
  *
  * cuckoo.c and cuckoo_table.h explain the table. A class is a primary bucket and a remainder,
- * together the leading bits of a hash scaled by the number of buckets m: floor(x m 2^f), x in [0,
- * 1). With twice as many buckets and one bit less of remainder, m 2^f is the same, so the same
+ * together the leading bits of a hash scaled by the number of buckets m: floor(x m 2^f), where 0 <=
+ * x < 1. With twice as many buckets and one bit less of remainder, m 2^f is the same, so the same
  * number now reads as bucket 2b + (top bit of R), remainder (R without it). A table can therefore
  * be doubled from its entries alone, without the keys: the class of each entry follows from its
  * slot, thanks to the role bit, and the core, the low bits that choose the other bucket, does not

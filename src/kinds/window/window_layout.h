@@ -461,8 +461,8 @@ BLYI_WIN_INLINE void blyi_window_prefetch_parts(const blyi_window_view *v, bly_h
             blyi_prefetch_to_read(blyi_window_probe_line(v, &w));
 }
 
-/* The slots that have all of a key's bits in the first BLYI_WIN_PREFETCHED parts. The active slot
- * may be among them only because of old bits that have not been swept. */
+/* The slots that have all of a key's bits in the first BLYI_WIN_PREFETCHED parts. Old bits that
+ * have not been swept may put the active slot among them by mistake. */
 BLYI_WIN_INLINE uint64_t blyi_window_lookup_first(const blyi_window_view *v,
                                                   const blyi_window_places *p, bly_hash h) {
     uint64_t where = v->live;

@@ -159,7 +159,7 @@ static uint64_t window_smallest_size(window_sizing *z, uint64_t bits) {
  * `max_bits` bits. Returns its bits; UINT64_MAX if that is impossible. */
 static uint64_t window_plan_form(window_sizing *z, unsigned step, unsigned n, uint64_t max_bits,
                                  bly_geometry *out) {
-    bly_geometry tried[BLYI_WIN_SMALL_MAX_HASHES]; /* for either form */
+    bly_geometry tried[BLYI_WIN_SMALL_MAX_HASHES]; /* enough for both forms */
     uint64_t min_bits = UINT64_MAX;
     for (unsigned i = 0; i < n; i++) {
         z->g.hashes = step * (i + 1);
