@@ -1,16 +1,17 @@
 /* bits.h - the arithmetic of indices and of bits in little-endian arrays. Internal.
  *
- * A body is an array of little-endian 64-bit words; bit i is byte i>>3, mask 1<<(i&7), which in
- * such a word is bit i&63 of word i>>6 on every host. */
+ * The body of a filter is an array of little-endian 64-bit words. Bit i is bit i & 7 of byte
+ * i >> 3. In the words, converted to host order (blyi_le64), it is bit i & 63 of word i >> 6. */
 #ifndef BLYI_BASE_BITS_H
 #define BLYI_BASE_BITS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The high 64 bits of x * y: x scaled from [0, 2^64) to [0, y). It is used in place of "x mod y"
- * everywhere. It needs no division, its bias is negligible, and floor(mulhi(x, m) / d) =
- * mulhi(x, m / d) for every divisor d of m, which makes folding exact. */
+/* Returns the high 64 bits of x * y, which is x scaled from [0, 2^64) to [0, y). It is used in
+ * place of "x mod y" everywhere: it needs no division, and its bias is negligible. Also,
+ * floor(mulhi(x, m) / d) = mulhi(x, m / d) for every divisor d of m, so a filter can be folded to
+ * 1 / d of its size exactly. */
 static inline uint64_t blyi_mulhi(uint64_t x, uint64_t y) {
 #ifdef __SIZEOF_INT128__
     __extension__ typedef unsigned __int128 u128;
@@ -22,7 +23,7 @@ static inline uint64_t blyi_mulhi(uint64_t x, uint64_t y) {
 #endif
 }
 
-/* The full product x * y: returns the low 64 bits, and sets *high to the high ones. */
+/* Multiplies x by y. Returns the low 64 bits of the product, and sets *high to the high 64 bits. */
 static inline uint64_t blyi_mul(uint64_t x, uint64_t y, uint64_t *high) {
 #ifdef __SIZEOF_INT128__
     __extension__ typedef unsigned __int128 u128;
@@ -35,11 +36,11 @@ static inline uint64_t blyi_mul(uint64_t x, uint64_t y, uint64_t *high) {
 #endif
 }
 
-/* The xor of the two halves of x * y. */
+/* Returns the low half of x * y, xor the high half. */
 static inline uint64_t blyi_mul_fold(uint64_t x, uint64_t y) {
 #if defined(__x86_64__) && defined(__GNUC__)
-    /* GCC stores a product of 128 bits in memory where it could stay in two registers. That is a
-     * tenth of the instructions in a batch of 60-byte keys. */
+    /* GCC stores a 128-bit product in memory, although two registers would do. The stores and loads
+     * are a tenth of the instructions in a batch of 60-byte keys. */
     uint64_t low, high;
     __asm__("mulq %3" : "=a"(low), "=d"(high) : "%0"(x), "r"(y) : "cc");
     return low ^ high;
@@ -54,7 +55,7 @@ static inline uint64_t blyi_mul_fold(uint64_t x, uint64_t y) {
  * needed afterwards. GCC knows the instruction, but copies x nevertheless. */
 #if defined(__BMI2__) && defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
 static inline uint64_t blyi_mulhi_keep(uint64_t x, uint64_t y) {
-    uint64_t high; /* receives both halves, the low one first */
+    uint64_t high; /* mulx writes the low half here, then the high half */
     __asm__("mulx %2, %0, %0" : "=r"(high) : "d"(x), "rm"(y));
     return high;
 }
@@ -65,7 +66,7 @@ static inline uint64_t blyi_mul_fold_keep(uint64_t x, uint64_t y) {
     return low ^ high;
 }
 
-/* As blyi_mul_fold_keep, with a factor that the instruction reads from memory. */
+/* As blyi_mul_fold_keep, but the instruction reads the factor y from memory. */
 static inline uint64_t blyi_mul_fold_at(uint64_t x, const uint64_t *y) {
     uint64_t low, high;
     __asm__("mulx %3, %0, %1" : "=r"(low), "=r"(high) : "d"(x), "m"(*y));
@@ -116,11 +117,11 @@ static inline bool blyi_word_set_shared(uint64_t *w, uint64_t mask) {
     return (__atomic_fetch_or(w, m, __ATOMIC_RELAXED) & m) != m;
 }
 
-/* Prefetches a line that will soon be read, into the second-level cache only. The first level can
- * wait for some twenty lines at once, the second for several times as many, and a line comes from
- * there in a few cycles. (Measured on Zen 4 with random lines of 131 MB, 32 and 128 of them
- * requested ahead: 9.2 and 9.1 ns per line into the first level, 5.3 and 3.1 ns into the
- * second.) */
+/* Prefetches a line that will soon be read, into the second-level cache only. The first-level cache
+ * can wait for about twenty lines at once, the second-level cache for several times as many, and
+ * loading a line from the second level takes only a few cycles. (Measured on Zen 4 with random
+ * lines of 131 MB, 32 and 128 of them requested ahead: 9.2 and 9.1 ns per line into the first
+ * level, 5.3 and 3.1 ns into the second.) */
 static inline void blyi_prefetch_to_read(const void *line) {
     __builtin_prefetch(line, 0, 2);
 }

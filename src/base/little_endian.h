@@ -1,8 +1,8 @@
-/* little_endian.h - little-endian words at any address.
+/* little_endian.h - loads and stores little-endian words at any address.
  *
- * Everything Bloomery hashes or stores is little-endian, whatever the host. The words are put
- * together from bytes by shifts, written out rather than looped. In this form gcc and clang compile
- * them to one load or store (with a byte swap on a big-endian host), so no #if is needed.
+ * Everything Bloomery hashes or stores is little-endian, whatever the host. Words are assembled
+ * from bytes by shifts, without a loop. gcc and clang compile this form to one load or store (with
+ * a byte swap on a big-endian host), so no #if is needed.
  */
 #ifndef BLYI_BASE_LITTLE_ENDIAN_H
 #define BLYI_BASE_LITTLE_ENDIAN_H

@@ -1,4 +1,5 @@
-/* size_class.h - size classes: steps of a quarter of a power of two, numbered by a byte. Internal.
+/* size_class.h - size classes: four sizes for each power of two, with numbers that fit in a byte.
+ * Internal.
  *
  * A table that is full grows to the next class, which is a quarter to a seventh larger. So it is
  * never much larger than needed, and one byte of a filter's header can name its size.
@@ -11,14 +12,15 @@
 
 #include <stdint.h>
 
-enum { BLYI_MAX_SIZE_CLASS = 180 }; /* more than 2^46: no body is that large */
+enum { BLYI_MAX_SIZE_CLASS = 180 }; /* a size above 2^46, larger than any body */
 
-/* `size_class` is at most BLYI_MAX_SIZE_CLASS. */
+/* Returns the size of a class, which must be at most BLYI_MAX_SIZE_CLASS. */
 static inline uint64_t blyi_size_of_class(unsigned size_class) {
     return size_class == 0 ? 0 : (uint64_t)(4 + (size_class - 1) % 4) << (size_class - 1) / 4;
 }
 
-/* The first class whose size is at least n. BLYI_MAX_SIZE_CLASS + 1 if n is too large. */
+/* Returns the first class whose size is at least n, or BLYI_MAX_SIZE_CLASS + 1 if n is too large.
+ * */
 static inline unsigned blyi_size_class_for(uint64_t n) {
     unsigned size_class = 0;
     while (size_class <= BLYI_MAX_SIZE_CLASS && blyi_size_of_class(size_class) < n)

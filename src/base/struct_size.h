@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <string.h>
 
-/* A larger size is treated as garbage, and no byte past this is read. */
+/* A caller's struct with a larger size is rejected, because the size was probably never set. */
 enum { BLYI_MAX_STRUCT_SIZE = 4096 };
 
 static inline size_t blyi_struct_size(const void *object) {

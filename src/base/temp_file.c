@@ -16,8 +16,8 @@ void blyi_temp_file_close(int file) {
     errno = saved;
 }
 
-/* Opens an unnamed file in the directory of `path`. Returns -1 if the system does not support
- * this. */
+/* Opens an unnamed file in the directory of `path`. Returns -1 on failure, for example if the
+ * system does not support unnamed files. */
 static int temp_file_open_unnamed(char *path) {
     int fd = -1;
 #ifdef O_TMPFILE
@@ -76,7 +76,7 @@ bly_status blyi_temp_file_read(int file, uint64_t at, void *to, uint64_t bytes) 
         if (n < 0 && errno == EINTR)
             continue;
         if (n == 0)
-            errno = EIO; /* it cannot be shorter: nobody else can truncate it */
+            errno = EIO; /* unexpected: no other process can truncate an unnamed file */
         if (n <= 0)
             return BLY_EIO;
         next += n;

@@ -4,13 +4,13 @@
 
 #include <bloomery/base.h>
 
-/* Opens a new file without a name, so that the system removes it when its last descriptor is
- * closed, also after a crash. If the system does not support unnamed files, the file has a name for
- * a moment: `path`, which must end in "XXXXXX" and is overwritten in that case. Returns BLY_OK or
- * BLY_EIO. */
+/* Opens a new unnamed file in the directory of `path`. The system removes it when its last
+ * descriptor is closed, also after a crash. If the system does not support unnamed files, the file
+ * has a name for a moment: `path`, which must end in "XXXXXX", with these letters replaced. Returns
+ * BLY_OK or BLY_EIO. */
 bly_status blyi_temp_file_open(char *path, int *file);
 
-/* Write or read exactly `bytes` bytes at offset `at`. Return BLY_OK or BLY_EIO. */
+/* Both transfer exactly `bytes` bytes at offset `at`, and return BLY_OK or BLY_EIO. */
 bly_status blyi_temp_file_write(int file, uint64_t at, const void *from, uint64_t bytes);
 bly_status blyi_temp_file_read(int file, uint64_t at, void *to, uint64_t bytes);
 

@@ -1,7 +1,7 @@
-/* The registry of hash functions, by id and by name, and the hashers made of them.
+/* The registry of hash functions, by id and by name, and the hashers made from it.
  *
- * The table is the whole registry. Its index is the id stored in files, so rows are only ever
- * added. The functions themselves are in hash_*.c.
+ * The table is the whole registry. The index of a row is the id stored in files, so rows are added,
+ * but never moved or removed. The functions themselves are in hash_*.c.
  */
 #include <bloomery/hash.h>
 
@@ -80,7 +80,8 @@ static bly_hash hash_one_of_many(const bly_hasher *self, const void *key, size_t
     return hash;
 }
 
-/* The hasher of a row whose function this build has. The caller adds the seed or the key. */
+/* Returns a hasher for a row whose function is in this build. The caller adds the seed or the key.
+ * */
 static bly_hasher hasher_from_row(const hash_row *r) {
     return (bly_hasher){
         .one = r->algo->one ? r->algo->one : hash_one_of_many,
@@ -105,8 +106,8 @@ bly_status bly_hasher_keyed(bly_hasher *out, const uint8_t key[16]) {
         return BLY_EHASHER;
     bly_hasher made = hasher_from_row(r);
     memcpy(made.key, key, sizeof made.key);
-    /* The key id names the key in files without revealing it: it is the first word of the hash,
-     * under the key, of the two bytes "id". */
+    /* Files identify the key by its key id, which does not reveal it: hash the two bytes "id" with
+     * the key, and take the first word. */
     uint8_t digest[20];
     r->algo->digest(&made, "id", 2, digest);
     made.seed = blyi_load64le(digest);
@@ -130,7 +131,8 @@ bly_status bly_hasher_default(bly_hasher *out, uint64_t keys, double fpr, uint64
     /* Written so that NaN fails. */
     if (!(fpr >= 0x1p-40 && fpr < 1))
         return BLY_ERATE;
-    /* Collisions of the hash itself, keys / 2^64, may be at most a tenth of the rate. */
+    /* A 64-bit hash is enough if the rate of its own collisions, keys / 2^64, is at most a tenth of
+     * the requested rate. */
     bool enough = (double)keys * 0x1p-64 <= fpr / 10;
     return bly_hasher_init(out, enough ? BLY_HASH_XXH3 : BLY_HASH_XXH3_128, seed);
 }

@@ -1,15 +1,15 @@
 /* hash_algo.h - the interface of one hash function to the registry in hash.c. Internal.
  *
- * A function consists of `many` and perhaps `one`, the fast paths, which produce bly_hash words,
- * and of `digest`, which returns the function's own output. All are NULL when the build lacks the
+ * A function has `many` and perhaps `one`, the fast paths, which produce bly_hash words, and
+ * `digest`, which writes the function's original output. All are NULL when the build lacks the
  * package that computes it. The name and the id stay known, so that a file made elsewhere can still
  * be described.
  *
  * The loops below take the function as a constant argument, and are small enough for the compiler
- * to inline them into each `many`: no call through a pointer per key.
+ * to inline them into each `many`, so no key needs a call through a pointer.
  *
- * To add one: an id in hash.h, a file hash_<name>.c, a line here, a row in hash.c, vectors in
- * tests/unit/test_hash.c. Keys may be NULL when their length is 0, and may be unaligned.
+ * To add a function: an id in hash.h, a file hash_<name>.c, a declaration here, a row in hash.c,
+ * vectors in tests/unit/test_hash.c. Keys may be NULL when their length is 0, and may be unaligned.
  */
 #ifndef BLYI_HASH_HASH_ALGO_H
 #define BLYI_HASH_HASH_ALGO_H
@@ -22,7 +22,7 @@ typedef struct blyi_hash_algo {
     void (*many)(const bly_hasher *self, const bly_bytes *keys, size_t n, bly_hash *out);
     /* Returns the length written, at most 20. */
     size_t (*digest)(const bly_hasher *self, const void *key, size_t len, uint8_t *out);
-    /* Hashes one key, where a separate function is faster. NULL: `many` is used. */
+    /* Hashes one key. NULL if this would not be faster than `many`, which is then used. */
     bly_hash (*one)(const bly_hasher *self, const void *key, size_t len);
 } blyi_hash_algo;
 
@@ -57,7 +57,7 @@ static inline void blyi_many128(const bly_hasher *self, const bly_bytes *keys, s
         out[i] = hash(keys[i].data, keys[i].size, seed);
 }
 
-/* Writes the low `width` bytes of value, most significant first. Returns width. */
+/* Writes the low `width` bytes of `value`, most significant byte first. Returns `width`. */
 static inline size_t blyi_digest_be(uint8_t *out, uint64_t value, size_t width) {
     for (size_t i = width; i-- > 0; value >>= 8)
         out[i] = (uint8_t)value;

@@ -1,11 +1,12 @@
 /* CityHash64, version 1.1 (Geoff Pike and Jyrki Alakuijala, Google, 2012).
  *
- * Version 1.0 gives other values for most lengths; 1.1 is the last and the one people mean. The
- * parts it shares with FarmHash are in hash_city.h. With a seed it is CityHash64WithSeed.
+ * Version 1.0 gives other values for most lengths. 1.1 is the last version, and the one in general
+ * use. The parts that it shares with FarmHash are in hash_city.h. With a seed the function is
+ * CityHash64WithSeed.
  */
 #include "hash/hash_city.h"
 
-/* Compilers make one byte-swap instruction of this. */
+/* Compilers turn this into one byte-swap instruction. */
 static uint64_t city64_swap_bytes(uint64_t x) {
     uint8_t b[8];
     blyi_store64le(b, x);
@@ -37,8 +38,8 @@ static uint64_t city64_upto64(const uint8_t *p, size_t len) {
 }
 
 static uint64_t city64_over64(const uint8_t *p, size_t len) {
-    /* The state starts from the last 64 bytes, so the steps need not care how the key ends: they
-     * run over whole blocks and stop before the one that would pass the end. */
+    /* The state starts from the last 64 bytes of the key. So the steps take only whole blocks, and
+     * stop when at most 64 bytes are left. */
     const uint8_t *tail = p + len - 64;
     uint64_t x = blyi_load64le(tail + 24);
     uint64_t y = blyi_load64le(tail + 48) + blyi_load64le(tail + 8);

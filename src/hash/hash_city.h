@@ -1,8 +1,9 @@
-/* hash_city.h - what CityHash64 and its successor FarmHash (farmhashna) have in common.
+/* hash_city.h - the parts that CityHash64 and its successor FarmHash (farmhashna) share. Internal.
  *
- * Both are by Geoff Pike. They agree up to 32 bytes, share the step that consumes 64 bytes of a
- * long key, and take a seed in the same way; hash_city.c and hash_farm.c hold what differs. All
- * loads are little-endian, and the ends of a key are read by words that may overlap.
+ * Both are by Geoff Pike. They give the same results for keys of up to 32 bytes, share the step
+ * that consumes 64 bytes of a long key, and use a seed in the same way. The rest is in hash_city.c
+ * and hash_farm.c. All loads are little-endian. The first and the last words that are read from a
+ * key may overlap.
  */
 #ifndef BLYI_HASH_HASH_CITY_H
 #define BLYI_HASH_HASH_CITY_H
@@ -10,7 +11,7 @@
 #include "base/little_endian.h"
 #include "hash/hash_algo.h"
 
-/* Primes between 2^63 and 2^64; PAIR is the multiplier for a pair of words. */
+/* Primes between 2^63 and 2^64. BLYI_CITY_PAIR is the multiplier for a pair of words. */
 #define BLYI_CITY_K0   UINT64_C(0xc3a5c85c97cb3127)
 #define BLYI_CITY_K1   UINT64_C(0xb492b66fbe98f273)
 #define BLYI_CITY_K2   UINT64_C(0x9ae16a3b2f90404f)
@@ -65,14 +66,14 @@ static inline uint64_t blyi_city_upto32(const uint8_t *p, size_t len) {
                           a + blyi_city_rotr(b + BLYI_CITY_K2, 18) + c, mul);
 }
 
-/* The 56 bytes of state while a long key is hashed. */
+/* The state while a long key is hashed: 56 bytes. */
 typedef struct blyi_city_state {
     uint64_t x, y, z;
     uint64_t v[2], w[2];
 } blyi_city_state;
 
-/* Combines 32 bytes and two words into two words. It is cheap and mixes little; its callers mix the
- * result. */
+/* Combines 32 bytes and two words into two words. It is cheap and mixes little, so its callers mix
+ * the result further. */
 static inline void blyi_city_weak32(uint64_t out[2], const uint8_t *p, uint64_t a, uint64_t b) {
     uint64_t last = blyi_load64le(p + 24);
     a += blyi_load64le(p);
@@ -82,8 +83,8 @@ static inline void blyi_city_weak32(uint64_t out[2], const uint8_t *p, uint64_t 
     out[1] = a + b + blyi_city_rotr(sum, 44);
 }
 
-/* Mixes 64 bytes of a key into the state. In every step but FarmHash's last, mul is K1 and scale is
- * 1. */
+/* Mixes 64 bytes of a key into the state. In every step except FarmHash's last, `mul` is
+ * BLYI_CITY_K1 and `scale` is 1. */
 static inline void blyi_city_step(blyi_city_state *st, const uint8_t *p, uint64_t mul,
                                   uint64_t scale) {
     uint64_t x = blyi_city_rotr(st->x + st->y + st->v[0] + blyi_load64le(p + 8), 37) * mul;

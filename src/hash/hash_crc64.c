@@ -1,20 +1,20 @@
 /* CRC-64/XZ: ECMA-182's polynomial, bits reflected, start and end complemented.
  * Go calls it crc64.ECMA.
  *
- * It takes eight bytes per step by "slicing" (Kounavis and Berry, 2005): table[k][b] is the
- * register after byte b and k zero bytes, so that eight table accesses, one per byte, need not wait
- * for one another.
+ * It processes eight bytes per step by "slicing" (Kounavis and Berry, 2005): table[k][b] is the
+ * state of the CRC register after byte b and k zero bytes. So a step needs eight table accesses,
+ * one per byte, none of which waits for another.
  *
- * A CRC is linear over xor, so each table of 256 follows from the entries of its eight one-bit
- * bytes, and those are 64 consecutive states of the register: the polynomial, shifted once more
- * each time. The macros spell that out, and the compiler builds the 16 KiB of constants: nothing
- * is computed when the program runs, and no thread can see a half-made table.
+ * A CRC is linear over xor, so a table of 256 entries follows from those of its eight one-bit
+ * bytes. In all eight tables together these are 64 consecutive states of the register: the
+ * polynomial, shifted once more each time. The macros compute the other entries from them, so the
+ * 16 KiB of constants are made at compile time, and no thread can see an incomplete table.
  */
 #include "base/little_endian.h"
 #include "hash/hash_algo.h"
 
-/* CRC64_Tn lists 2^n entries starting from x; b0 .. b7 are the entries of bytes 1, 2, 4, ...
- * 128. */
+/* CRC64_Tn lists 2^n entries: x, xor each combination of b0 to b(n-1). b0 to b7 are the entries of
+ * the bytes 1, 2, 4, ... 128. */
 #define CRC64_T1(x, b0)             (x), (x) ^ (b0)
 #define CRC64_T2(x, b0, b1)         CRC64_T1(x, b0), CRC64_T1((x) ^ (b1), b0)
 #define CRC64_T3(x, b0, b1, b2)     CRC64_T2(x, b0, b1), CRC64_T2((x) ^ (b2), b0, b1)
@@ -55,8 +55,8 @@ static const uint64_t crc64_table[8][256] = {
               0x117786ac9a7cb276)},
 };
 
-/* The seed is not used here: another start value would only xor a constant for each length into the
- * result, and the hasher's seed is xored into it anyway. */
+/* The seed is not used here. Another start value would only xor the result with a constant that
+ * depends on the length, and the caller xors the hasher's seed into the result anyway. */
 static uint64_t crc64(const void *key, size_t len, uint64_t seed) {
     (void)seed;
     const uint8_t *p = key;

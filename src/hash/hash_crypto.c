@@ -1,8 +1,9 @@
 /* MD5 (RFC 1321) and SHA-1 (RFC 3174), from libcrypto.
  *
- * They are here because existing filters and blocklists use them, not for security: see hash.h. The
- * low-level calls are OpenSSL's deprecated ones, on purpose: the EVP calls allocate and can fail,
- * and hashing here may do neither. OPENSSL_API_COMPAT requests the API that had them.
+ * They are here because existing filters and blocklists use them, not for security: see hash.h.
+ * They use OpenSSL's deprecated low-level calls on purpose: the EVP calls allocate memory and can
+ * fail, and a hasher must do neither. OPENSSL_API_COMPAT requests an API version in which the
+ * low-level calls are not yet deprecated.
  */
 #include "base/little_endian.h"
 #include "hash/hash_algo.h"

@@ -36,8 +36,8 @@ static uint64_t farm64_over64(const uint8_t *p, size_t len) {
     for (size_t blocks = (len - 1) / 64; blocks > 0; blocks--, p += 64)
         blyi_city_step(&st, p, BLYI_CITY_K1, 1);
 
-    /* The last step takes the last 64 bytes, which may overlap the block before. Its multiplier
-     * depends on the bytes before, and (len - 1) % 64 is added to the state. */
+    /* The last step takes the last 64 bytes, which may overlap the previous block. Its multiplier
+     * depends on the state so far, and (len - 1) % 64 is added to the state. */
     const uint64_t mul = BLYI_CITY_K1 + ((st.z & 255) << 1);
     st.w[0] += (len - 1) & 63;
     st.v[0] += st.w[0];

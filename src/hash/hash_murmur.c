@@ -1,22 +1,22 @@
 /* MurmurHash3 x64-128, MurmurHash64A and MurmurHash2, by Austin Appleby.
  *
  * MurmurHash3 mixes 16 bytes a step into two words that feed each other, and finishes both with
- * fmix64. Its published seed is 32 bits, the start value of both words; here it is 64 bits, which
- * agrees for every seed below 2^32. Guava, Cassandra and bits-and-blooms use it. MurmurHash64A, the
- * older 64-bit one, mixes 8 bytes a step; RedisBloom uses it, and earlier versions of RedisBloom
- * used MurmurHash2, the same with 32-bit words.
+ * fmix64. Its published seed, the start value of both words, has 32 bits. Here it has 64, and the
+ * results are the published ones for every seed below 2^32. Guava, Cassandra and bits-and-blooms
+ * use it. MurmurHash64A, the older 64-bit function, mixes 8 bytes a step; RedisBloom uses it.
+ * Earlier versions of RedisBloom used MurmurHash2, a similar function with 32-bit words.
  *
- * The reference code loads words in the host's order; ours are little-endian everywhere, as the
- * published values are.
+ * The reference code loads words in the host's byte order. Here they are little-endian everywhere,
+ * as in the published test values.
  */
 #include "hash/hash_murmur.h"
 
 #include "base/little_endian.h"
 #include "hash/hash_algo.h"
 
-/* The first n < 8 bytes as a little-endian number. For n >= 4 it is made from two loads that
- * overlap, for n < 4 from three bytes, some of which may be the same: or-ing a byte into its
- * position twice changes nothing. */
+/* Returns the first n < 8 bytes as a little-endian number. For n >= 4 it is made from two loads
+ * that overlap, for n < 4 from three bytes, two or three of which may be the same byte. That is
+ * harmless, because or-ing a byte into its position twice changes nothing. */
 static uint64_t murmur_load_tail(const uint8_t *p, size_t n) {
     if (n >= 4)
         return blyi_load32le(p) | (uint64_t)blyi_load32le(p + n - 4) << (8 * (n - 4));

@@ -1,4 +1,4 @@
-/* hash_murmur.h - Murmur's functions with any seed, for filters that other libraries made with
+/* hash_murmur.h - Murmur hash functions with any seed, for filters made by other libraries that use
  * them. Internal. */
 #ifndef BLYI_HASH_HASH_MURMUR_H
 #define BLYI_HASH_HASH_MURMUR_H

@@ -1,8 +1,8 @@
 /* SipHash-2-4 with a 128-bit key and a 128-bit result, from libsodium.
  *
- * Aumasson and Bernstein, "SipHash: a fast short-input PRF" (2012). It is the only hash here for
- * which an attacker cannot search for collisions, as long as the key is secret. libsodium's
- * function needs no sodium_init, because it has no state and no other implementation.
+ * Aumasson and Bernstein, "SipHash: a fast short-input PRF" (2012). It is the only hash function
+ * here whose collisions an attacker cannot find, as long as the key is secret. libsodium's function
+ * needs no sodium_init, because it has no state and no other implementation.
  */
 #include "base/little_endian.h"
 #include "hash/hash_algo.h"

@@ -1,11 +1,11 @@
 /* XXH3 in 64 and 128 bits, and XXH64: Yann Collet's xxHash, from its own header.
  *
- * Specification: xxHash's doc/xxhash_spec.md. It is compiled in rather than linked: for keys as
- * long as URLs a call would be a fair part of the cost, and a dedup run hashes in the loop over
- * many keys. `flatten` inlines the hash into these loops; without it the compiler would not,
- * because the hash has two callers. XXH3 has a separate loop for seed 0: there the seed folds into
- * XXH3's constants, and no secret is derived from it for long keys. XXH64 would gain nothing from
- * such a loop.
+ * Specification: xxHash's doc/xxhash_spec.md. The functions are compiled in rather than linked: for
+ * keys as long as URLs, a call would be a considerable part of the cost of hashing. `flatten`
+ * inlines them into the loops over many keys; without it the compiler would not, because each
+ * function has two callers. XXH3 has a separate loop for seed 0. In it, the compiler folds the seed
+ * into XXH3's constants, and no secret is derived from the seed for long keys. XXH64 would gain
+ * nothing from such a loop.
  */
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -15,7 +15,7 @@
 
 #define XXH_INLINE_CALLS __attribute__((flatten))
 
-/* Words of XXH3's secret that are also used in pairs. */
+/* The words of XXH3's secret that are used both alone and in pairs. */
 #define XXH3_WORD_1 UINT64_C(0x1cad21f72c81017c)
 #define XXH3_WORD_2 UINT64_C(0xdb979083e96dd4de)
 #define XXH3_WORD_3 UINT64_C(0x1f67b3b7a4a44072)

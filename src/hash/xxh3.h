@@ -2,11 +2,11 @@
  *
  * This is Yann Collet's XXH3 (xxHash's doc/xxhash_spec.md) for keys of 4 to 128 bytes, with the
  * same results as his own header (tests/unit/test_hash_probe.c compares them). It exists because a
- * batch spends half of its instructions on hashing, and there the header is slower than it could
- * be: each 64-bit word of the secret is a constant in the code, which a processor has to read again
- * for every key, and compilers assemble 128-bit products in memory. Here the words that are mixed
- * with a key are in a secret that is computed once per filter. Hashing with a seed costs the same
- * as without.
+ * batch spends half of its instructions on hashing, and for such keys that header is slower than
+ * necessary: each 64-bit word of XXH3's secret is a constant in the code, which a processor has to
+ * read again for every key, and compilers assemble 128-bit products in memory. Here the words that
+ * are mixed with a key are computed once per filter, and stored in a blyi_xxh3_secret. So hashing
+ * with a seed costs the same as without one.
  */
 #ifndef BLYI_HASH_XXH3_H
 #define BLYI_HASH_XXH3_H
@@ -20,19 +20,20 @@
 enum { BLYI_XXH3_SECRET_WORDS = 16 };
 
 typedef struct blyi_xxh3_secret {
-    uint64_t ends[2];  /* for the first and the last 8 bytes of a key of 9 to 16 */
+    uint64_t ends[2];  /* for the first and the last 8 bytes of a key of 9 to 16 bytes */
     uint64_t scramble; /* the multiplier of the last step */
     uint64_t gold;     /* BLYI_GOLD, the factor from the first word to the second */
-    uint64_t brief;    /* for a key of 4 to 8 bytes */
+    uint64_t brief;    /* for a key of 4 to 8 bytes (a "brief" one) */
     uint64_t seed;
-    uint64_t words[BLYI_XXH3_SECRET_WORDS]; /* for each 8 bytes of a key of 17 to 128 */
+    uint64_t words[BLYI_XXH3_SECRET_WORDS]; /* one for each 8 bytes of a key of 17 to 128 bytes */
 } blyi_xxh3_secret;
 
 /* The secret of seed 0, which needs no preparation. */
 extern const blyi_xxh3_secret blyi_xxh3_seed0;
 
-/* Both are defined in hash_xxh.c. blyi_xxh3_any calls xxHash's own function, for any length. */
+/* Computes the secret for a seed. In hash_xxh.c. */
 void blyi_xxh3_secret_init(blyi_xxh3_secret *secret, uint64_t seed);
+/* Hashes a key of any length by xxHash's own function. In hash_xxh.c. */
 uint64_t blyi_xxh3_any(const blyi_xxh3_secret *secret, const void *key, size_t len);
 
 #define BLYI_XXH3_INLINE static inline __attribute__((always_inline))
@@ -61,9 +62,7 @@ BLYI_XXH3_INLINE uint64_t blyi_xxh3_short(const blyi_xxh3_secret *secret, const 
                                           size_t len) {
     uint64_t last = blyi_load64le(key + len - 8) ^ secret->ends[1];
     uint64_t sum = len + last;
-    __asm__(
-        ""
-        : "+r"(sum)); /* computed now, so that the register of the length is free from here on */
+    __asm__("" : "+r"(sum)); /* computes `sum` now, so that the register of `len` is free */
     uint64_t first = blyi_load64le(key) ^ secret->ends[0];
     uint64_t fold = blyi_mul_fold_keep(first, last);
     return blyi_xxh3_last(secret, sum + __builtin_bswap64(first) + fold);
