@@ -80,8 +80,7 @@ static bly_hash hash_one_of_many(const bly_hasher *self, const void *key, size_t
     return hash;
 }
 
-/* Returns a hasher for a row whose function is in this build. The caller adds the seed or the key.
- * */
+/* Returns a hasher for a row whose function is in this build. The caller adds the seed or key. */
 static bly_hasher hasher_from_row(const hash_row *r) {
     return (bly_hasher){
         .one = r->algo->one ? r->algo->one : hash_one_of_many,

@@ -1,13 +1,14 @@
 /* Kernels for AVX2 and BMI2.
  *
- * Compiled alone with -mavx2 and -mbmi2. select.c selects them only where the processor has both.
+ * Only this file is compiled with -mavx2 and -mbmi2. select.c selects its kernels only if the
+ * processor has both.
  *
  * A probe reads 32 or 64 bytes at once while another thread may be setting bits in them. This is
- * harmless. Every 8-byte word of such a load is read whole on x86, bits are only ever set, and a
- * key whose add is known to have finished has all its bits set. So a mixture of older and newer
- * words can only turn one correct "no" into another. The thread sanitizer cannot know this, and is
- * told not to instrument these functions. It checks the same algorithm in scalar.c, where the reads
- * are atomic.
+ * harmless. On x86 every 8-byte word of such a load is read in one step; bits are only set, never
+ * cleared; and all bits of a key are set once its add has finished. So a mixture of older and newer
+ * words gives "no" only for a key whose add has not finished, and there "no" is correct. The thread
+ * sanitizer cannot know this, so it is told not to instrument these functions. It checks the same
+ * algorithm in scalar.c, where the reads are atomic.
  */
 #include "simd/kernels.h"
 
@@ -18,7 +19,8 @@
 
 #define BLYI_KERNEL_RACY __attribute__((no_sanitize("thread")))
 
-/* The mask of a key, whose hash bits are in each 32-bit lane of `bits`. Each lane of `one` is 1. */
+/* Returns the mask of a key. Each 32-bit lane of `bits` holds the low 32 hash bits of the key, and
+ * each lane of `one` is 1. */
 BLYI_KERNEL_INLINE __m256i avx2_sbbf_mask_from(__m256i bits, __m256i one) {
     static const uint32_t salts[8] = {BLYI_SBBF_SALTS};
     __m256i salt = _mm256_loadu_si256((const __m256i *)(const void *)salts);
@@ -90,8 +92,8 @@ static bool avx2_counters_remove(uint64_t *front, uint64_t *planes, uint64_t bit
     return true;
 }
 
-/* Puts the eight 6-bit slices of a word, which each lane of x holds, into one lane each. A shift to
- * the left removes the bits above a slice, a shift to the right those below it. */
+/* Every lane of x holds the same word. Puts its eight 6-bit slices into eight lanes, one slice in
+ * each. A shift to the left removes the bits above a slice, a shift to the right those below it. */
 BLYI_KERNEL_INLINE void avx2_split_slices(__m256i x, __m256i *low, __m256i *high) {
     *low = _mm256_srli_epi64(_mm256_sllv_epi64(x, _mm256_setr_epi64x(58, 52, 46, 40)), 58);
     *high = _mm256_srli_epi64(_mm256_sllv_epi64(x, _mm256_setr_epi64x(34, 28, 22, 16)), 58);
@@ -121,7 +123,7 @@ BLYI_KERNEL_INLINE void avx2_split_mask(uint64_t bits, unsigned k, __m256i *low,
     *high = _mm256_or_si256(*high, more_high);
 }
 
-/* `b` where the top bits of x are set, else `a`. */
+/* Takes each lane from b if the top bit of that lane of x is set, else from a. */
 BLYI_KERNEL_INLINE __m256i avx2_select_half(__m256i a, __m256i b, __m256i x) {
     return _mm256_castpd_si256(
         _mm256_blendv_pd(_mm256_castsi256_pd(a), _mm256_castsi256_pd(b), _mm256_castsi256_pd(x)));
@@ -246,9 +248,9 @@ BLYI_KERNEL_INLINE __m256i avx2_ribbon_two_columns(const blyi_ribbon_lookup *l, 
                             _mm256_and_si256(_mm256_loadu_si256(second), b));
 }
 
-/* Whether any of the four columns in x and y is odd. Each column becomes one lane of 64 bits, and
- * each byte of it becomes its own parity, by a table for its two nibbles. The lowest bit of the sum
- * of eight such bytes is the parity of the column. */
+/* Whether any of the four 128-bit columns in x and y is odd. Each column is folded to one lane of
+ * 64 bits, and each byte of the lane is replaced by its parity, by a table for the xor of its two
+ * nibbles. The lowest bit of the sum of eight such bytes is the parity of the column. */
 BLYI_KERNEL_INLINE bool avx2_any_odd(__m256i x, __m256i y) {
     const __m256i parity = _mm256_setr_epi8(0, 1, 1, 0, 1, 0, 0, 1, 1, 0, 0, 1, 0, 1, 1, 0, 0, 1, 1,
                                             0, 1, 0, 0, 1, 1, 0, 0, 1, 0, 1, 1, 0);

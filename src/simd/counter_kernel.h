@@ -1,17 +1,18 @@
-/* counter_kernel.h - counters in bit planes, 64 at a time: defines what the kernels of a layered
- * filter must do. kinds/layered/layered.c explains the filter. Internal.
+/* counter_kernel.h - counters in bit planes, 64 at a time. It defines the results that the kernels
+ * for layered filters must give. kinds/layered/layered.c explains the filter. Internal.
  *
  * A counter is spread over four words. Its bit in `used` says whether it is above 0, and its bits
  * in plane[0..2] are count - 1 as a number of three bits. So one logical operation on words does
- * the same to 64 counters, and an addition is a ripple of carries through three planes, whatever
- * the counts are: no branch, no shift, no overflow into the next counter. The byte order of the
- * words does not matter for this, so they are used as they are in memory.
+ * the same to 64 counters, and an addition is a ripple of carries through three planes. Whatever
+ * the counts are, it needs no branch and no shift, and no counter overflows into the next one. The
+ * byte order of the words does not matter for this, so they are used as they are in memory.
  *
- * A block has 256 counters: four words of `used`, which are its front, and elsewhere four words of
- * each plane, one plane after the other. They are laid out like the bits of an sbbf block
+ * A block has 256 counters. Its four words of `used` are called its front. Elsewhere are four words
+ * of each plane, one plane after the other. They are laid out like the bits of an sbbf block
  * (masks.h): a key's counters are at the positions that its bits would have there.
  *
- * Counting ends at 8, which means 8 or more. Such a counter is stuck: nothing raises or lowers it.
+ * A counter counts up to 8, which means 8 or more. A counter of 8 is stuck: nothing raises or
+ * lowers it.
  */
 #ifndef BLYI_SIMD_COUNTER_KERNEL_H
 #define BLYI_SIMD_COUNTER_KERNEL_H
@@ -30,8 +31,8 @@ typedef struct blyi_counters64 {
     uint64_t plane[BLYI_COUNTER_PLANES];
 } blyi_counters64;
 
-/* Counters that are 1 at the bits of `mask`, which is one word of a mask (masks.h), and 0
- * elsewhere. */
+/* Returns counters that are 1 at the bits of `mask`, one word of a mask (masks.h), and 0 elsewhere.
+ * */
 static inline blyi_counters64 blyi_counters64_once(uint64_t mask) {
     return (blyi_counters64){blyi_le64(mask), {0, 0, 0}};
 }
@@ -40,8 +41,8 @@ static inline uint64_t blyi_counters64_stuck(const blyi_counters64 *c) {
     return c->plane[0] & c->plane[1] & c->plane[2];
 }
 
-/* a + b in every counter. Where both counters are used, count - 1 is (a - 1) + (b - 1) + 1; where
- * one is used, it is that counter's. A sum above the limit becomes the limit. */
+/* Returns a + b in every counter. If both counters are used, count - 1 is (a - 1) + (b - 1) + 1; if
+ * only one is used, it is that counter's count - 1. A sum above 8 becomes 8. */
 static inline blyi_counters64 blyi_counters64_sum(blyi_counters64 a, blyi_counters64 b) {
     blyi_counters64 sum = {a.used | b.used, {0, 0, 0}};
     uint64_t carry = a.used & b.used;
@@ -55,7 +56,7 @@ static inline blyi_counters64 blyi_counters64_sum(blyi_counters64 a, blyi_counte
     return sum;
 }
 
-/* The counters that are lower in a than in b. */
+/* Returns a mask of the counters that are lower in a than in b. */
 static inline uint64_t blyi_counters64_less(blyi_counters64 a, blyi_counters64 b) {
     uint64_t borrow = 0;
     for (unsigned i = 0; i < BLYI_COUNTER_PLANES; i++) {
@@ -65,8 +66,8 @@ static inline uint64_t blyi_counters64_less(blyi_counters64 a, blyi_counters64 b
     return b.used & (borrow | ~a.used);
 }
 
-/* a - b in every counter. No counter may be lower in a than in b. Stuck counters stay as they
- * are. */
+/* Returns a - b in every counter. No counter may be lower in a than in b. Counters that are stuck
+ * in a stay as they are. */
 static inline blyi_counters64 blyi_counters64_difference(blyi_counters64 a, blyi_counters64 b) {
     const uint64_t moves = ~blyi_counters64_stuck(&a);
     blyi_counters64 rest = {a.used, {0, 0, 0}};
@@ -76,14 +77,14 @@ static inline blyi_counters64 blyi_counters64_difference(blyi_counters64 a, blyi
         rest.plane[i] = x ^ y ^ borrow;
         borrow = (~x & y) | (borrow & ~(x ^ y));
     }
-    /* A counter that falls to 0 has count - 1 = -1, and a borrow is left. */
+    /* For a counter that falls to 0, count - 1 is -1, which leaves a borrow. */
     rest.used &= ~borrow;
     for (unsigned i = 0; i < BLYI_COUNTER_PLANES; i++)
         rest.plane[i] &= ~borrow;
     return rest;
 }
 
-/* The lower of a and b in every counter. */
+/* Returns the lower of a and b in every counter. */
 static inline blyi_counters64 blyi_counters64_min(blyi_counters64 a, blyi_counters64 b) {
     const uint64_t from_a = blyi_counters64_less(a, b), used = a.used & b.used;
     blyi_counters64 min = {used, {0, 0, 0}};
@@ -92,8 +93,8 @@ static inline blyi_counters64 blyi_counters64_min(blyi_counters64 a, blyi_counte
     return min;
 }
 
-/* Reads word i of a block. The planes of counters that are not used, which a damaged file may have
- * set, are ignored. */
+/* Reads word i of a block. Plane bits of unused counters are ignored: a damaged file may have set
+ * some. */
 static inline blyi_counters64 blyi_counters64_get(const uint64_t *front, const uint64_t *planes,
                                                   unsigned i) {
     blyi_counters64 c = {front[i], {0, 0, 0}};
@@ -102,8 +103,8 @@ static inline blyi_counters64 blyi_counters64_get(const uint64_t *front, const u
     return c;
 }
 
-/* Writes word i of a block. Other threads may be reading the front, so its word changes in one
- * step. */
+/* Writes word i of a block. Other threads may be reading the front, so its word is stored
+ * atomically. */
 static inline void blyi_counters64_set(uint64_t *front, uint64_t *planes, unsigned i,
                                        blyi_counters64 c) {
     __atomic_store_n(front + i, c.used, __ATOMIC_RELAXED);

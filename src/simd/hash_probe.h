@@ -8,19 +8,19 @@
  * For each of n block probes, the batch function tests the block (or sets its bits), then replaces
  * the probe by that of the next key and prefetches its block. Both steps are in one loop, key by
  * key, because they use different parts of a processor: hashing uses its integer units, testing its
- * vector units. In separate loops they would take the sum of their times, even in groups as small
- * as 16 keys, which is more than a processor looks ahead. In one loop they take little more than
+ * vector units. In separate loops they would take the sum of their times, even with groups of only
+ * 16 keys, because a processor does not look that far ahead. In one loop they take little more than
  * the hashing alone. (Measured on Zen 3, keys of 16 bytes, a million in sbbf: in separate loops
  * over 16 keys 4.4 ns a key, over 32 keys 4.2, in one loop 3.7. The hash alone takes 2.1.)
  *
- * Keys of 9 to 16 bytes have a loop of their own, which does two at a time and keeps everything in
- * registers. It ends at the first key of another length. The rest of the batch is done by a loop
- * for keys of any length.
+ * Keys of 9 to 16 bytes are processed by a separate loop, two at a time, with everything in
+ * registers. It ends at the first key of another length. A loop for keys of any length processes
+ * the rest of the batch.
  *
- * Longer keys take time to load as well as their blocks. The processor recognises keys that follow
- * each other in memory and prefetches them, but less well when the random addresses of the blocks
- * come in between. So keys are prefetched some way ahead. That saves 1.2 ns of 8.4 for keys of 60
- * bytes. Short keys gain nothing.
+ * For longer keys, loading the key itself takes time, too. The processor recognises keys that
+ * follow each other in memory and prefetches them, but less well when the random addresses of the
+ * blocks come in between. So the kernel prefetches keys some way ahead. That saves 1.2 ns of 8.4 ns
+ * for keys of 60 bytes. Short keys gain nothing.
  */
 #ifndef BLYI_SIMD_HASH_PROBE_H
 #define BLYI_SIMD_HASH_PROBE_H
@@ -28,8 +28,9 @@
 #include "hash/xxh3.h"
 #include "simd/kernels.h"
 
-/* Up to this size most of a filter is in caches. Then few lines are being loaded at a time, and one
- * prefetched into the first level is still there when it is tested. */
+/* Most of a filter of up to this size is in the processor's caches. Then few lines are being loaded
+ * at a time, and a line that is prefetched into the first-level cache is still there when it is
+ * tested. */
 #define BLYI_CACHED_BYTES (UINT64_C(4) << 20)
 
 /* A local copy of a view, so that the compiler need not reload it after stores in the loop. */
@@ -40,11 +41,12 @@ typedef struct blyi_view_copy {
     bool is_cached; /* a constant: whether to prefetch into the first-level cache */
 } blyi_view_copy;
 
-/* The block probe of a hash. Prefetches its block. */
+/* Returns the block probe of a hash, and prefetches its block. */
 BLYI_KERNEL_INLINE blyi_block_probe blyi_next_block_probe(const blyi_view_copy *view, uint64_t h,
                                                           uint64_t block_bytes) {
-    /* `at` is first a distance in bytes; its position inside the block is dropped later. The block
-     * is the same as in blyi_block_probe_of, with one step less before the prefetch. */
+    /* At first, `at` is the offset of some byte in the block; the last line rounds it down to the
+     * first byte. The block is the same as in blyi_block_probe_of, but the prefetch starts one step
+     * earlier. */
     uint64_t at = blyi_mulhi(h, view->bytes);
     if (view->is_cached)
         __builtin_prefetch(view->blocks + at);
@@ -61,9 +63,9 @@ BLYI_KERNEL_INLINE bool blyi_probe_block(const blyi_view_copy *view, const blyi_
     return add ? add(block, probe->bits, k) : contains(block, probe->bits, k);
 }
 
-/* Prefetches the bytes of a key. `len` is the length of a nearby key, taken as an estimate. For a
- * key of up to two lines the processor loads the second by itself, and it recognises the pattern of
- * a key of many lines. */
+/* Prefetches the bytes of a key. `len` is the length of a nearby key, taken as an estimate. Of a
+ * key of up to two lines, the processor prefetches the second line without being told to, and in a
+ * key of many lines it recognises the pattern. */
 BLYI_KERNEL_INLINE void blyi_prefetch_key(const void *key, size_t len) {
     __builtin_prefetch(key);
     if (len - 129 < 112)
@@ -121,8 +123,8 @@ BLYI_KERNEL_INLINE void blyi_hash_probe_keys(const blyi_kernel_view *in, const b
  * to 128 bytes, which hashes by the instruction set's mix_16_bytes and jumps to the test. A single
  * function, which uses both wide vectors and the stack, would have to align the stack first. */
 
-/* Tests or sets the bits of the key whose hash is h. `contains` gets the hash bits with their bytes
- * reversed, `add` gets them as they are. One of them is NULL. */
+/* Calls `contains` or `add`, whichever is not NULL, for the key whose hash is h. `contains` gets
+ * the hash bits with their bytes reversed, `add` gets them as they are. */
 BLYI_KERNEL_INLINE bool blyi_probe_hash(const blyi_kernel_view *in, uint64_t h, unsigned shift,
                                         unsigned k, blyi_contains_block_fn contains,
                                         blyi_add_block_fn add) {

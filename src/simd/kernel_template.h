@@ -3,7 +3,7 @@
  *
  * This is a template: it has no include guard, and each of scalar.c, avx2.c and neon.c includes it
  * once, at its end. It undefines its parameters, so that the three files may be parts of one
- * translation unit. What does not depend on the instruction set is in hash_probe.h and in the
+ * translation unit. Code that does not depend on the instruction set is in hash_probe.h and in the
  * headers of the kernels. The parameters are:
  *
  *   BLYI_KERNEL(name)    name with the prefix of the instruction set

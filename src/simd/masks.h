@@ -1,4 +1,4 @@
-/* masks.h - the bits that a key has in a block: the definition that every kernel must match.
+/* masks.h - the bits that a key has in a block. Every kernel must match these definitions.
  * Internal.
  *
  * sbbf      Eight lanes of 32 bits. Lane j has bit ((uint32_t)bits * SALT[j]) >> 27.
@@ -7,8 +7,8 @@
  *           k = 16: lane j also has bit (g >> 6j) & 63.
  *           k = 12: the bits (g >> 6j) & 63 for j = 0..3 go to lanes 0 to 3 if bits >> 63 is 0, and
  *           to lanes 4 to 7 if it is 1.
- * pair512   (half of bb2x512) k of 512 bits: slices of 9 bits from the top of a word, seven per
- *           word. The next word is w = w * LCG; w ^= w >> 32.
+ * pair512   (half of bb2x512) k of 512 bits, each selected by a slice of 9 bits. A word w yields
+ *           seven slices, from the top; the next word is w * LCG, then w ^= w >> 32.
  *
  * Masks are 64-bit words in host order, to be compared with blyi_le64 of the words in memory.
  */
@@ -48,8 +48,8 @@ static inline void blyi_split_mask(uint64_t bits, unsigned k, uint64_t mask[8]) 
         mask[first + j] |= (uint64_t)1 << (more >> 6 * j & 63);
 }
 
-/* The next of the k bits of pair512. Called once for each. Before the first call *w is `bits` and
- * *left is 7. Between calls only this function changes them. */
+/* Returns the position of the next of a key's k bits in pair512. Before the first call, the caller
+ * sets *w to the hash bits and *left to 7, and does not change them after that. */
 static inline unsigned blyi_pair_next(uint64_t *w, unsigned *left) {
     if (*left == 0) {
         *w = *w * BLYI_LCG;

@@ -29,8 +29,8 @@ BLYI_KERNEL_INLINE neon_mask neon_sbbf_mask(uint64_t bits) {
     return m;
 }
 
-/* Sets one bit in each of two lanes: those that the 6-bit slices of x at bits -first[0] and
- * -first[1] select. */
+/* Sets one bit in each of two lanes. The bit in lane i is selected by the 6-bit slice of x that
+ * begins at bit -first[i]. */
 BLYI_KERNEL_INLINE uint64x2_t neon_two_bits(uint64x2_t x, const int64_t *first) {
     uint64x2_t at = vandq_u64(vshlq_u64(x, vld1q_s64(first)), vdupq_n_u64(63));
     return vshlq_u64(vdupq_n_u64(1), vreinterpretq_s64_u64(at));

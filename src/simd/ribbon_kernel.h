@@ -1,5 +1,5 @@
-/* ribbon_kernel.h - a lookup in a ribbon filter in plain C, for instruction sets that have no
- * kernel of their own. kinds/ribbon/ribbon.c explains the filter. Internal. */
+/* ribbon_kernel.h - a lookup in a ribbon filter in plain C, for instruction sets without a special
+ * kernel. kinds/ribbon/ribbon.c explains the filter. Internal. */
 #ifndef BLYI_SIMD_RIBBON_KERNEL_H
 #define BLYI_SIMD_RIBBON_KERNEL_H
 
@@ -12,8 +12,9 @@ static inline uint64_t blyi_ribbon_column(const blyi_ribbon_lookup *l, unsigned 
            (blyi_le64(b[0]) & l->mask[2]) ^ (blyi_le64(b[1]) & l->mask[3]);
 }
 
-/* Whether all columns are even: what every kernel must return. Tests four columns before each
- * branch. A non-member passes these once in 16, so the branch is predicted well. */
+/* Whether all columns are even. Every other kernel must return the same. Tests four columns before
+ * each branch: in a non-member all four are even only once in 16 times, so the branch is predicted
+ * well. */
 static inline bool blyi_ribbon_contains(const blyi_ribbon_lookup *l) {
     unsigned odd = 0, j = 0;
     for (; j + 4 <= l->columns; j += 4) {

@@ -1,7 +1,7 @@
 /* Kernels in plain C, for every processor: the reference that the other tables must match.
  *
- * It applies the masks of masks.h word by word. Words are little-endian on any host, and are read
- * atomically, so that reading is well defined while other threads write. */
+ * They apply the masks of masks.h word by word. Words are little-endian on any host, and are read
+ * atomically, so that a read is well defined while other threads write. */
 #include "base/bits.h"
 #include "simd/counter_kernel.h"
 #include "simd/hash_probe.h"
@@ -29,8 +29,8 @@ static bool scalar_sbbf_contains_block(const void *block, uint64_t bits, unsigne
     return scalar_contains_mask(block, mask, 4);
 }
 
-/* Always inlined: GCC would call it from the kernels for keys with k = 12, which makes them 15%
- * slower. */
+/* Always inlined: otherwise GCC calls it as a function in the kernels that hash keys, for k = 12,
+ * and they are 15% slower. */
 BLYI_KERNEL_INLINE bool scalar_split_contains_block(const void *block, uint64_t bits, unsigned k) {
     uint64_t mask[8];
     blyi_split_mask(bits, k, mask);

@@ -1,11 +1,12 @@
-/* Selects the kernels that the processor can run: the only code that checks its features. */
+/* Selects the kernels that the processor can run. This is the only code that checks the processor's
+ * features. */
 #include "simd/kernels.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* The list of the scalar table and the faster one that this machine can run; NULL if it has
- * none. */
+/* Returns a list of the scalar table and a faster table, or NULL if this machine can run no faster
+ * one. */
 #if defined(__x86_64__) && defined(BLYI_HAVE_AVX2)
 static const blyi_kernels *const *fast_kernels(void) {
     static const blyi_kernels *const list[] = {&blyi_kernels_scalar, &blyi_kernels_avx2, NULL};
