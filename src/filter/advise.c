@@ -1,9 +1,9 @@
 /* Which kind to choose: the ranked table of advice.
  *
  * A kind's descriptor (kind.h) says what it can do and what it is good for. `rows` is the advice.
- * The first row wins whose `wants` are among the stated needs, whose kind meets all needs and fits
- * into the memory, and whose `min_fpr` is at most the rate. A new kind gets a row if it is ever the
- * best choice.
+ * The first row that applies wins: all of its `wants` are among the stated needs, its kind meets
+ * all needs and fits into the memory, and its `min_fpr` is at most the rate. A new kind gets a row
+ * if it is ever the best choice.
  *
  * Where the limits `min_fpr` come from: a kind that reads one cache line needs more space, because
  * small blocks fill unevenly, and the lower the rate, the more (docs/choosing.md has the bits per
@@ -18,9 +18,9 @@ typedef struct row {
     bly_kind kind;
     uint32_t wants; /* the row applies only if all of these are needed */
     double min_fpr; /* the lowest rate for which the row applies */
-    bly_kind beats; /* if this kind suits, the row must be smaller than it */
+    bly_kind beats; /* the row applies only if it is better than this kind */
     const char *reason;
-    bly_kind beats_too; /* a second kind like `beats` */
+    bly_kind beats_too; /* another kind, with the same meaning as `beats` */
 } row;
 
 static const row rows[] = {
@@ -61,9 +61,9 @@ static const row rows[] = {
      "need a quarter more space, and still more below that"},
 };
 
-/* Needs that not every kind can meet, in the order in which they are reported, with the reasons why
- * a kind is not advised: it lacks what is needed, all kinds lack it, or it requires a need that is
- * not stated. */
+/* Needs that not every kind can meet, in the order in which they are reported. Each has up to three
+ * reasons why a kind is not advised: the kind does not meet the need, no kind does, or the kind
+ * requires a need that is not stated. */
 typedef struct need {
     uint32_t flag;
     uint32_t capability; /* BLY_CAN_* that meets the need, or 0 */
@@ -86,8 +86,8 @@ static const need demands[] = {
 
 enum { ROWS = sizeof rows / sizeof *rows, DEMANDS = sizeof demands / sizeof *demands };
 
-/* Why the kind does not suit the needs in `flags`: the first need that it cannot meet, or that it
- * requires and `flags` lacks. NULL if it suits. */
+/* Returns why the kind does not suit the needs in `flags`: the first need that it cannot meet, or
+ * that it requires and `flags` lacks. Returns NULL if it suits. */
 static const char *unmet_need(const blyi_kind *k, uint32_t flags) {
     uint32_t can = k->ops->capabilities;
     if (k->never_advised)
@@ -137,8 +137,8 @@ static bly_status advise_kind(bly_kind kind, const bly_needs *needs, bly_advice 
     return status;
 }
 
-/* Whether advice `a` is better than what the other kind gives for these needs: fewer bytes or, if
- * the memory is given, more keys or a lower rate. True if the other kind is unsuitable. */
+/* Whether advice `a` is better than advice for the other kind: fewer bytes or, if the memory is
+ * given, more keys or a lower rate. True if the other kind is unsuitable. */
 static bool is_better_than(const bly_advice *a, bly_kind other, const bly_needs *needs) {
     bly_advice b;
     if (other == BLY_KIND_NONE || advise_kind(other, needs, &b) != BLY_OK)

@@ -11,7 +11,8 @@ static inline void store_hash(bly_hash *out, uint64_t first, bool both) {
         out->lo = first;
 }
 
-/* Short keys have a loop of their own, in which their part of the secret stays in registers. */
+/* Short keys have a separate loop, in which the part of the secret that they need stays in
+ * registers. */
 static inline __attribute__((always_inline)) void
 hash_xxh3(const bly_filter *f, const bly_bytes *keys, size_t n, bly_hash *out, bool both) {
     const blyi_xxh3_secret *secret = &f->secret, near = f->secret;

@@ -9,31 +9,31 @@ enum {
     BLYI_BATCH_WINDOW = 64, /* keys whose lines are being loaded */
     BLYI_BATCH_GROUP = 16,  /* keys hashed, or tested, at a time */
     BLYI_PREFETCH_DISTANCE =
-        32, /* keys between the one that is hashed and the one whose bytes are requested */
+        32, /* keys between the one that is hashed and the one whose bytes are prefetched */
 };
 
 static inline size_t blyi_min_size(size_t a, size_t b) {
     return a < b ? a : b;
 }
 
-/* Hashes n keys. The results are those of the filter's hasher; for xxh3 this is faster. The second
- * function is only for xxh3: it sets only the first words of the hashes, from which
- * blyi_hash_from_strong64 makes both. */
+/* Hashes n keys. The results are those of the filter's hasher, but for xxh3 this is faster. */
 void blyi_batch_hash(const bly_filter *f, const bly_bytes *keys, size_t n, bly_hash *out);
+/* Hashes n keys by xxh3, which must be the filter's hash. Sets only the first word of each hash;
+ * blyi_hash_from_strong64 makes both words from it. */
 void blyi_batch_hash_first(const bly_filter *f, const bly_bytes *keys, size_t n, bly_hash *out);
 
-/* Adds keys to `writer`, or looks them up in `f` if writer is NULL, with results as
- * blyi_block_batch_fn. sum->done grows by the number of keys processed, sum->changed by the number
- * of those that were new, or may be members. Only adds can fail. */
+/* Adds keys to `writer`, or looks them up in `f` if writer is NULL. `out` is set as by
+ * blyi_block_batch_fn. sum->done grows by the number of keys processed; sum->changed grows by the
+ * number of new keys (add) or of possible members (lookup). Only adds can fail. */
 bly_status blyi_batch_keys(const bly_filter *f, bly_filter *writer, const bly_bytes *keys, size_t n,
                            uint8_t *out, bly_batch_result *sum);
 
-/* As blyi_batch_keys, for hashes. */
+/* As blyi_batch_keys, but for keys that are hashed already. */
 bly_status blyi_batch_hashes(const bly_filter *f, bly_filter *writer, const bly_hash *h, size_t n,
                              uint8_t *out, bly_batch_result *sum);
 
-/* The batch function of kinds with one block per key, for this hasher. For xxh3 it reads the
- * filter's `secret`. */
+/* Returns the batch function for this hasher, for kinds with one block per key. For xxh3 that
+ * function reads the filter's `secret`. */
 blyi_block_batch_fn *blyi_block_batch_for(const bly_hasher *hasher);
 
 /* As ops->add_many_shared, for BLY_SHARED_ONCE: of several threads that add the same new key,

@@ -1,16 +1,16 @@
 /* Batches for the kinds whose keys have one block each: hash, locate, prefetch, probe.
  *
- * A large filter's time is spent waiting for one random cache line per key, and a core can have
- * dozens of them in flight (base/bits.h). So keys move through a window, a ring of block probes:
- * the probe that entered a window ago, whose block has arrived by now, is tested, and makes room
- * for that of the next key, whose block is requested. The window never drains, unlike "hash 32,
- * then test 32", and loads are evenly spaced: bursts overflow the queue of outstanding misses.
+ * With a large filter, the time is spent waiting for one random cache line per key, but a core can
+ * load dozens of lines at once (base/bits.h). So keys move through a window, a ring of block
+ * probes. The oldest probe, whose block has arrived by now, is tested, and is replaced by the probe
+ * of the next key, whose block is prefetched. In contrast to "hash 32, then test 32", the window is
+ * never empty, and loads are evenly spaced: bursts would overflow the queue of outstanding misses.
  *
- * In a filter that fits the cache most of the work is hashing: it takes more than half of the
- * loop's instructions. So the kinds that have a kernel for it (simd/hash_probe.h) process the whole
- * window at once, with the default hash and the test compiled into one loop. Kinds without such a
- * kernel, and filters with other hashes, process the window in groups of keys: one call tests a
- * group, another locates the blocks of the next one.
+ * In a filter that fits into the cache, most of the work is hashing, which takes more than half of
+ * the loop's instructions. So kinds that have a kernel which hashes and tests in one loop
+ * (simd/hash_probe.h) process the whole window at once, if the filter's hash is xxh3, the default.
+ * Otherwise the window is processed in groups of keys: one call tests a group, another locates the
+ * blocks of the next group.
  */
 #include "filter/batch.h"
 #include "hash/mix.h"
@@ -49,20 +49,20 @@ INLINE size_t probe_blocks(const bly_filter *f, bly_filter *writer, const blyi_b
                   : f->contains_blocks(f->body, s, n, k, out);
 }
 
-/* The number of ones among n <= BLYI_BATCH_WINDOW bytes, each of which is 0 or 1. */
+/* Returns the number of ones among n <= BLYI_BATCH_WINDOW bytes, each of which is 0 or 1. */
 static size_t count_ones(const uint8_t *bytes, size_t n) {
     uint64_t sums = 0, word;
     size_t i = 0, rest = 0;
     for (; i + sizeof word <= n; i += sizeof word) {
         memcpy(&word, bytes + i, sizeof word);
-        sums += word; /* eight sums side by side */
+        sums += word; /* eight sums, one in each byte */
     }
     for (; i < n; i++)
         rest += bytes[i];
     return rest + (size_t)(sums * UINT64_C(0x0101010101010101) >> 56);
 }
 
-/* The kernel that processes the window, or NULL. */
+/* Returns the kernel that processes the whole window, or NULL if there is none. */
 INLINE blyi_hash_probe_fn window_kernel(const bly_filter *f, const bly_filter *writer,
                                         source from) {
     if (from != XXH3)
@@ -70,8 +70,8 @@ INLINE blyi_hash_probe_fn window_kernel(const bly_filter *f, const bly_filter *w
     return writer ? f->add_keys_xxh3 : f->contains_keys_xxh3;
 }
 
-/* Processes n block probes and replaces them by those of the keys from `head` on; there are `count`
- * keys in all. */
+/* Processes n block probes, and replaces them by the probes of keys[head] to keys[head + n - 1].
+ * There are `count` keys in all. */
 INLINE size_t process_window(const bly_filter *f, bly_filter *writer, const bly_bytes *keys,
                              size_t head, size_t n, size_t count, blyi_block_probe *s, uint8_t *out,
                              source from) {

@@ -1,6 +1,6 @@
-/* The formulas as the literature prints them. They ignore the variance of how full the array is, so
- * their rates are slightly too low; bly_plan corrects that. They are here because they are well
- * known, and to read and check other libraries' filters. */
+/* The formulas as the literature prints them. They ignore that the number of set bits varies, so
+ * their rates are slightly too low; bly_plan corrects for that. They are here because they are well
+ * known, and for reading and checking other libraries' filters. */
 #include "filter/rate.h"
 
 #include <bloomery/formulas.h>
@@ -53,8 +53,8 @@ static bly_status solve_bits(bly_textbook *t) {
     if (!(m < (double)BLYI_MAX_BITS))
         return BLY_ETOOBIG;
     t->bits = (uint64_t)fmax(1, ceil(m));
-    /* Rounding may make m one too small or too large. The contract is in terms of
-     * bly_textbook_fpr. */
+    /* Rounding may make m one too small or too large. The contract is that bly_textbook_fpr of the
+     * result is within the rate. */
     while (t->bits > 1 && bly_textbook_fpr(t->bits - 1, t->hashes, t->keys) <= t->fpr)
         t->bits--;
     while (bly_textbook_fpr(t->bits, t->hashes, t->keys) > t->fpr)

@@ -1,14 +1,15 @@
 /* What a filter of one kind costs: bytes, cache lines and rate.
  *
- * For a given number of keys and rate bly_plan sizes a kind of fixed size. The growth of a kind
- * that grows is simulated, level by level or doubling by doubling, with the same rule as the real
- * one (level_growth.h, blyi_planner.plan_grown).
+ * Given the number of keys and the rate, bly_plan determines the size of a filter that does not
+ * grow. The growth of a filter that grows is simulated, level by level or doubling by doubling, by
+ * the same rules as in real filters (level_growth.h, blyi_planner.plan_grown).
  *
- * If the memory is given, the largest number of keys or the lowest rate that fits is searched for.
+ * If the memory is given, a search finds the largest number of keys or the lowest rate that fits.
  * Both are the same search: x is the number of keys, or 1 / rate, and a larger x takes more bytes.
- * So no kind needs formulas to solve for keys or rate. (There is one exception: at the rate below
- * which a level of a scalable filter becomes bb2x512 instead of split512, its size drops by 13%.
- * The result of the search fits nevertheless, but a lower rate beyond that step might fit too.)
+ * So no kind needs formulas to solve for keys or rate. (There is one exception: a level of a
+ * scalable filter is bb2x512 instead of split512 below a certain rate, and at that rate its size
+ * drops by 13%. The result of the search fits nevertheless, but a lower rate beyond that step might
+ * fit, too.)
  */
 #include "filter/cost.h"
 #include "filter/kind.h"
@@ -60,7 +61,7 @@ static bool by_doubling(bly_kind kind) {
     return blyi_planner_of(kind)->plan_grown != NULL;
 }
 
-/* Returns the needs with defaults filled in. Keys and rate must be given. */
+/* Returns the needs with defaults filled in. The number of keys and the rate must be given. */
 static bly_needs resolve_needs(bly_kind kind, const bly_needs *needs) {
     bly_needs n = *needs;
     bool grows = n.flags & BLY_NEED_GROW;
@@ -90,10 +91,10 @@ typedef struct level {
     bly_geometry geometry;
     uint64_t keys;
     double left;   /* the part of the rate that is left for later levels */
-    unsigned rank; /* its number; 0 is the first */
+    unsigned rank; /* index of the level; the first has 0 */
 } level;
 
-/* Plans a level after `last` (NULL for the first level) that has the rate `fpr`. */
+/* Plans a level of rate `fpr`, after a level of geometry `last` (NULL for the first level). */
 static bly_status simulate_level(const bly_advice *a, const bly_geometry *last, double fpr,
                                  unsigned hash_bits, level *l) {
     const blyi_level_request wish = {
@@ -168,7 +169,8 @@ static void rates_by_doubling(const bly_advice *a, const uint64_t *keys, size_t 
 
 /* ---- one kind, for given keys and rate ------------------------------------------------------- */
 
-/* The number of cache lines that a lookup reads, at most as many as the body has. */
+/* Returns the number of cache lines that a lookup reads, but at most the number that the body
+ * has. */
 static unsigned lookup_lines_of(const bly_geometry *g) {
     const blyi_planner *p = blyi_planner_of(g->kind);
     unsigned lines = p->lookup_lines         ? p->lookup_lines
@@ -219,7 +221,7 @@ static bly_status size_kind(bly_kind kind, const bly_needs *needs, bly_advice *o
     out->bits_per_key = 8 * (double)out->bytes / (double)needs->keys;
     out->keyed = needs->flags & BLY_NEED_SECRET;
     bly_advice_expected_fpr(out, &needs->keys, 1, &out->fpr);
-    /* A growing filter accepts a weak hash; advice does not. */
+    /* A growing filter accepts a weak hash, but advice must not contain one. */
     return out->fpr <= needs->fpr * (1 + BLYI_RATE_TOLERANCE) ? BLY_OK : BLY_EWEAKHASH;
 }
 
@@ -261,7 +263,7 @@ static trial try_cost(search *s, double x) {
     trial t = {x, 1, size_kind(s->kind, &needs, &a)};
     if (t.status)
         return t;
-    /* Sizes are multiples of 64 bytes, so the limit lies between two of them and the excess is
+    /* Sizes are multiples of 64 bytes, so a limit between two multiples ensures that the excess is
      * never 0. */
     t.excess = log((double)a.bytes / ((double)(needs.bytes / 64 * 64) + 32));
     if (t.excess < 0)
@@ -269,8 +271,8 @@ static trial try_cost(search *s, double x) {
     return t;
 }
 
-/* A value of x strictly between those of the two trials, on a logarithmic scale: halfway, or where
- * a straight line through them reaches excess 0. */
+/* Returns a value of x strictly between those of the two trials: halfway on a logarithmic scale, or
+ * where a straight line through the trials reaches excess 0 on that scale. */
 static double cost_between(const search *s, trial low, trial high, bool halfway) {
     double share = halfway ? 0.5 : low.excess / (low.excess - high.excess);
     double x = low.x * exp(log(high.x / low.x) * share);
@@ -280,8 +282,8 @@ static double cost_between(const search *s, trial low, trial high, bool halfway)
     return fmin(fmax(x, low.x + step), high.x - step);
 }
 
-/* low fits and high does not: closes in on the largest x that fits, by false position with Illinois
- * weights and a bisection now and then. */
+/* Finds the largest x that fits, given that `low` fits and `high` does not. Uses false position
+ * with Illinois weights, and a bisection in every third round. */
 static void narrow_search(search *s, trial low, trial high) {
     for (unsigned round = 1, side = 0;; round++) {
         if (s->keys ? high.x - low.x <= 1 : high.x <= low.x * (1 + 1e-9))
@@ -299,8 +301,8 @@ static void narrow_search(search *s, trial low, trial high) {
     }
 }
 
-/* No kind of filter stores a key in fewer than log2(1/p) bits, which bounds the number of keys.
- */
+/* Searches for the largest x that fits. No kind of filter stores a key in fewer than log2(1/p)
+ * bits, which bounds the number of keys. */
 static bly_status search_cost(search *s) {
     double bound = s->keys ? 8 * (double)s->needs->bytes / -log2(s->needs->fpr) : 1 / MIN_RATE;
     trial low = try_cost(s, s->keys ? 1 : 1 / WORST_RATE);

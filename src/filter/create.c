@@ -7,14 +7,14 @@
 
 #include <math.h>
 
-/* The bits of the hash that a plan assumes. A hash that the caller declares good enough is treated
- * as if it had no collisions; the default hash is widened to 128 bits where needed.
+/* Returns the number of hash bits that a plan assumes. With allow_weak_hash, a hash is treated as
+ * if it had 128 bits, so almost no collisions; the default hash has 128 bits if needed.
  */
 static unsigned planning_bits(const bly_spec *spec) {
     return spec->allow_weak_hash || spec->hasher.id == BLY_HASH_NONE ? 128 : spec->hasher.bits;
 }
 
-/* The largest number of keys that leaves half of the cells free, at least 1. */
+/* Returns the largest number of keys that leaves half of the cells free, but at least 1. */
 static uint64_t keys_at_half_fill(const bly_geometry *g) {
     uint64_t low = 1, high = BLYI_UNLIMITED_KEYS;
     while (high - low > 1) {
@@ -27,8 +27,8 @@ static uint64_t keys_at_half_fill(const bly_geometry *g) {
     return low;
 }
 
-/* The capacity of an exact geometry follows from the requested rate or, without one, from half
- * fill, the optimum of a classic filter. */
+/* Uses the geometry that the caller gives. If the capacity is not given, it follows from the
+ * requested rate or, without one, from half fill, the optimum of a classic filter. */
 static bly_status resolve_exact_geometry(const bly_spec *spec, blyi_shape *shape) {
     const bly_geometry *g = &spec->geometry;
     unsigned bits = planning_bits(spec);
@@ -80,7 +80,7 @@ uint32_t blyi_spec_fields(const bly_spec *spec) {
 static bly_status check_filter_spec(const bly_spec *spec) {
     if (!bly_kind_name(spec->geometry.kind))
         return BLY_EKIND;
-    /* A number of hashes without a size is an incomplete geometry. */
+    /* A geometry without a size must not have `hashes` or `detail` either. */
     if (spec->geometry.size == 0 && (spec->geometry.hashes != 0 || spec->geometry.detail != 0))
         return BLY_EINVAL;
     if (blyi_spec_fields(spec) & ~blyi_kind_of(spec->geometry.kind)->spec_fields)
@@ -117,11 +117,11 @@ static bly_status create_filter(const bly_spec *spec, bly_filter **out) {
         return status;
     const blyi_ops *ops = blyi_ops_of(spec->geometry.kind);
     if (ops->solver)
-        return BLY_EUNSUPPORTED; /* bly_builder makes these */
+        return BLY_EUNSUPPORTED; /* only bly_builder can create these */
     if (ops->create)
         return ops->create(spec, out);
-    /* The textbook's probes use the words of the function itself, so a custom one is used
-     * unmixed. */
+    /* The textbook's probe sequence uses the words of the hash function directly, so a custom
+     * function is used without mixing. */
     if (spec->geometry.options & BLY_TEXTBOOK)
         (void)blyi_hasher_match(&spec->hasher, BLY_HASH_CUSTOM_RAW, spec->hasher.seed,
                                 &shape.hasher);

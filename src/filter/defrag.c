@@ -1,10 +1,10 @@
 /* Defragmentation: moves a filter's allocations one by one.
  *
- * They are numbered in the order of one traversal: the list of levels, each level's handle and then
- * its own allocations, the body, the counters. There are a few hundred at most, so finding the next
- * one by a traversal from the start costs little compared with moving it. A body begins at the
- * first aligned address of its allocation, so it may have to be shifted within an allocation that
- * has moved.
+ * They are numbered in the order of one traversal: the list of levels, each level's handle followed
+ * by its own allocations, the body, the counts of a shared filter (stripes). There are a few
+ * hundred at most, so finding the next one by a traversal from the start costs little compared with
+ * moving it. A body begins at the first aligned address of its allocation, so it may have to be
+ * shifted within an allocation that has moved.
  */
 #include "base/memory.h"
 #include "filter/levels.h"
@@ -15,7 +15,7 @@ typedef struct traversal {
     bly_defrag_move move;
     void *ctx;
     size_t at;         /* the number of the next allocation */
-    size_t from, upto; /* the numbers of those to offer */
+    size_t from, upto; /* the allocations to offer: from <= number < upto */
 } traversal;
 
 /* Offers the next allocation to `move`, if its number is in the range. Returns its new address, or
@@ -25,8 +25,8 @@ static void *offer_allocation(traversal *w, void *block, size_t size) {
     return here < w->from || here >= w->upto ? NULL : w->move(w->ctx, block, size);
 }
 
-/* The same for an array of blyi_alloc_array. Returns the array's address, and sets *block to that
- * of its allocation. */
+/* Offers the allocation *block of an array from blyi_alloc_array. Returns the address of the array,
+ * and sets *block to the address of its allocation. */
 static void *offer_array(traversal *w, const bly_allocator *a, void *array, uint64_t bytes,
                          void **block) {
     if (!*block)
@@ -54,7 +54,7 @@ static void offer_levels(traversal *w, bly_filter *f) {
     }
 }
 
-/* Visits every allocation. Levels nest at most two deep. */
+/* Visits every allocation of f except its handle. Levels nest at most two deep. */
 static void offer_parts(traversal *w, bly_filter *f) {
     if (f->levels)
         offer_levels(w, f);

@@ -40,7 +40,8 @@ static bool allocate_body(bly_filter *f, const uint8_t *borrowed) {
     return f->body != NULL;
 }
 
-/* bly_filter_contains for xxh3 and a kind without a kernel that hashes and probes. */
+/* bly_filter_contains for filters that hash by xxh3, of kinds without a kernel that hashes and
+ * probes. */
 static bool contains_xxh3(const blyi_kernel_view *view, const void *key, size_t len) {
     const bly_filter *f = (const void *)view;
     bly_hash h = blyi_hash_from_strong64(blyi_xxh3(&f->secret, key, len));
@@ -160,7 +161,7 @@ bly_status blyi_filter_may_grow(const bly_filter *f, uint64_t bytes) {
     return blyi_growth_fits(f->growth_limit, f->body_bytes, block) ? BLY_OK : BLY_EGROWTH;
 }
 
-/* Borrowed levels never grow in f, so they get no limit. */
+/* A borrowed level never grows, so its limit is not changed. */
 void bly_filter_limit_growth(bly_filter *f, uint64_t max_bytes) {
     f->growth_limit = blyi_growth_limit(max_bytes);
     for (unsigned i = f->levels ? f->levels->borrowed : 0; f->levels && i < f->levels->n; i++)
@@ -170,8 +171,8 @@ void bly_filter_limit_growth(bly_filter *f, uint64_t max_bytes) {
 bly_status bly_filter_clone(const bly_filter *f, const bly_allocator *a, bly_filter **out) {
     blyi_shape shape = blyi_filter_shape(f);
     *out = NULL;
-    /* Lookups in a map are safe for any body. A clone can be changed, and for that its body must be
-     * valid. */
+    /* Lookups in a mapped file are safe for any body. But a clone can be changed, and for that its
+     * body must be valid. */
     if (!f->body_allocation && f->ops->body_is_valid && !f->ops->body_is_valid(&shape, f->body))
         return BLY_ECORRUPT;
     bly_status status = blyi_filter_make(&shape, a, NULL, out);
@@ -190,7 +191,7 @@ bly_status bly_filter_clone(const bly_filter *f, const bly_allocator *a, bly_fil
     return status;
 }
 
-/* A borrowed level is looked up by hash, and keeps its own hasher. */
+/* A borrowed level keeps its own hasher: lookups in it pass hashes, not keys. */
 void blyi_filter_set_hasher(bly_filter *f, const bly_hasher *hasher, bool keyless) {
     f->hasher = *hasher;
     f->keyless = keyless;
@@ -322,7 +323,7 @@ bool bly_filter_contains_hash(const bly_filter *f, bly_hash h) {
     return contains_one(f, h);
 }
 
-/* Out of line: otherwise the fast path would save registers that only this one needs. */
+/* Not inlined: otherwise bly_filter_add would save registers that only this slower path needs. */
 static __attribute__((noinline)) bly_status add_by_hash(bly_filter *f, const void *key, size_t len,
                                                         bool *added) {
     if (f->keyless)
@@ -358,7 +359,8 @@ bly_status bly_filter_remove(bly_filter *f, const void *key, size_t len, bool *r
     return bly_filter_remove_hash(f, f->hasher.one(&f->hasher, key, len), removed);
 }
 
-/* Each remove depends on those before it, so only hashing and prefetching run ahead. */
+/* Each remove depends on the earlier ones, so only hashing and prefetching are done for a group at
+ * a time. */
 static bly_status remove_many(bly_filter *f, const bly_bytes *keys, size_t n, uint8_t *removed,
                               bly_batch_result *sum) {
     bly_hash h[BLYI_BATCH_GROUP];
@@ -398,7 +400,7 @@ uint64_t bly_filter_copies_hash(const bly_filter *f, bly_hash h) {
 
 uint64_t bly_filter_copies(const bly_filter *f, const void *key, size_t len) {
     if (f->keyless)
-        return 1; /* "maybe", as bly_filter_contains */
+        return 1; /* "maybe a member", as in bly_filter_contains */
     return bly_filter_copies_hash(f, f->hasher.one(&f->hasher, key, len));
 }
 

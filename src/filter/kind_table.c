@@ -150,7 +150,7 @@ const bly_removed_kind *bly_kind_removed_by_name(const char *name) {
 
 enum { GROUPED_TEXT = 32, GEOMETRY_TEXT = 256 };
 
-/* The digits of a number, in groups of three. */
+/* Writes the digits of a number in groups of three, separated by commas. */
 static void group_digits(uint64_t number, char out[GROUPED_TEXT]) {
     char digits[GROUPED_TEXT];
     int n = snprintf(digits, sizeof digits, "%llu", (unsigned long long)number);

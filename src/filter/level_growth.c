@@ -1,7 +1,7 @@
 /* Filters that grow by levels: the rule of growth, and opening the next level.
  *
  * Filters made of filters cannot be planned, because their size depends on the keys that are added.
- * Their geometries can only be checked: whether a file may have them.
+ * Their geometries can only be checked, when a file is read.
  */
 #include "filter/level_growth.h"
 #include "filter/rate.h"
@@ -14,7 +14,7 @@
 
 /* ---- geometries ------------------------------------------------------------------------------ */
 
-enum { MIN_LEVEL = 128 }; /* bytes: a header and a line */
+enum { MIN_LEVEL = 128 }; /* bytes: a header and one cache line */
 
 bly_status blyi_levels_geometry_check(const bly_geometry *g, uint32_t min, uint32_t max) {
     if (g->hashes < min || g->hashes > max)
@@ -74,8 +74,9 @@ uint64_t blyi_next_keys(uint32_t detail, unsigned levels, uint64_t keys) {
     return keys > UINT64_MAX / factor ? UINT64_MAX : keys * factor;
 }
 
-/* The default hash must suffice for later keys as well: for a million times those of the first
- * level, but at most 2^36 keys, in a level that has a two-hundredth of the rate. */
+/* The default hash must be good enough for later keys, too. It is chosen for 2^20 times the keys of
+ * the first level, but for at most 2^36 keys (or for those of the first level if they are more), in
+ * a level that has 1/200 of the rate. */
 unsigned blyi_growth_hash_bits(uint64_t first_keys, double fpr) {
     const uint64_t many = (uint64_t)1 << 36;
     uint64_t keys = first_keys < many >> 20 ? first_keys << 20 : many;
@@ -162,13 +163,13 @@ bly_status blyi_levels_create(const bly_spec *spec, uint32_t growth, bly_filter 
 
 /* ---- growth ---------------------------------------------------------------------------------- */
 
-/* Whether two successive levels share one part of the rate. */
+/* Whether two successive levels share one part of the rate, which is then counted only once. */
 static bool levels_share_rate(bly_kind kind, const bly_geometry *a, const bly_geometry *b) {
     const blyi_level_rules *rules = blyi_ops_of(kind)->level_rules;
     return rules->share_rate && rules->share_rate(a, b);
 }
 
-/* The part of the rate that no level has taken. */
+/* Returns the part of the filter's rate that its levels have not used yet. */
 static double rate_left(const bly_filter *f) {
     bly_filter *const *at = f->levels->at;
     double left = f->fpr;
@@ -185,8 +186,8 @@ bly_status blyi_levels_grow(bly_filter *f) {
     if (f->levels->n == BLYI_MAX_LEVELS)
         return BLY_EFULL;
     bly_status status = open_next_level(f, keys, rate, f->hasher.bits);
-    /* The hash can no longer be replaced by a better one, so the level is sized as if the hash had
-     * no collisions. */
+    /* The hash of an existing filter cannot be replaced by a better one, so the level is sized as
+     * if the hash had no collisions. */
     if (status == BLY_EWEAKHASH)
         status = open_next_level(f, keys, rate, 128);
     return status == BLY_ERATE ? BLY_EFULL : status;

@@ -69,7 +69,7 @@ bool blyi_levels_equal(const bly_filter *a, const bly_filter *b) {
 
 bly_status blyi_levels_union(bly_filter *dst, const bly_filter *src) {
     unsigned common = dst->levels->n < src->levels->n ? dst->levels->n : src->levels->n;
-    /* The copies come first, because they can fail. */
+    /* Levels that only src has are copied first, because copying can fail. */
     bly_status status = blyi_levels_copy(dst, src, dst->levels->n);
     for (unsigned i = 0; status == BLY_OK && i < common; i++)
         status = bly_filter_union(dst->levels->at[i], src->levels->at[i]);
@@ -117,9 +117,9 @@ void blyi_levels_prefetch(const bly_filter *f, const bly_hash *h, size_t n) {
         f->levels->at[i]->ops->prefetch(f->levels->at[i], h, n);
 }
 
-/* A single key comes from a call of its own, not from a batch, so nothing has been prefetched for
- * it yet: the lines of all levels are requested at once instead of one by one. (With one level
- * there is nothing to gain.) */
+/* A single key comes from a call for one key, not from a batch, so nothing has been prefetched for
+ * it. Therefore the lines of all levels are prefetched at once here, instead of being loaded one
+ * after the other. (With one level this would gain nothing.) */
 void blyi_levels_find_absent(const bly_filter *f, unsigned levels, const bly_hash *h, size_t n,
                              blyi_absent *out) {
     if (n == 1 && f->levels->n > 1)

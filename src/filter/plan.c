@@ -12,13 +12,13 @@
 #include <math.h>
 #include <string.h>
 
-/* The planner of a kind that is not plain bits; else NULL. */
+/* Returns the planner of a kind that is not plain bits, or NULL for plain bits. */
 static const blyi_planner *own_planner(bly_kind kind) {
     const blyi_planner *p = blyi_planner_of(kind);
     return p->layout ? NULL : p;
 }
 
-/* Bits in each step of `size`. */
+/* Returns the number of bits in each unit of `size`. */
 static uint64_t bits_per_size(const blyi_bit_layout *l, uint32_t k) {
     return l->unit_bits ? l->unit_bits : k;
 }
@@ -82,7 +82,8 @@ uint64_t bly_plan_capacity(const bly_geometry *g, double fpr, unsigned hash_bits
         high = own->max_keys(g);
     if (!(fpr > 0) || high == 0)
         return 0;
-    /* A rate that does not depend on the number of keys is kept for any number, or for none. */
+    /* If the rate does not depend on the number of keys, the result is either the maximum or 0.
+     * Then rounding must not decide. */
     if (own && own->rate(g, 1) == own->rate(g, (double)high))
         fpr *= 1 + BLYI_RATE_TOLERANCE;
     if (bly_plan_fpr(g, high, hash_bits) <= fpr)
@@ -97,7 +98,8 @@ uint64_t bly_plan_capacity(const bly_geometry *g, double fpr, unsigned hash_bits
     return low;
 }
 
-/* Rounds up to step * m * 2^i with m <= 64, so that the filter can be folded i times. */
+/* Rounds up to step * m * 2^i with m <= 64, so that the filter can be folded i times to its
+ * half. */
 static uint64_t round_to_foldable(uint64_t size, uint64_t step) {
     uint64_t units = size / step;
     unsigned shift = 0;
@@ -120,9 +122,9 @@ static double bits_excess(void *ctx, uint64_t steps) {
     return blyi_excess(blyi_rate(&z->g, z->n), z->p);
 }
 
-/* Finds the smallest size with k = z->g.hashes whose rate is within p. Returns false if that takes
- * more than `limit` bits. `known` means that the limit comes from a plan for another k. Then the
- * limit is tried first, because most k need more. */
+/* Finds the smallest size with k = z->g.hashes whose rate is at most p. Returns false if that takes
+ * more than `limit` bits. `known` is true if the limit is the result for another k. Then the limit
+ * is tried first, because most other k need more bits. */
 static bool smallest_bits(const blyi_bit_layout *l, sizing *z, uint64_t limit, bool known) {
     uint32_t k = z->g.hashes;
     uint64_t per_step = bits_per_size(l, k) * l->step;
@@ -140,8 +142,9 @@ static bool smallest_bits(const blyi_bit_layout *l, sizing *z, uint64_t limit, b
     return steps != 0;
 }
 
-/* The smallest geometry of all k in from..to; of two of the same size, the one with fewer hashes.
- * Starts with the k that is likely to be best, so that little time is spent on the others. */
+/* Returns the smallest geometry for any k in from..to and, if two have the same size, the one with
+ * fewer hashes. Starts with `start`, the k that is likely to be best, so that little time is spent
+ * on the others. */
 static bly_geometry smallest_of_all(const blyi_bit_layout *l, sizing *z, uint32_t from, uint32_t to,
                                     uint32_t start) {
     bly_geometry best = {0};
@@ -173,8 +176,8 @@ bly_status blyi_check_request(uint64_t keys, double fpr, unsigned hash_bits) {
 /* Plans a geometry for n keys at rate p, for a kind of plain bits. */
 static bly_status plan_bits(bly_kind kind, const blyi_bit_layout *l, double n, double p,
                             uint32_t options, bly_geometry *out) {
-    /* The best k of a classic filter is near log2(1/p). With slices that are rounded up, with the
-     * textbook's colliding probes and with blocks it may be another, so all k are tried. */
+    /* The best k of a classic filter is near log2(1/p). It may be another if slices are rounded up,
+     * with the textbook's colliding probes, and with blocks. In these cases all k are tried. */
     uint32_t from = l->min_k, to = l->max_k, wish = (uint32_t)fmax(1, floor(-log2(p)));
     if (l->best_k_is_simple && !(options & BLY_TEXTBOOK)) {
         from = wish > 2 ? wish - 1 : 1;

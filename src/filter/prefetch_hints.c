@@ -26,7 +26,7 @@ void bly_prefetch_hint_init(const bly_filter *f, bly_prefetch_hint *out) {
     }
 }
 
-/* A filter with levels that has opened or dropped one has another size. */
+/* If a filter has opened or dropped a level since, its size differs. */
 bool bly_prefetch_hint_valid(const bly_prefetch_hint *a, const bly_filter *f) {
     const bly_filter *newest = f->levels ? blyi_newest_level(f) : f;
     return a->count && newest->body == a->targets[0].body && f->geometry.size == a->geometry.size &&
@@ -42,7 +42,7 @@ static inline void prefetch_place(const struct bly_prefetch_target *place, bly_h
                               blyi_block_probe_of(h, place->geometry.size, ops->block_shift).at);
         return;
     }
-    /* The fields of a filter that `prefetch` of these kinds reads. */
+    /* The only members of a filter that `prefetch` of these kinds reads. */
     const bly_filter there = {
         .ops = ops, .body = (uint8_t *)(uintptr_t)body, .geometry = place->geometry};
     ops->prefetch(&there, &h, 1);

@@ -14,7 +14,7 @@ static inline blyi_probe_sequence blyi_probe_sequence_begin(bly_hash h) {
     return (blyi_probe_sequence){h.lo, h.hi | 1};
 }
 
-/* The next position, 0 to m - 1. */
+/* Returns the next position, from 0 to m - 1. */
 static inline uint64_t blyi_probe_sequence_next(blyi_probe_sequence *w, uint64_t m) {
     uint64_t at = blyi_mulhi(w->x, m);
     w->x = w->x * BLYI_LCG + w->inc;

@@ -1,4 +1,4 @@
-/* The expected false-positive rate of a geometry, and the formulas that several kinds share.
+/* Computes the expected false-positive rate of a geometry, by formulas that several kinds share.
  *
  * Cells. Throw t balls into B cells; X cells are then occupied. k later probes all hit occupied
  * cells with probability E[(X/B)^k]. To second order
@@ -9,21 +9,21 @@
  * at 0.1% and 3.5% at 0.01%. e2 - e1^2 is computed as e1^2 expm1(t log1p(-1/(B-1)^2)), which does
  * not cancel.
  *
- * Blocks. A block receives i of the n keys with binomial probability; the filter's rate is the
- * mean of a block's rate f(i) over i (Putze, Sanders and Singler 2007). The sum runs outward from
- * the mode by the ratio of neighbouring terms, so it needs no factorials and holds for any number
- * of keys.
+ * Blocks. A block receives i of the n keys with binomial probability; the filter's rate is the mean
+ * of a block's rate f(i) over i (Putze, Sanders and Singler 2007). The sum runs outward from the
+ * mode, and each term is computed from the previous one. So it needs no factorials and works for
+ * any number of keys.
  *
- * Memoised values. To find a size, such a mean is computed at many sizes, and most of the time is
- * spent in f; but f(i) is the same at all of them. So its values are kept, for the life of the
- * process, in rows: a row belongs to one f and one k, and a value is computed when it is first
- * needed. There are more rows than a process uses (all kinds together have some 150 combinations of
- * f and k; a process usually needs a few dozen). A row is one page, and unused pages cost nothing.
- * Without a free row, or beyond its length, f is called every time.
+ * Memoised values. To find a size, such a mean is computed for many sizes, and most of the time is
+ * spent in f. But f(i) is the same for all sizes, so its values are kept for the life of the
+ * process. They are in rows: a row belongs to one f and one k, and a value is computed when it is
+ * first needed. There are more rows than a process uses (all kinds together have some 150
+ * combinations of f and k; a process usually needs a few dozen). A row is one page, and unused
+ * pages cost nothing. Without a free row, or beyond its length, f is called every time.
  *
- * Threads. A value is a word that is read and written atomically. Threads that miss the same one
- * compute the same number. It is stored inverted: 0 means "not known". No value is stored as 0,
- * because a number whose bits are all ones would be a NaN.
+ * Threads. A value is a word that is read and written atomically. Threads that need the same
+ * missing value compute the same number. The bits of a value are stored inverted, and 0 means "not
+ * known". No value is stored as 0, because a double whose bits are all ones is a NaN.
  */
 #include "filter/rate.h"
 #include "filter/kind.h"
@@ -77,7 +77,8 @@ typedef struct memo_owner {
 static memo_owner memo_owners[MEMO_ROWS];
 static uint64_t memo_values[MEMO_ROWS][MEMO_LENGTH];
 
-/* The row of f and k; NULL if no row is free, or if another thread is taking one at this moment. */
+/* Returns the row of f and k, which it takes if there is none yet. Returns NULL if no row is free,
+ * or if another thread is taking one at this moment. */
 static uint64_t *memo_row(blyi_block_rate f, unsigned k) {
     size_t start = ((size_t)(uintptr_t)f / 16 + (size_t)k * 37) % MEMO_ROWS;
     for (size_t i = 0; i < MEMO_ROWS; i++) {
@@ -109,7 +110,8 @@ static double compute_value(blyi_block_rate f, unsigned k, double i, uint64_t *w
     return value;
 }
 
-/* f(k, i), from the row if i is a whole number. (An estimated number of keys may be a fraction.) */
+/* Returns f(k, i), from the row if possible: i must be a whole number below the row's length. (An
+ * estimated number of keys may be a fraction.) */
 static inline double memo_value(blyi_block_rate f, unsigned k, double i, uint64_t *row) {
     bool kept = row && i >= 0 && i < MEMO_LENGTH && (double)(size_t)i == i;
     uint64_t *where = kept ? row + (size_t)i : NULL;

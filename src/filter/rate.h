@@ -14,7 +14,7 @@ double blyi_rate(const bly_geometry *g, double n);
  * bit. */
 double blyi_log_miss(const bly_geometry *g);
 
-/* The false-positive rate that the collisions of a hash of `bits` bits cause in any filter of n
+/* Returns the false-positive rate that collisions of a hash of `bits` bits cause in any filter of n
  * keys. */
 double blyi_hash_floor(double n, unsigned bits);
 
@@ -31,18 +31,19 @@ double blyi_cells_rate(double B, double t, unsigned k);
 /* The rate of a block with i keys. It must depend only on k and i. */
 typedef double (*blyi_block_rate)(unsigned k, double i);
 
-/* The mean of f(k, i) over i ~ Binomial(n, 1/z): what a block's rate f is on average when n keys
- * are spread over z blocks. */
+/* Returns the mean of f(k, i) for i ~ Binomial(n, 1/z): the mean rate of a block if n keys are
+ * spread over z blocks. */
 double blyi_binomial_mean(double n, double z, blyi_block_rate f, unsigned k);
 
-/* The means of m <= 4 functions at once, which is faster than one by one. */
+/* Sets out[j] to the mean of f[j], for m <= 4 functions. This is faster than computing them one by
+ * one. */
 void blyi_binomial_means(double n, double z, const blyi_block_rate *f, unsigned m, unsigned k,
                          double *out);
 
-/* f(k, i) from the memo, for a whole number i. */
+/* Returns f(k, i) for a whole number i, memoised. */
 double blyi_memoised(blyi_block_rate f, unsigned k, double i);
 
-/* The mean of a function whose values are not worth memoising. */
+/* As blyi_binomial_mean, for a function whose values are not worth memoising. */
 double blyi_binomial_mean_uncached(double n, double z, blyi_block_rate f, unsigned k);
 
 #endif

@@ -1,10 +1,10 @@
-/* Set operations on compatible filters, and why two filters cannot be combined.
+/* Set operations on compatible filters, and the reasons why two filters cannot be combined.
  *
- * OR of two filters is the filter of the union, bit for bit. AND keeps every common key, but also
- * bits that two different keys happened to set, so its result is marked approximate. The size of an
- * intersection is estimated as |A and B| = n(A) + n(B) - n(A or B), each n from popcounts, but at
- * most as the number of keys that set the common bits. Plain bits cannot be subtracted: other keys
- * would be lost.
+ * The bitwise OR of two filters is exactly the filter of the union. AND keeps every common key, but
+ * also bits that different keys happened to set in both filters, so its result is marked
+ * approximate. The size of an intersection is estimated as |A and B| = n(A) + n(B) - n(A or B),
+ * where each n is estimated from a popcount. The estimate is limited to the number of keys that
+ * would set the bits common to both. Plain bits cannot be subtracted: other keys would be lost.
  */
 #include "filter/set_operations.h"
 #include "base/bits.h"
@@ -39,8 +39,8 @@ static double estimated_keys_in(const bly_filter *f) {
 }
 
 bly_overlap blyi_overlap_of(double a, double b, double either, double shared) {
-    /* The common keys set no more bits than those set in both filters. So `shared` is an upper
-     * bound of the difference, and replaces it if the union is full. */
+    /* The common keys set only bits that are set in both filters. So `shared` is an upper bound of
+     * the result, and is the result if all bits of the union are set. */
     double both = isfinite(either) ? fmin(shared, fmax(a + b - either, 0)) : shared;
     double all = isfinite(either) ? either : a + b - both;
     bly_overlap o = {a, b, both, either, 1};
@@ -67,13 +67,13 @@ bly_status bly_filter_overlap(const bly_filter *a, const bly_filter *b, bly_over
     return BLY_OK;
 }
 
-/* An estimated count, clamped to what is certain. */
+/* Rounds an estimated count, and limits it to the range least..most, which is certain. */
 static uint64_t bounded_estimate(double estimate, uint64_t least, uint64_t most) {
     if (!(estimate < (double)most))
         return most;
     if (!(estimate > (double)least))
         return least;
-    /* From 2^53 on a double is a whole number, and llround ends at 2^63. */
+    /* From 2^53 on every double is a whole number, and llround works only below 2^63. */
     return estimate < 0x1p53 ? (uint64_t)llround(estimate) : (uint64_t)estimate;
 }
 
@@ -90,8 +90,8 @@ uint64_t blyi_copies_in_both(double both, double copies, double keys, uint64_t m
     return bounded_estimate(both * fmax(mean, 1), 0, most);
 }
 
-/* The share part / (part + rest) of `all`. It is rounded to `all` or to 0 only if it is exactly
- * that. */
+/* Returns the share part / (part + rest) of `all`. The result is `all` only if rest is 0 (or if
+ * `all` is 0): it is never rounded up to `all`. */
 static uint64_t share_of(uint64_t all, uint64_t part, uint64_t rest) {
     if (part == 0 || all == 0)
         return 0;
@@ -103,8 +103,8 @@ uint64_t blyi_copies_left(uint64_t items, uint64_t others, const blyi_subtractio
     uint64_t taken = share_of(others, t->taken, t->passed);
     if (t->left == 0 && t->stuck == 0)
         return 0;
-    /* The more of src's keys dst lacks, the less accurate is the estimate from src's cells. Then
-     * the cells of dst give an upper bound. */
+    /* If dst lacks keys of src, the estimate from src's cells is less accurate, the more so the
+     * more keys it lacks. Then the cells of dst give an upper bound. */
     if (t->passed > 0 || taken >= items) {
         uint64_t bound = share_of(items, t->taken, t->left);
         taken = bound < taken ? bound : taken;
@@ -132,7 +132,7 @@ static bly_status union_bits(bly_filter *dst, const bly_filter *src) {
     return BLY_OK;
 }
 
-/* Records a key rule only if all keys of the result follow it. */
+/* Returns a key rule only if all keys of the result follow it. */
 static bly_key_rule rule_of_union(const bly_filter *a, const bly_filter *b) {
     if (a->key_rule == b->key_rule || bly_filter_count(b) == 0)
         return a->key_rule;

@@ -4,29 +4,32 @@
 
 #include <bloomery/filter.h>
 
-/* The overlap of two filters, from four estimates: the numbers of keys that set as many cells as
- * are set in a, in b, in either of them, and in both at the same positions. */
+/* Returns the overlap of two filters, given four estimates. Each is the number of keys that would
+ * set as many cells as are set: in the first filter (a), in the second (b), in at least one of them
+ * (either), in both (shared). */
 bly_overlap blyi_overlap_of(double a, double b, double either, double shared);
 
 /* ---- filters that store copies --------------------------------------------------------------- */
 
-/* bly_filter_info.expected_fill of a filter that stores copies. `keys` is the number of distinct
- * keys that its cells suggest, or INFINITY. */
+/* Returns bly_filter_info.expected_fill for a filter that stores several copies of a key. `keys` is
+ * the number of distinct keys, estimated from its cells; INFINITY if all cells are in use. */
 double blyi_copies_fill(const bly_filter *f, double keys);
 
-/* How many copies an intersection has, at most `most`. The two filters share `both` keys; the cells
- * of the intersection suggest `copies` copies of `keys` keys (or INFINITY). */
+/* Returns the estimated number of copies in an intersection, at most `most`. `both` is the
+ * estimated number of keys that the two filters share. `copies` and `keys` are the numbers of
+ * copies and of distinct keys, estimated from the cells of the intersection; `keys` may be
+ * INFINITY. */
 uint64_t blyi_copies_in_both(double both, double copies, double keys, uint64_t most);
 
-/* What a subtraction did, in sums of counts. */
+/* What a subtraction of src from dst did, as sums of the counts in cells. */
 typedef struct blyi_subtraction {
-    uint64_t taken, passed; /* of src: taken out of dst, or passed over */
-    uint64_t left, stuck; /* in dst afterwards: in cells that count, and in those that are stuck */
+    uint64_t taken, passed; /* in src: subtracted, or passed over as dst lacked the key */
+    uint64_t left, stuck;   /* in dst afterwards: in cells that still count, in stuck cells */
 } blyi_subtraction;
 
-/* How many of its `items` copies dst has left after a subtraction of src, which had `others`. All
- * of src's copies were subtracted if nothing was passed over, none if nothing was taken, and
- * otherwise a share of them. The result is not 0 if t->left is not 0. */
+/* Returns how many of its `items` copies dst still has after a subtraction of src, which had
+ * `others` copies. If nothing was passed over, all copies of src were subtracted; if nothing was
+ * taken, none; otherwise a share of them. The result is not 0 if t->left is not 0. */
 uint64_t blyi_copies_left(uint64_t items, uint64_t others, const blyi_subtraction *t);
 
 #endif

@@ -1,9 +1,10 @@
 /* The search for the smallest size whose rate is low enough.
  *
- * Computing a rate takes a microsecond or more, so the search should compute few. It goes from the
- * guess in steps that double, the first of which the excess at the guess suggests, until it has a
- * size that is too small and one that is not. Then it uses false position in ln(size) with Illinois
- * weights, and a bisection every fourth time in case that converges slowly. */
+ * Computing a rate takes a microsecond or more, so the search should compute few. It starts from
+ * the guess, and goes in steps that double, until it has a size that is too small and one that is
+ * not. The length of the first step follows from the excess at the guess. After that it uses false
+ * position in ln(size) with Illinois weights, and every fourth time a bisection, in case false
+ * position converges slowly. */
 #include "filter/size_search.h"
 
 #include <float.h>
@@ -25,14 +26,15 @@ static size_trial try_size(const blyi_size_search *s, uint64_t size) {
     return (size_trial){size, s->excess(s->ctx, size)};
 }
 
-/* The length of the first step from a trial: to where the goal should be, and a little further. */
+/* Returns the length of the first step from a trial: to where the goal should be, and a little
+ * beyond. */
 static uint64_t search_stride(const blyi_size_search *s, size_trial t) {
     double part = fmin(fabs(t.excess) / s->steep, 1);
     return (uint64_t)((double)t.size * (part * 1.125 + 0x1p-10)) + 1;
 }
 
-/* Between `low`, which is too small, and `high`, which is not: where a straight line in ln(size)
- * crosses the goal, kept strictly inside. */
+/* Returns a size strictly between `low`, which is too small, and `high`, which is not: the one at
+ * which a straight line in ln(size) reaches the goal. */
 static uint64_t search_crossing(size_trial low, size_trial high) {
     double a = log((double)low.size + 0.5), b = log((double)high.size + 0.5);
     double at = exp(a + (b - a) * low.excess / (low.excess - high.excess));

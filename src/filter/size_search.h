@@ -4,10 +4,10 @@
 
 #include <stdint.h>
 
-/* Returns blyi_excess of the rate that a size gives. May write to the context. */
+/* Returns blyi_excess of the rate that a size gives. May write to *ctx. */
 typedef double (*blyi_excess_of)(void *ctx, uint64_t size);
 
-/* ln(rate / goal): above 0 when rate > goal, and only then. */
+/* Returns ln(rate / goal). The result is above 0 exactly if rate > goal, also after rounding. */
 double blyi_excess(double rate, double goal);
 
 typedef struct blyi_size_search {
@@ -16,11 +16,11 @@ typedef struct blyi_size_search {
     uint64_t low;   /* known to be too small */
     uint64_t first; /* a guess, low < first <= max */
     uint64_t max;   /* the largest size allowed, below 2^62 */
-    double steep;   /* about how much the excess falls where ln(size) grows by 1: k or so */
+    double steep;   /* roughly how much the excess falls if ln(size) grows by 1: about k */
 } blyi_size_search;
 
-/* The smallest size whose excess is not above 0; 0 when `max` is too small. A good guess makes the
- * search fast; a bad one does not change the result. */
+/* Returns the smallest size whose excess is not above 0, or 0 if `max` is too small. A good guess
+ * makes the search fast; a bad one does not change the result. */
 uint64_t blyi_smallest_size(const blyi_size_search *s);
 
 #endif

@@ -15,7 +15,7 @@ void blyi_filter_info(const bly_filter *f, bly_filter_info *out) {
     }
     uint64_t set = f->kernels->popcount(blyi_words(f), blyi_word_count(f));
     uint64_t bits = bly_plan_bits(&f->geometry), count = blyi_filter_items(f);
-    if (set > bits) /* stray bits past the end of a damaged map */
+    if (set > bits) /* a damaged mapped file may have bits set past the end */
         set = bits;
     double keys = bly_plan_keys(&f->geometry, set);
     double floor = blyi_hash_floor(isfinite(keys) ? keys : (double)count, f->hasher.bits);
@@ -51,12 +51,13 @@ bly_status bly_filter_get_info(const bly_filter *f, bly_filter_info *out) {
     return BLY_OK;
 }
 
-/* The name of a geometry's `hashes`; "k" if it is the number of cells per key. */
+/* Returns the name of a geometry's `hashes`: "k" if it is the number of cells per key. */
 static const char *hashes_name(const blyi_kind *k) {
     return k && k->hashes_name && !strstr(k->hashes_name, " per key") ? k->hashes_name : "k";
 }
 
-/* Writes the last lines of the text, for kinds that have more to report; else an empty string. */
+/* Writes the last lines of the text, for filters that have more to report; for others, an empty
+ * string. */
 static void format_remarks(const bly_filter_info *s, char *out, size_t room) {
     size_t used = 0;
     out[0] = '\0';
