@@ -14,7 +14,7 @@
 
 enum {
     FORMAT_VERSION = 1,
-    CUSTOM_BITS = 128, /* assumed for a custom hash function */
+    CUSTOM_BITS = 128, /* width assumed for a custom hash function */
 };
 
 /* The offsets of the fields. */
@@ -43,7 +43,9 @@ enum {
     KEY_RULE_SHIFT = 3, /* the upper five bits are a bly_key_rule */
 };
 
-enum { SUB_TEXTBOOK = 1 }; /* `sub` of a classic filter; in others it is the detail */
+enum {
+    SUB_TEXTBOOK = 1
+}; /* in the `sub` field of a classic filter; other kinds store the geometry's detail there */
 
 static const uint8_t header_magic[4] = {'B', 'L', 'Y', '1'};
 
@@ -56,7 +58,7 @@ static uint32_t header_sum(const uint8_t header[BLYI_HEADER_BYTES]) {
     return (uint32_t)XXH64(copy, sizeof copy, 0);
 }
 
-/* The width of a counter or fingerprint in bits. Most kinds consist of single bits. */
+/* Returns the width of a counter or fingerprint in bits. Most kinds consist of single bits. */
 static unsigned header_width(const bly_geometry *g) {
     const blyi_planner *p = blyi_planner_of(g->kind);
     return p->layout ? 1 : p->width(g);
@@ -165,9 +167,10 @@ bool blyi_open_options_read(const bly_open_options *options, bly_open_options *o
     return !options || blyi_read_struct(out, sizeof *out, sizeof *out, options);
 }
 
-/* The status if the caller did not give the hasher of a keyed or custom filter: BLY_EKEY if a
- * hasher of the right sort was given, or this build has SipHash, so that only the key or function
- * is wrong; else BLY_EHASHER. */
+/* Returns the status for a keyed or custom filter whose hasher the caller did not give. For a
+ * custom hash: BLY_EKEY if another custom function was given, else BLY_EHASHER. For a keyed hash:
+ * BLY_EKEY if this build has SipHash, so that only the key is wrong or missing; else
+ * BLY_EHASHER. */
 static bly_status header_lacks_hasher(bly_hash_id id, const bly_hasher *given) {
     bool right_sort = bly_hash_is_custom(id) ? given && bly_hash_is_custom((bly_hash_id)given->id)
                                              : bly_hash_available(id);

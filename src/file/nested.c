@@ -25,7 +25,7 @@ static bly_status container_read_header(const bly_chunk_source *source, uint64_t
     return status ? status : blyi_header_decode(out->raw, &out->header);
 }
 
-/* Reads the header at `at`, which is that of level i of `whole`. The body of `whole` ends at
+/* Reads the header of level i of `whole`, which begins at offset `at`. The body of `whole` ends at
  * `end`. */
 static bly_status container_read_level(const bly_chunk_source *source, const blyi_shape *whole,
                                        unsigned i, uint64_t at, uint64_t end, blyi_container *out) {
@@ -42,8 +42,8 @@ static bly_status container_read_level(const bly_chunk_source *source, const bly
     return belongs ? BLY_OK : BLY_ECORRUPT;
 }
 
-/* Reads the headers nested in the container read last. Calls itself for a level that has levels.
- * That happens at most once, because such a level may only contain flat ones. */
+/* Reads the headers nested in the container that was read last. Calls itself for each level, at
+ * most two deep: a level may itself have levels, but these are flat. */
 static bly_status container_read_nested(const bly_chunk_source *source, blyi_containers *out) {
     const blyi_shape *levels[BLYI_MAX_LEVELS];
     blyi_container *outer = &out->in[out->n - 1];

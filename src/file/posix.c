@@ -1,9 +1,9 @@
 /* Loads, maps and saves filters in files of a POSIX system.
  *
- * Saving never modifies the old file. The new one is written under another name in the same
- * directory, flushed, and then renamed over the old (replace_file.c). A program that opens the
- * path, at any moment and after any crash, finds the old file or the new one, complete. A program
- * that has mapped the old file keeps it.
+ * Saving never modifies the old file. The new file is written under another name in the same
+ * directory, flushed, and then renamed to replace the old one (replace_file.c). A program that
+ * opens the path, at any moment and after any crash, finds either the complete old file or the
+ * complete new one. A program that has mapped the old file still sees the old contents.
  */
 #include "file/nested.h"
 
@@ -20,8 +20,8 @@
 
 /* ---- load and map ---------------------------------------------------------------------------- */
 
-/* `peek` and `take` of a source that is a file. ctx points to its descriptor. Returns BLY_OK,
- * BLY_EIO, or BLY_ECORRUPT if the file ends too early. */
+/* Implements `peek` and `read` of a source that is a file. ctx points to the file's descriptor.
+ * Returns BLY_OK, BLY_EIO, or BLY_ECORRUPT if the file ends too early. */
 static bly_status file_source_read(void *ctx, uint64_t at, void *to, size_t n) {
     uint8_t *next = to;
     while (n > 0) {

@@ -1,4 +1,4 @@
-/* posix.h - what the code for POSIX files shares. Internal. */
+/* posix.h - helpers of the code for files on POSIX systems. Internal. */
 #ifndef BLYI_FILE_POSIX_H
 #define BLYI_FILE_POSIX_H
 
@@ -12,7 +12,7 @@ static inline bly_status blyi_fail_with(int error) {
     return BLY_EIO;
 }
 
-/* Closes a descriptor, and preserves errno. */
+/* Closes a descriptor without changing errno. */
 static inline void blyi_close_quietly(int fd) {
     int saved = errno;
     (void)close(fd);

@@ -1,10 +1,10 @@
 /* Reads filters from bytes: from memory or from a source that delivers them in chunks.
  *
- * First all headers are read, the outermost and those nested in it. They determine the size of
- * everything, and no more than that is allocated. Bytes in memory can then be checked completely
+ * First all headers are read, the outermost and those nested in it. They determine how much memory
+ * is needed, and no more than that is allocated. Bytes in memory can then be checked completely
  * before anything is allocated. Bytes from a source go straight to their address in the filter.
- * Each chunk is added to the checksums while it is still in the cache: to that of the container it
- * lies in, and to those of the containers around it.
+ * Each chunk is added to the checksums while it is still in the cache: to the checksum of the
+ * container that the chunk is part of, and to those of the containers around it.
  */
 #include "file/nested.h"
 
@@ -17,7 +17,7 @@ _Static_assert((int)BLY_FILE_HEADER == (int)BLYI_HEADER_BYTES, "one header, two 
 
 /* ---- from a source --------------------------------------------------------------------------- */
 
-/* The sum of a body so far, and those of the bodies around it. */
+/* The checksum of a body so far, linked to those of the bodies around it. */
 typedef struct body_sum_state {
     XXH64_state_t state;
     struct body_sum_state *outer;
@@ -31,7 +31,7 @@ static bly_status source_take(const bly_chunk_source *source, uint64_t at, void 
     return status;
 }
 
-/* Reads a header again. It must still be the one that was checked. */
+/* Reads a header again, for the checksums. It must still have the bytes that were checked. */
 static bly_status source_take_header(const bly_chunk_source *source, const blyi_container *c,
                                      body_sum_state *sums) {
     uint8_t raw[BLYI_HEADER_BYTES];
@@ -52,7 +52,8 @@ static bly_status source_take_body(const bly_chunk_source *source, const blyi_co
     return status;
 }
 
-/* Fills container i, whose filter is created and empty, and those nested in it. */
+/* Reads the bodies of container i and of those nested in it into their filters, which exist and are
+ * empty. */
 static bly_status source_take_container(const bly_chunk_source *source, const blyi_containers *all,
                                         unsigned i, body_sum_state *outer) {
     const blyi_container *c = &all->in[i];

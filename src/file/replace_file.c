@@ -1,12 +1,13 @@
-/* Replaces files atomically: resolves the path, writes a temporary file, and gives the result the
- * owner of the old file. The rules are in <bloomery/host/files.h>.
+/* Replaces files atomically: resolves the path, creates a temporary file, gives it the owner and
+ * permissions of the old file, and renames it. The rules are in <bloomery/host/files.h>.
  *
- * The directory is held open and names are relative to it. So the temporary file never needs a
- * longer path than the file itself, and the rules are checked on the directory that is used.
+ * The directory stays open, and names are relative to it. So a long path of the directory does not
+ * matter for the temporary file, and the rules are checked in the same directory in which the file
+ * is written.
  *
- * Usually no other writer is active and none was killed, and the first temporary name is free. The
- * directory is searched for files of killed writers only if that name is taken, so saving normally
- * needs no pass over a large directory.
+ * The first temporary name is free unless another writer of the file is active or was killed. Only
+ * if that name is in use is the directory searched for files of killed writers. So a save normally
+ * does not read the whole directory, which may be large.
  */
 #define _GNU_SOURCE /* O_PATH */
 #include "file/posix.h"
@@ -25,10 +26,10 @@
 
 enum {
     MAX_LINKS = 40,       /* symbolic links followed before ELOOP, as the kernel does */
-    MAX_TRIES = 100,      /* temporary names found taken before giving up */
-    KEEP_OF_NAME = 100,   /* bytes of the file's name that its temporary name repeats */
-    LETTERS = 6,          /* letters in which temporary names differ */
-    STALE_SECONDS = 600,  /* the age from which an unlocked temporary file counts as left behind */
+    MAX_TRIES = 100,      /* temporary names tried before giving up, if each is already in use */
+    KEEP_OF_NAME = 100,   /* at most as many bytes of the file's name are in its temporary name */
+    LETTERS = 6,          /* random letters in a temporary name */
+    STALE_SECONDS = 600,  /* an older temporary file, if unlocked, was left by a killed writer */
     NEW_FILE_MODE = 0666, /* minus the umask */
     PRIVATE_MODE = 0600,
 };
@@ -47,7 +48,7 @@ static bool is_same_file(const struct stat *a, const struct stat *b) {
 
 /* ---- the target ------------------------------------------------------------------------------ */
 
-/* A name in a directory that is held open. */
+/* A file, as a name in a directory that is open. */
 typedef struct file_target {
     int dir;
     char *path;       /* directory and name */
@@ -83,7 +84,8 @@ static char *join_paths(const char *base, const char *path) {
     return out;
 }
 
-/* Changes p to `path`, relative to p's directory, without following a link at the end. */
+/* Changes p to the file at `path`, which is relative to p's directory. Does not follow a link at
+ * the end of `path`. */
 static bly_status target_enter(file_target *p, const char *path) {
     const char *slash = strrchr(path, '/');
     const char *last = slash ? slash + 1 : path;
@@ -109,9 +111,10 @@ static bly_status target_enter(file_target *p, const char *path) {
     return BLY_OK;
 }
 
-/* Whether a link or file with that owner can be trusted. In a sticky directory that everybody can
- * write to, these are only the caller's own and those of the directory's owner. Nobody else can
- * replace one that passes this test, so it is safe to check first and to use it afterwards. */
+/* Whether the link or file p, whose status is `found`, can be trusted. In a sticky directory that
+ * everybody can write to (such as /tmp), only links and files of the caller and of the directory's
+ * owner are trusted. No other user can replace a trusted one, so it cannot change between this
+ * check and its use. */
 static bool target_is_trusted(const file_target *p, const struct stat *found) {
     const mode_t shared = S_ISVTX | S_IWOTH;
     struct stat dir;
@@ -122,7 +125,8 @@ static bool target_is_trusted(const file_target *p, const struct stat *found) {
     return (dir.st_mode & shared) != shared || found->st_uid == dir.st_uid;
 }
 
-/* Sets *target to the contents of the link at p, to be freed, or to NULL if p is not a link. */
+/* Sets *target to the contents of the link p, which the caller frees, or to NULL if p is not a
+ * link. */
 static bly_status target_read_link(const file_target *p, char **target) {
     struct stat st;
     *target = NULL;
@@ -182,15 +186,15 @@ struct bly_file_writer {
     file_target target;
     uint32_t flags;
     int fd;
-    char *temp_path; /* NULL once it is renamed */
-    char *temp;      /* its name, the end of temp_path */
-    int temp_prefix; /* bytes of `temp` before the letters */
-    bool replaces;   /* `old` is the file to be replaced, whose owner and mode are kept */
+    char *temp_path; /* NULL once the file is renamed */
+    char *temp;      /* the name of the temporary file: the end of temp_path */
+    int temp_prefix; /* bytes of `temp` before the random letters */
+    bool replaces;   /* whether to keep the owner and mode of an old file, which are in `old` */
     struct stat old;
 };
 
-/* Chooses six letters that another process or thread is unlikely to choose. O_EXCL notices if it
- * did. */
+/* Chooses six letters that no other process or thread is likely to choose. If one does, O_EXCL
+ * makes the open fail. */
 static void temp_pick_letters(unsigned try, char out[LETTERS + 1]) {
     struct timespec now = {0, 0};
     (void)clock_gettime(CLOCK_REALTIME, &now);
@@ -218,7 +222,8 @@ static void temp_remove_if_stale(int dir, const char *name, time_t now) {
         return;
     const int flags = O_NONBLOCK | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC;
     int fd =
-        openat(dir, name, O_WRONLY | flags); /* some systems lock only files open for writing */
+        openat(dir, name,
+               O_WRONLY | flags); /* some systems can lock a file only if it is open for writing */
     if (fd < 0 && errno == EACCES)
         fd = openat(dir, name, O_RDONLY | flags);
     if (fd < 0)
@@ -229,9 +234,9 @@ static void temp_remove_if_stale(int dir, const char *name, time_t now) {
     (void)close(fd);
 }
 
-/* Removes the temporary files of killed writers. Failing to remove one is not an error. Ages are
- * measured by the clock of the file system, which has just set the time of our own temporary
- * file. */
+/* Removes the temporary files of killed writers. If one cannot be removed, that is not an error.
+ * The age of a file is the difference between its time and that of our own temporary file, which
+ * the file system has just set by the same clock. */
 static void writer_remove_stale(const bly_file_writer *w) {
     struct stat ours;
     int fd = openat(w->target.dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -246,7 +251,7 @@ static void writer_remove_stale(const bly_file_writer *w) {
         (void)closedir(dir);
 }
 
-/* Sets the temporary name, without its letters and what follows them. */
+/* Allocates the temporary name, and writes the part before the random letters. */
 static bly_status writer_name_temp(bly_file_writer *w) {
     const char *name = w->target.name;
     size_t folder = (size_t)(name - w->target.path);
@@ -282,7 +287,7 @@ static bly_status writer_create_temp(bly_file_writer *w) {
     }
     if (w->fd < 0)
         return BLY_EIO;
-    (void)flock(w->fd, LOCK_EX | LOCK_NB); /* where locks do not work, nothing is removed either */
+    (void)flock(w->fd, LOCK_EX | LOCK_NB); /* if locks do not work, no writer removes stale files */
     if (strcmp(letters, temp_first_letters) != 0)
         writer_remove_stale(w);
     return BLY_OK;
@@ -290,7 +295,8 @@ static bly_status writer_create_temp(bly_file_writer *w) {
 
 /* ---- the owner and mode of the new file ------------------------------------------------------ */
 
-/* Sets the owner, group and permissions of the file to be replaced. */
+/* Gives the new file the owner, group and permissions of the file that it will replace, as far as
+ * the system permits. */
 static bly_status keep_owner_and_mode(int fd, const struct stat *old) {
     struct stat now;
     mode_t mode = old->st_mode & 0777;
@@ -299,18 +305,19 @@ static bly_status keep_owner_and_mode(int fd, const struct stat *old) {
     if (!kept && fstat(fd, &now) != 0)
         return BLY_EIO;
     if (!kept && now.st_gid != old->st_gid) {
-        /* The permissions of others applied to members of the new group before, and apply to
-         * members of the old group now. */
+        /* The group differs. In the old file, members of the new group had the permissions of
+         * "others"; in the new file, members of the old group have them. So "group" and "others"
+         * get only the permissions that both had. */
         const mode_t both = mode >> 3 & mode & 07;
         mode = (mode & 0700) | both << 3 | both;
     }
     return fchmod(fd, mode) == 0 ? BLY_OK : BLY_EIO;
 }
 
-/* Finds the file to be replaced. A file that was found by an earlier call and has vanished is
- * remembered: the new one must not get more permissions than it had. One that another user may have
- * planted is replaced without keeping its owner and permissions, which would give that user access
- * to the contents. */
+/* Finds the file to be replaced, if there is one. If an earlier call found a file that has been
+ * removed since, its owner and permissions are kept nevertheless: the new file must not get more
+ * permissions. If another user may have planted the file, they are not kept, because they would
+ * give that user access to the new contents. */
 static bly_status writer_find_old(bly_file_writer *w) {
     struct stat st;
     if (fstatat(w->target.dir, w->target.name, &st, AT_SYMLINK_NOFOLLOW) != 0)
@@ -370,16 +377,16 @@ static bly_status flush_file(int fd) {
     return result == 0 ? BLY_OK : BLY_EIO;
 }
 
-/* Some file systems cannot flush a directory, and one opened with O_PATH cannot be flushed. That is
- * not an error of the file. */
+/* Some file systems cannot flush a directory, and a directory opened with O_PATH cannot be flushed.
+ * Neither is treated as an error. */
 static bly_status flush_directory(int fd) {
     bly_status status = flush_file(fd);
     bool cannot = errno == EINVAL || errno == EBADF || errno == ENOTSUP || errno == ENOSYS;
     return status == BLY_EIO && cannot ? BLY_OK : status;
 }
 
-/* Whether the temporary name is still that of the file that was written: it may have been removed,
- * and another writer may have used the name. */
+/* Whether the temporary name still refers to the file that was written. That file may have been
+ * removed, and another writer may have used its name. */
 static bool writer_owns_temp(const bly_file_writer *w) {
     struct stat ours, named;
     return fstat(w->fd, &ours) == 0 &&
@@ -387,15 +394,16 @@ static bool writer_owns_temp(const bly_file_writer *w) {
            is_same_file(&ours, &named);
 }
 
-/* With BLY_FILE_NEW a file that has appeared meanwhile must not be replaced, as rename would do. So
- * a link is made, or where the file system has no links, the file is renamed after all. */
+/* With BLY_FILE_NEW, a file that has appeared meanwhile must not be replaced, as rename would do.
+ * So the name is created by a hard link, which fails in that case. If the file system has no hard
+ * links, the file is renamed nevertheless. */
 static bly_status writer_rename(const bly_file_writer *w) {
     const int dir = w->target.dir;
     if (!writer_owns_temp(w))
         return blyi_fail_with(ENOENT);
     if (w->flags & BLY_FILE_NEW) {
         if (linkat(dir, w->temp, dir, w->target.name, 0) == 0) {
-            (void)unlinkat(dir, w->temp, 0); /* a failure leaves the name behind */
+            (void)unlinkat(dir, w->temp, 0); /* if this fails, the temporary name remains */
             return BLY_OK;
         }
         if (errno == EEXIST)

@@ -1,9 +1,9 @@
-/* Writes filters as the bytes of a file: in chunks to a sink, or any range of them on request.
+/* Writes a filter as the bytes of a file: to a sink in chunks, or any requested range of bytes.
  *
- * A file is a sequence of headers and bodies, and the bodies are in memory as they are in the file.
- * So only the headers are made, in order, each with its offset, and any byte of the file is then
- * either in one of them or in a filter. The sum of a filter with levels includes the headers of
- * those, so the innermost are made first.
+ * A file is a sequence of headers and bodies, and bodies are in memory as they are in the file. So
+ * only the headers are made, in file order, each with its offset. Any byte of the file is then
+ * either in one of these headers or in a filter. The checksum of a filter with levels covers the
+ * headers of its levels, so inner headers are encoded before outer ones.
  */
 #include "file/nested.h"
 
@@ -12,10 +12,10 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-enum { MAX_CONTAINER_DEPTH = 3 }; /* a filter, a level of it, and a level of that */
+enum { MAX_CONTAINER_DEPTH = 3 }; /* a filter, its levels, and their levels */
 
 typedef struct image_part {
-    uint64_t at; /* offset of its header in the file; its body, if it is flat, follows */
+    uint64_t at; /* offset of the header in the file; if the filter is flat, its body follows */
     const bly_filter *filter;
     uint8_t header[BLYI_HEADER_BYTES];
 } image_part;
@@ -27,14 +27,14 @@ struct bly_chunks {
     image_part parts[BLYI_MAX_CONTAINERS];
 };
 
-/* The bytes of a part's body, or 0 if the body consists of other parts. */
+/* Returns the size of a part's body, or 0 if the body consists of other parts. */
 static uint64_t image_part_bytes(const image_part *p) {
     return p->filter->levels ? 0 : p->filter->body_bytes;
 }
 
 /* ---- making ---------------------------------------------------------------------------------- */
 
-/* The sum of the body that consists of the parts from `from` on. */
+/* Returns the checksum of the body that consists of the parts from index `from` on. */
 static uint64_t image_sum(const bly_chunks *image, unsigned from) {
     XXH64_state_t sum;
     (void)XXH64_reset(&sum, 0);
@@ -46,7 +46,8 @@ static uint64_t image_sum(const bly_chunks *image, unsigned from) {
     return XXH64_digest(&sum);
 }
 
-/* All parts get the key rule of the whole filter: a borrowed base may have another, or none. */
+/* All parts get the key rule of the whole filter, although a borrowed base may have another rule or
+ * none. */
 static void image_encode_header(const bly_filter *f, bly_key_rule rule, uint64_t sum,
                                 uint8_t out[BLYI_HEADER_BYTES]) {
     blyi_shape shape = blyi_filter_shape(f);
@@ -142,7 +143,7 @@ bly_status bly_filter_write(const bly_filter *f, bly_sink sink, void *ctx) {
 
 /* ---- writing a filter that may change meanwhile ---------------------------------------------- */
 
-/* A container of which a part has been written. */
+/* A container that has been written in part. */
 typedef struct open_container {
     uint64_t end, expected_sum;
     XXH64_state_t sum;
@@ -165,8 +166,8 @@ static bool checked_write_begin(checked_write *w, uint64_t at,
     return true;
 }
 
-/* Adds n bytes at offset `at` to the sums. Returns false if a container ends there and its sum
- * differs from that in its header. */
+/* Adds n bytes at offset `at` to the checksums. Returns false if a container ends after these bytes
+ * and its checksum differs from that in its header. */
 static bool checked_write_bytes(checked_write *w, uint64_t at, const uint8_t *data, size_t n,
                                 bool header) {
     bool ok = true;
@@ -186,8 +187,8 @@ static bool image_has_header_at(const bly_chunks *image, uint64_t at) {
     return p < image->parts + image->n;
 }
 
-/* Whether the filters still match their headers. For some kinds a body with a different count does
- * not load. */
+/* Whether the filters still match the headers that were written. Some kinds reject a body that does
+ * not match the count in the header. */
 static bool image_headers_match(const bly_chunks *image) {
     uint8_t now[BLYI_HEADER_BYTES];
     blyi_header h;
@@ -210,7 +211,7 @@ bly_status blyi_filter_write_checked(const bly_filter *f, bly_sink sink, void *c
     for (uint64_t at = 0, n; at < image.size; at += n) {
         const uint8_t *from = image_find(&image, at, &n);
         n = n < BLYI_MAX_CHUNK ? n : BLYI_MAX_CHUNK;
-        memcpy(chunk, from, (size_t)n); /* so that the sum is that of the bytes written */
+        memcpy(chunk, from, (size_t)n); /* so that the checksum is of the bytes that are written */
         if (!checked_write_bytes(&w, at, chunk, (size_t)n, image_has_header_at(&image, at)))
             return BLY_ECHANGED;
         bly_status status = sink(ctx, chunk, (size_t)n);

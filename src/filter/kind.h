@@ -48,7 +48,8 @@ typedef struct blyi_bit_layout {
 } blyi_bit_layout;
 
 /* All functions are pure. Except for `check` and `plan` they may assume a geometry that passed
- * `check`. A kind of plain bits sets only `layout` and `rate`. */
+ * `check`. A kind of plain bits sets only `layout`, `rate` and, if it is not one line for each
+ * hash, `lookup_lines`. */
 typedef struct blyi_planner {
     const blyi_bit_layout *layout;
     /* Returns BLY_OK, BLY_EGEOMETRY or BLY_ETOOBIG. Must accept only geometries for which `bits`,
