@@ -2,29 +2,30 @@
  *
  * It is a sequence of layers (Almeida, Baquero, Preguica and Hutchison, "Scalable Bloom Filters",
  * 2007). A key is a member if all of its bits are set in one of the layers, and it is added to the
- * newest. Error rates that halve from layer to layer add up to less than twice the first one, which
- * is why a scaling filter begins with half of the requested rate.
+ * newest. The error rate halves from layer to layer, so all rates add up to less than twice the
+ * first one. That is why a scaling filter begins with half of the requested rate.
  *
  *   a = MurmurHash64A(key, seed 0xc6a4a7935bd1e995),  b = MurmurHash64A(key, seed a)
  *   position i = (a + i * b mod 2^64) mod bits
  *
- * A filter without the option for 64 bits, older than RedisBloom 2.0, uses the 32-bit MurmurHash2
- * instead, with seeds 0x9747b28c and a, in the same formula. Layers that are added to an old filter
- * use its hash function, but their sizes are not powers of two.
+ * A filter without the option BLY_RB_HASH_64, made before RedisBloom 2.0, uses the 32-bit
+ * MurmurHash2 instead, with seeds 0x9747b28c and a, in the same formula. Layers that are added to
+ * such a filter use its hash function, but their sizes are not powers of two.
  *
  * The size of a layer for n keys and an error p:  bpe = -ln p / ln(2)^2,  hashes = ceil(ln(2) *
  * bpe), and floor(n * bpe) bits, rounded up to whole 64-bit words. The two constants are rounded as
  * in RedisBloom, since bpe is stored and compared.
  *
- * A layer that is loaded must obey the same formulas, except for what older versions did
- * differently: a size that is a power of two (with up to twice as many bits as the keys need), and
- * one that is not a multiple of 8 (encoding 0). The checks guarantee memory safety - every position
- * of a key is inside the array - and limit the time: there are at most 1075 hashes, as many as the
- * smallest positive double needs as an error rate.
+ * A layer that is loaded must obey the same formulas, with two exceptions for older versions: the
+ * size may be a power of two (with up to twice as many bits as the keys need), or not a multiple of
+ * 8 (encoding 0). The checks guarantee memory safety, because every position of a key is inside the
+ * array. They also limit the time per key: there are at most 1075 hashes, as many as an error rate
+ * of the smallest positive double needs.
  *
- * In a batch, the first two probes of a layer are prefetched for a group of keys before any is
- * tested: in a half-full layer, they reject three of four non-members. The other probes are
- * prefetched for the keys that are left. Small layers are in the cache anyway, and not prefetched.
+ * In a batch, the first two probes of a layer are prefetched for a group of keys before any probe
+ * is tested. In a half-full layer, these two probes reject three of four non-members. The other
+ * probes are prefetched only for the keys that are left. Small layers are in the cache anyway, so
+ * they are not prefetched.
  */
 #include "formats/redisbloom_bloom.h"
 
@@ -35,7 +36,7 @@
 
 enum {
     RB_BLOOM_GROUP = 32,      /* keys of a batch that are in flight at a time */
-    RB_SMALL_LAYER = 1 << 15, /* bytes up to which nothing is prefetched */
+    RB_SMALL_LAYER = 1 << 15, /* a layer of up to this many bytes is not prefetched */
     RB_FIRST_PROBES = 2       /* probes that a batch tests first */
 };
 
@@ -54,7 +55,8 @@ static void rb_set_modulus(blyi_rb_bloom_layer *l) {
     l->inverse = UINT64_MAX / l->modulus;
 }
 
-/* The shape of a new layer, without bits. BLY_ETOOBIG: more than 2^48 bits, or error 0. */
+/* Plans a new layer, without allocating its bits. Returns BLY_OK, or BLY_ETOOBIG if the layer would
+ * need more than 2^48 bits or `error` is 0. */
 static bly_status rb_bloom_layer_plan(uint64_t capacity, double error, blyi_rb_bloom_layer *out) {
     if (!(error > 0))
         return BLY_ETOOBIG;
@@ -75,13 +77,15 @@ static bool rb_nearly_equal(double x, double y) {
     return fabs(x - y) <= 1e-9 * y;
 }
 
-/* Whether bpe gives that number of hashes. Close to an integer, rounding may give either of two. */
+/* Whether bpe gives that number of hashes. If the exact value is close to an integer, rounding may
+ * give either of two numbers. */
 static bool rb_hashes_match(uint64_t hashes, double bpe) {
     double exact = RB_LN2 * bpe;
     return (double)hashes >= ceil(exact * (1 - 1e-9)) && (double)hashes <= ceil(exact * (1 + 1e-9));
 }
 
-/* The comparisons are written so that NaN fails them. */
+/* Whether the numbers of a layer agree with each other. The comparisons are written so that NaN
+ * fails them. */
 static bool rb_numbers_valid(const bly_rb_link *t) {
     if (!(t->error > 0 && t->error < 1) || !rb_nearly_equal(t->bpe, rb_bits_per_key(t->error)) ||
         !rb_hashes_match(t->hashes, t->bpe))
@@ -129,14 +133,15 @@ static inline bool rb_bloom_layer_contains(const blyi_rb_bloom_layer *l, rb_bloo
     return true;
 }
 
-/* Whether the first probes are set; with only one hash the second probe is the first again. */
+/* Whether the bits of the first two probes are set. With only one hash, the second probe is the
+ * same as the first. */
 static inline bool rb_bloom_layer_first_probes(const blyi_rb_bloom_layer *l, rb_bloom_hash h) {
     uint64_t one = blyi_rb_bloom_position(l, h.a);
     uint64_t two = blyi_rb_bloom_position(l, l->hashes > 1 ? h.a + h.b : h.a);
     return l->base.data[one >> 3] >> (one & 7) & l->base.data[two >> 3] >> (two & 7) & 1;
 }
 
-/* Sets all bits of the key; true if one was clear. */
+/* Sets all bits of the key. Returns true if at least one was clear. */
 static inline bool rb_bloom_layer_add(blyi_rb_bloom_layer *l, rb_bloom_hash h) {
     uint64_t x = h.a;
     bool changed = false;
@@ -281,7 +286,8 @@ static bly_status rb_bloom_add_hash(bly_rb_bloom *f, rb_bloom_hash h, bool *adde
         last = blyi_rb_bloom_layer_at(f, f->layers.n - 1);
     }
     *added = rb_bloom_layer_add(last, h);
-    if (last->items < last->bits) { /* a loaded header may state any number */
+    if (last->items <
+        last->bits) { /* otherwise the count is wrong: a loaded header may state any number */
         last->items += *added;
         f->items += *added;
     }
@@ -310,7 +316,8 @@ static size_t rb_bloom_hash_group(const bly_rb_bloom *f, const bly_bytes *keys, 
     return n;
 }
 
-/* Prefetches the first probes, or all, of n keys in a layer that is not small. */
+/* Prefetches the first probes of n keys, or all of them if `all` is true. Does nothing for a small
+ * layer. */
 static void rb_bloom_prefetch_group(const blyi_rb_bloom_layer *l, const rb_bloom_hash *h, size_t n,
                                     bool all) {
     uint32_t to = all || l->hashes < RB_FIRST_PROBES ? l->hashes : RB_FIRST_PROBES;
@@ -342,14 +349,15 @@ bly_status bly_rb_bloom_add_many(bly_rb_bloom *f, const bly_bytes *keys, size_t 
     return BLY_OK;
 }
 
-/* The keys of a group that were not found yet: their hashes and their indices in the group. */
+/* The keys of a group that have not been found yet: their hashes, and their indices in the
+ * group. */
 typedef struct rb_open_keys {
     size_t n;
     rb_bloom_hash h[RB_BLOOM_GROUP];
     uint8_t key[RB_BLOOM_GROUP];
 } rb_open_keys;
 
-/* Removes the keys that were found. */
+/* Removes the keys that were found from `open`. */
 static void rb_drop_found(rb_open_keys *open, const uint8_t *found) {
     size_t kept = 0;
     for (size_t i = 0; i < open->n; i++) {
@@ -360,9 +368,9 @@ static void rb_drop_found(rb_open_keys *open, const uint8_t *found) {
     open->n = kept;
 }
 
-/* Sets found[] to 1 for the keys that the layer contains, and leaves the others open. Their first
- * probes have been prefetched. The processor cannot predict their bits, so nothing branches on
- * them. */
+/* Sets found[] to 1 for those open keys that the layer contains, and removes them from `open`. The
+ * first probes of all open keys have been prefetched. They are tested without a branch, because the
+ * processor could not predict it. */
 static void rb_bloom_layer_contains_group(const blyi_rb_bloom_layer *l, rb_open_keys *open,
                                           uint8_t *found) {
     size_t maybe[RB_BLOOM_GROUP], left = 0, before = open->n;

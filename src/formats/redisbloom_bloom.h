@@ -1,5 +1,5 @@
-/* redisbloom_bloom.h - the struct of the scaling Bloom filter, for the files that implement it.
- * Internal.
+/* redisbloom_bloom.h - the struct of RedisBloom's scaling Bloom filter, for the files that
+ * implement it. Internal.
  */
 #ifndef BLYI_FORMATS_REDISBLOOM_BLOOM_H
 #define BLYI_FORMATS_REDISBLOOM_BLOOM_H
@@ -9,12 +9,12 @@
 
 /* One layer, which redisbloom.h and RedisBloom call a link. */
 typedef struct blyi_rb_bloom_layer {
-    blyi_rb_layer base; /* the bits: bit x is byte x>>3, mask 1<<(x&7) */
+    blyi_rb_layer base; /* the bits: bit x is bit x & 7 of byte x >> 3 */
     uint64_t capacity, bits, items;
     double error, bpe;
     uint32_t hashes;
     uint32_t n2;
-    uint64_t modulus; /* bits, or 2^n2; at most 8 * base.bytes */
+    uint64_t modulus; /* 2^n2, or `bits` if n2 is 0; at most 8 * base.bytes */
     uint64_t inverse; /* floor((2^64 - 1) / modulus) */
 } blyi_rb_bloom_layer;
 
@@ -31,9 +31,9 @@ static inline blyi_rb_bloom_layer *blyi_rb_bloom_layer_at(const bly_rb_bloom *f,
     return (blyi_rb_bloom_layer *)(void *)blyi_rb_layer_at(&f->layers, i);
 }
 
-/* x modulo the layer's modulus m. With i = floor((2^64 - 1) / m), mulhi(x, i) is the quotient or
- * one less, so that one subtraction corrects the remainder; a division would cost several times as
- * much. */
+/* Returns x modulo the layer's modulus m. With i = floor((2^64 - 1) / m), mulhi(x, i) is the
+ * quotient or one less, so one subtraction corrects the remainder. A division would cost several
+ * times as much. */
 static inline uint64_t blyi_rb_bloom_position(const blyi_rb_bloom_layer *l, uint64_t x) {
     uint64_t rest = x - blyi_mulhi(x, l->inverse) * l->modulus;
     return rest >= l->modulus ? rest - l->modulus : rest;
@@ -43,8 +43,8 @@ static inline uint64_t blyi_rb_bloom_position(const blyi_rb_bloom_layer *l, uint
 bly_status blyi_rb_bloom_alloc(uint64_t options, uint64_t growth, const bly_allocator *a,
                                bly_rb_bloom **out);
 
-/* Checks the fields of a layer that was loaded, with that many bytes of bits, and fills in `out`.
- * BLY_ECORRUPT: such a layer cannot exist. */
+/* Checks the fields of a loaded layer whose bits take `bytes` bytes, and fills in *out. Returns
+ * BLY_OK, or BLY_ECORRUPT if such a layer cannot exist. */
 bly_status blyi_rb_bloom_layer_check(const bly_rb_link *fields, uint64_t bytes,
                                      blyi_rb_bloom_layer *out);
 

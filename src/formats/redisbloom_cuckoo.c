@@ -9,13 +9,14 @@
  * The number of buckets n is a power of two. So a bucket and a fingerprint determine the other
  * bucket, and a bucket of a sub-filter determines the one in any smaller sub-filter.
  *
- * An add uses the first empty slot that it finds: newest sub-filter first, first bucket first. If
- * all are full, it evicts fingerprints in the newest sub-filter, starting with the first bucket:
- * the key's fingerprint replaces another, which goes to its other bucket, and so on, until one
- * finds an empty slot. The slot of a bucket that is evicted rotates from step to step, starting
- * with slot 0. After max_iterations steps all of them are undone, in reverse. That needs no record:
- * the last fingerprint and its bucket determine the bucket it came from, and the step determines
- * the slot. Then a larger sub-filter is added.
+ * An add uses the first empty slot that it finds: it searches the newest sub-filter first, and in
+ * each the key's first bucket first. If all slots are full, it evicts fingerprints in the newest
+ * sub-filter, starting with the first bucket: the key's fingerprint replaces another, which goes to
+ * its other bucket, and so on, until one finds an empty slot. The slot whose fingerprint is evicted
+ * is slot 0 in the first step, slot 1 in the next, and so on, modulo the size of a bucket. If no
+ * empty slot is found in max_iterations steps, all steps are undone in reverse order. That needs no
+ * record: the last fingerprint and its bucket determine the bucket it came from, and the number of
+ * the step determines the slot. Then another sub-filter is added.
  *
  * A lookup probes every sub-filter, and each adds its own false positives. So after removes the
  * newest sub-filter is compacted: its fingerprints are moved to empty slots of older sub-filters,
@@ -31,16 +32,16 @@
 
 enum {
     RB_CUCKOO_GROUP = 32,    /* keys of a batch that are in flight at a time */
-    RB_SMALL_TABLE = 1 << 15 /* bytes up to which nothing is prefetched */
+    RB_SMALL_TABLE = 1 << 15 /* a sub-filter of up to this many bytes is not prefetched */
 };
 
-/* The other bucket of a fingerprint, from either of the two. */
+/* Returns the other bucket of a fingerprint, given either of its two buckets. */
 static inline uint64_t rb_other_bucket(uint64_t bucket, uint8_t print) {
     return bucket ^ print * UINT64_C(0x5bd1e995);
 }
 
-/* The first slot of a bucket, given by its number modulo the buckets, with that content; NULL if no
- * slot has it. */
+/* Returns the first slot with that content in a bucket, or NULL if there is none. `bucket` is taken
+ * modulo the number of buckets. */
 static inline uint8_t *rb_bucket_find(const bly_rb_cuckoo *f, const blyi_rb_cuckoo_layer *sub,
                                       uint64_t bucket, uint8_t content) {
     uint8_t *slot = sub->base.data + (bucket & sub->mask) * f->bucket_size;
@@ -152,7 +153,7 @@ bool bly_rb_cuckoo_equal(const bly_rb_cuckoo *f, const bly_rb_cuckoo *g) {
 
 /* The buckets and the fingerprint of a key. */
 typedef struct rb_cuckoo_key {
-    uint64_t first, second; /* buckets, before the modulus */
+    uint64_t first, second; /* buckets, not yet modulo their number */
     uint8_t print;
 } rb_cuckoo_key;
 
@@ -162,14 +163,14 @@ static rb_cuckoo_key rb_cuckoo_key_of(const void *key, size_t len) {
     return (rb_cuckoo_key){h, rb_other_bucket(h, print), print};
 }
 
-/* A slot with that content in one of the key's two buckets of a sub-filter, or NULL. */
+/* Returns a slot with that content in one of the key's two buckets of a sub-filter, or NULL. */
 static uint8_t *rb_cuckoo_find_in(const bly_rb_cuckoo *f, const blyi_rb_cuckoo_layer *sub,
                                   const rb_cuckoo_key *t, uint8_t content) {
     uint8_t *slot = rb_bucket_find(f, sub, t->first, content);
     return slot ? slot : rb_bucket_find(f, sub, t->second, content);
 }
 
-/* The same in any sub-filter, newest first. */
+/* Returns such a slot in any sub-filter, or NULL. Searches the newest sub-filter first. */
 static uint8_t *rb_cuckoo_find(const bly_rb_cuckoo *f, const rb_cuckoo_key *t, uint8_t content) {
     for (uint64_t i = f->layers.n; i-- > 0;) {
         uint8_t *slot = rb_cuckoo_find_in(f, blyi_rb_cuckoo_layer_at(f, i), t, content);
@@ -179,7 +180,8 @@ static uint8_t *rb_cuckoo_find(const bly_rb_cuckoo *f, const rb_cuckoo_key *t, u
     return NULL;
 }
 
-/* Swaps a fingerprint with the one in slot `step`, modulo the bucket size, of the bucket. */
+/* Stores `print` in slot `step`, modulo the bucket size, of a bucket. Returns the fingerprint that
+ * was there. */
 static uint8_t rb_cuckoo_swap(const bly_rb_cuckoo *f, const blyi_rb_cuckoo_layer *sub,
                               uint64_t bucket, uint32_t step, uint8_t print) {
     uint8_t *slot = sub->base.data + (bucket & sub->mask) * f->bucket_size + step % f->bucket_size;
@@ -188,8 +190,8 @@ static uint8_t rb_cuckoo_swap(const bly_rb_cuckoo *f, const blyi_rb_cuckoo_layer
     return out;
 }
 
-/* Adds the key to the newest sub-filter, where both of its buckets are full, by evicting others.
- * false: nothing has changed. */
+/* Adds the key to the newest sub-filter, where both of its buckets are full, by evicting other
+ * fingerprints. Returns false if that fails; then nothing has changed. */
 static bool rb_cuckoo_evict(bly_rb_cuckoo *f, const rb_cuckoo_key *t) {
     const blyi_rb_cuckoo_layer *sub = blyi_rb_cuckoo_layer_at(f, f->layers.n - 1);
     uint64_t bucket = t->first;
@@ -211,8 +213,9 @@ static bool rb_cuckoo_evict(bly_rb_cuckoo *f, const rb_cuckoo_key *t) {
     return false;
 }
 
-/* A few copies of one key fill two buckets, and another sub-filter is added. So the growth limit
- * compares its size with what was loaded, or with the keys that were added if that is more. */
+/* A few copies of one key fill its two buckets, and then another sub-filter is added, although
+ * almost all slots are empty. So the growth limit compares the new sub-filter not with the present
+ * size, but with the bytes that were loaded or with the number of items, whichever is larger. */
 static bly_status rb_cuckoo_grow(bly_rb_cuckoo *f, uint64_t max_filters) {
     uint64_t held = f->items > f->layers.loaded ? f->items : f->layers.loaded;
     blyi_rb_cuckoo_layer next;
@@ -240,12 +243,12 @@ static bly_status rb_cuckoo_add_key(bly_rb_cuckoo *f, const rb_cuckoo_key *t,
     }
     if (slot)
         *slot = t->print;
-    f->items += f->items < f->layers.bytes; /* a loaded header may state more */
+    f->items += f->items < f->layers.bytes; /* a loaded header may state any number */
     *added = true;
     return BLY_OK;
 }
 
-/* `how` with every default filled in. */
+/* Returns *how with every default filled in. */
 static bly_rb_cuckoo_how rb_cuckoo_defaults(const bly_rb_cuckoo_how *how) {
     bly_rb_cuckoo_how m = how ? *how : (bly_rb_cuckoo_how){false, 0};
     if (m.max_filters == 0 || m.max_filters > BLY_RB_MAX_PARTS)
@@ -305,7 +308,8 @@ bool bly_rb_cuckoo_remove(bly_rb_cuckoo *f, const void *key, size_t len) {
 
 /* ---- compaction ------------------------------------------------------------------------------ */
 
-/* An empty slot in one of the first n sub-filters for a fingerprint of that bucket, or NULL. */
+/* Returns an empty slot for a fingerprint of that bucket in one of the first n sub-filters, or
+ * NULL. */
 static uint8_t *rb_cuckoo_free_slot_below(const bly_rb_cuckoo *f, uint64_t n, uint64_t bucket,
                                           uint8_t print) {
     for (uint64_t i = 0; i < n; i++) {
@@ -319,7 +323,8 @@ static uint8_t *rb_cuckoo_free_slot_below(const bly_rb_cuckoo *f, uint64_t n, ui
     return NULL;
 }
 
-/* Moves what can be moved from the newest sub-filter; true if that has emptied it. */
+/* Moves fingerprints from the newest sub-filter to empty slots of older ones, as far as possible.
+ * Returns true if the newest one is empty then. */
 static bool rb_cuckoo_empty_newest(bly_rb_cuckoo *f) {
     uint64_t older = f->layers.n - 1;
     const blyi_rb_cuckoo_layer *sub = blyi_rb_cuckoo_layer_at(f, older);
@@ -344,7 +349,7 @@ static bool rb_cuckoo_empty_newest(bly_rb_cuckoo *f) {
 void bly_rb_cuckoo_compact(bly_rb_cuckoo *f) {
     while (f->layers.n > 1 && rb_cuckoo_empty_newest(f))
         blyi_rb_layers_pop(&f->layers);
-    if (f->items > f->layers.bytes) /* a loaded header may state more */
+    if (f->items > f->layers.bytes) /* a loaded header may state any number */
         f->items = f->layers.bytes;
     f->deletes = 0;
 }
@@ -361,7 +366,8 @@ static void rb_cuckoo_prefetch_group(const bly_rb_cuckoo *f, const rb_cuckoo_key
     }
 }
 
-/* Hashes and prefetches a group of the keys that are left; returns its size. */
+/* Hashes and prefetches the next group of keys, of which `left` are left. Returns the size of the
+ * group. */
 static size_t rb_cuckoo_key_group(const bly_rb_cuckoo *f, const bly_bytes *keys, size_t left,
                                   rb_cuckoo_key *t) {
     size_t n = left < RB_CUCKOO_GROUP ? left : RB_CUCKOO_GROUP;

@@ -9,7 +9,7 @@
 /* One layer, which redisbloom.h and RedisBloom call a sub-filter. */
 typedef struct blyi_rb_cuckoo_layer {
     blyi_rb_layer base; /* buckets of bucket_size slots; a slot is a fingerprint, or 0 */
-    uint64_t mask;      /* the number of buckets, a power of two, less 1 */
+    uint64_t mask;      /* the number of buckets, which is a power of two, minus 1 */
 } blyi_rb_cuckoo_layer;
 
 struct bly_rb_cuckoo {
@@ -26,12 +26,12 @@ static inline blyi_rb_cuckoo_layer *blyi_rb_cuckoo_layer_at(const bly_rb_cuckoo 
     return (blyi_rb_cuckoo_layer *)(void *)blyi_rb_layer_at(&f->layers, i);
 }
 
-/* Allocates a filter with these fields, which have been checked, and without sub-filters. */
+/* Allocates a filter without sub-filters. The fields must have been checked. */
 bly_status blyi_rb_cuckoo_alloc(const bly_rb_cuckoo_fields *fields, const bly_allocator *a,
                                 bly_rb_cuckoo **out);
 
-/* Plans the next sub-filter, without allocating its slots. BLY_ETOOBIG, also if the filter may not
- * grow (expansion 0). */
+/* Plans the next sub-filter, without allocating its slots. Returns BLY_OK, or BLY_ETOOBIG if it
+ * would be too large or if the filter may not grow (expansion 0). */
 bly_status blyi_rb_cuckoo_layer_plan(const bly_rb_cuckoo *f, blyi_rb_cuckoo_layer *out);
 
 #endif

@@ -1,8 +1,9 @@
-/* Saves and loads RedisBloom's filters: the fields of an RDB file, and the headers of SCANDUMP and
- * LOADCHUNK.
+/* Saves and loads RedisBloom's filters: the fields in an RDB file, and the headers that SCANDUMP
+ * and LOADCHUNK transfer.
  *
- * The fields of an RDB file are loaded one by one. Each is checked against those before it and
- * against the bytes that have arrived, so that no more is allocated than was received.
+ * The fields of an RDB file are loaded one by one. Each is checked against the earlier fields and
+ * against the bytes that have arrived, so that no more memory is allocated than bytes were
+ * received.
  *
  * The headers are packed and little-endian:
  *
@@ -11,8 +12,8 @@
  *   cuckoo:  u64 items, u64 buckets, u64 deletes, u64 sub-filters, u16 bucket size,
  *            u16 max iterations, u16 expansion
  *
- * A header is untrusted and may claim any size. So it is read twice: first to check all of it and
- * to add up the memory that it needs, then to allocate that.
+ * A header is untrusted and may claim any size. So it is read twice: first to check it and to
+ * compute how much memory the filter needs, then to allocate that memory.
  */
 #include "formats/redisbloom_bloom.h"
 #include "formats/redisbloom_cuckoo.h"
@@ -100,7 +101,8 @@ static bool rb_is_power(uint64_t x) {
     return x > 0 && (x & (x - 1)) == 0;
 }
 
-/* Checks the fields that every encoding has, and those that the host fills in for old ones. */
+/* Checks the fields that every encoding has, and those that the caller fills in for old
+ * encodings. */
 static bool rb_cuckoo_fields_valid(const bly_rb_cuckoo_fields *t) {
     return t->filters > 0 && t->filters <= BLY_RB_MAX_PARTS && rb_is_power(t->buckets) &&
            t->buckets <= BLYI_RB_MAX_BYTES && t->bucket_size >= 1 && t->bucket_size <= 255 &&
@@ -108,7 +110,8 @@ static bool rb_cuckoo_fields_valid(const bly_rb_cuckoo_fields *t) {
            (t->expansion == 0 || rb_is_power(t->expansion)) && t->expansion <= BLY_RB_MAX_EXPANSION;
 }
 
-/* Checks all fields. BLY_ECORRUPT; BLY_ENOMEM: the filter would need more than max_bytes. */
+/* Checks all fields. Returns BLY_OK, BLY_ECORRUPT if they are impossible, or BLY_ENOMEM if the
+ * filter would need more than max_bytes. */
 static bly_status rb_cuckoo_fields_check(const bly_rb_cuckoo_fields *fields, uint64_t max_bytes) {
     if (!rb_cuckoo_fields_valid(fields))
         return BLY_ECORRUPT;
@@ -152,8 +155,9 @@ bly_status bly_rb_cuckoo_load(const bly_rb_cuckoo_fields *fields, uint64_t max_b
     return BLY_OK;
 }
 
-/* In old encodings, the number of slots determines the shape: the first sub-filter's gives the size
- * of a bucket, and the second's tells whether the expansion is 1. */
+/* Old encodings do not store the shape; it follows from the number of slots. That of the first
+ * sub-filter gives the size of a bucket. The expansion is 1 if the second has as many slots as the
+ * first. */
 static void rb_cuckoo_infer_shape(bly_rb_cuckoo *f, uint64_t slots) {
     uint64_t each = slots / f->buckets;
     if (f->layers.n == 0 && each >= 1 && each <= 255)
@@ -255,7 +259,8 @@ static bly_status rb_read_bloom_layer(const uint8_t *from, blyi_rb_bloom_layer *
     return blyi_rb_bloom_layer_check(&fields, blyi_load64le(from), out);
 }
 
-/* Whether the layers are valid and their items add up; *bytes: the size of their bits. */
+/* Whether the layers are valid and their items add up to `items`. Sets *bytes to the size of their
+ * bits. */
 static bool rb_bloom_layers_valid(const uint8_t *from, uint64_t n, uint64_t items,
                                   uint64_t *bytes) {
     blyi_rb_bloom_layer l;

@@ -24,7 +24,7 @@ bool blyi_rb_layers_reserve(blyi_rb_layers *c, uint64_t n) {
     return true;
 }
 
-/* The number of entries to allocate for one more. */
+/* Returns the number of entries that the table must have room for before one is added. */
 static uint64_t rb_next_room(const blyi_rb_layers *c) {
     return c->n < c->room ? c->room : c->n ? 2 * c->n : 1;
 }
@@ -97,8 +97,8 @@ uint64_t blyi_rb_layers_memory_after(const blyi_rb_layers *c, uint64_t bytes) {
     return rb_next_room(c) * c->stride + c->bytes + bytes;
 }
 
-/* The layer that contains byte *offset of all arrays; *offset becomes the position in it. NULL:
- * past the end. */
+/* Returns the layer that contains byte *offset of all arrays, counted as if they were one, and
+ * changes *offset to the position in that layer. Returns NULL if *offset is past the end. */
 static blyi_rb_layer *rb_locate(const blyi_rb_layers *c, uint64_t *offset) {
     for (uint64_t i = 0; i < c->n; i++) {
         blyi_rb_layer *part = blyi_rb_layer_at(c, i);
