@@ -1,13 +1,14 @@
 /* idn.c - the only file that uses libidn2.
  *
- * UTS #46 gives every letter its lower-case, composed form, then RFC 3492 writes the label in
- * ASCII. Browsers process non-transitionally: the German sharp s stays as it is. But then libidn2
- * also applies the rules that registries have for new names, and refuses symbols such as U+2615,
- * which browsers accept. Transitional processing accepts them, so a label that was refused for a
- * symbol is tried that way, unless it has a character that the two treat differently.
+ * UTS #46 converts every letter to its lower-case, composed form; then the label is written in
+ * ASCII (RFC 3492). Browsers use non-transitional processing, which keeps the German sharp s. But
+ * in that mode libidn2 also applies the rules of registries for new names, and refuses symbols such
+ * as U+2615, which browsers accept. Transitional processing accepts them. So a label that is
+ * refused for a symbol is converted in that mode, unless it has a character that the two modes
+ * treat differently.
  *
- * Each label is converted separately, and ASCII labels stay as they are. So the form of a name
- * always ends in the form of its parent, which lists look up.
+ * Each label is converted separately, and ASCII labels stay as they are. So the result for a name
+ * always ends in the result for its parent domain, which lists look up.
  */
 #include "lists/idn.h"
 
@@ -22,11 +23,12 @@
 
 #include <idn2.h>
 
-/* Longer names cannot give a short enough result, and libidn2's time grows faster than their
- * length. */
+/* Longer hosts are refused: their result would be too long, and the time that libidn2 takes grows
+ * faster than their length. */
 enum { MAX_HOST = 4 * BLYI_IDN_ROOM };
 
-/* The length of the full stop at `at`, one of the four of IDNA; 0 if there is another character. */
+/* Returns the length of the full stop at `at`, which may be any of IDNA's four, or 0 if another
+ * character is there. */
 static size_t idn_full_stop(const char *at) {
     static const char *const stops[] = {".", "\xE3\x80\x82", "\xEF\xBC\x8E", "\xEF\xBD\xA1"};
     for (size_t i = 0; i < sizeof stops / sizeof *stops; i++)
@@ -35,8 +37,8 @@ static size_t idn_full_stop(const char *at) {
     return 0;
 }
 
-/* Sharp s, small and capital, final sigma, zero-width non-joiner and joiner: transitional
- * processing would replace or drop them, which gives another name. */
+/* Whether the label has a character that transitional processing would replace or drop, which would
+ * give another name: sharp s (small or capital), final sigma, zero-width non-joiner or joiner. */
 static bool idn_has_deviation(const char *label) {
     static const char *const characters[] = {"\xC3\x9F", "\xE1\xBA\x9E", "\xCF\x82", "\xE2\x80\x8C",
                                              "\xE2\x80\x8D"};
@@ -52,7 +54,7 @@ static bool idn_is_ascii(const char *label) {
     return !*label;
 }
 
-/* The caller frees *out with idn2_free; NULL on failure. */
+/* Converts a label to ASCII. The caller frees *out with idn2_free; on failure it is NULL. */
 static blyi_idn_result idn_convert(const char *label, char **out) {
     *out = NULL;
     int status = idn2_to_ascii_8z(label, out, IDN2_NFC_INPUT | IDN2_NONTRANSITIONAL);
@@ -63,7 +65,7 @@ static blyi_idn_result idn_convert(const char *label, char **out) {
     return status == IDN2_MALLOC ? BLYI_IDN_NOMEM : BLYI_IDN_REFUSED;
 }
 
-/* Appends a label in ASCII to out[0..*used). */
+/* Converts a label to ASCII, and appends it to the *used bytes in `out`. */
 static blyi_idn_result idn_append(const char *label, char out[BLYI_IDN_ROOM], size_t *used) {
     char *converted = NULL;
     blyi_idn_result result = idn_is_ascii(label) ? BLYI_IDN_OK : idn_convert(label, &converted);

@@ -1,6 +1,6 @@
-/* list_build.c - builds a list from lines: hashes their keys, and makes the filter at the end, when
- * the number and the levels of the keys are known. It takes 16 bytes of memory per line besides the
- * filter. `bloomery build` does the same with more options.
+/* list_build.c - builds a list from lines. It stores the hashes of their keys, and creates the
+ * filter at the end, when the number and the levels of the keys are known. It takes 16 bytes of
+ * memory per line in addition to the filter. `bloomery build` does the same with more options.
  */
 #include "lists/list_reader.h"
 
@@ -14,7 +14,7 @@ struct bly_list_builder {
     uint32_t flags;
     double fpr; /* per line */
     bly_spec spec;
-    bly_allocator allocator; /* if spec.allocator is not NULL */
+    bly_allocator allocator; /* what spec.allocator points to, if it is not NULL */
     bly_list_reader *reader;
     bly_list_levels levels;
     bly_hash *hashes;

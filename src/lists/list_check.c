@@ -1,8 +1,8 @@
-/* list_check.c - a list, opened for lookups of lines.
+/* list_check.c - opens a list, and looks up lines in it.
  *
- * A line may need several lookups: the parents of a domain, the blocks around an address. In a
- * batch the hashes of many lines are collected, each with the index of its line, and looked up
- * together: the filter loads memory for one hash while it tests another.
+ * A line may need several lookups: for the parents of a domain, or the blocks around an address. In
+ * a batch, the hashes for many lines are collected, each with the index of its line, and looked up
+ * together, so that the filter loads memory for one hash while it tests another.
  */
 #include "lists/list_reader.h"
 
@@ -13,11 +13,10 @@
 
 struct bly_list {
     const bly_filter *filter;
-    bly_map *map; /* not NULL: the list owns the filter */
+    bly_map *map; /* contains the filter; NULL: the filter is the caller's */
     bly_list_type type;
     bly_list_levels levels;
-    bool has_returns; /* a key may end in a carriage return: records, and lines without a recorded
-                         rule */
+    bool has_returns; /* keys may end in a carriage return: records, or lines of no recorded rule */
 };
 
 /* ---- opening --------------------------------------------------------------------------------- */
@@ -103,8 +102,8 @@ bly_status bly_list_get_info(const bly_list *l, bly_list_info *out) {
 
 /* ---- lookups --------------------------------------------------------------------------------- */
 
-/* Fills r->entries with the keys to look up for a line; none for a blank line. BLY_EINVAL: the line
- * is malformed. */
+/* Fills r->entries with the keys to look up for a line; for a blank line there are none. Returns
+ * BLY_EINVAL if the line is malformed. */
 static bly_status check_entries(const bly_list *l, bly_list_reader *r, bly_bytes line) {
     const uint32_t flags = l->type == BLY_LIST_LINE ? 0 : BLY_LIST_BLANK_KEYS;
     bly_list_key key;
@@ -137,7 +136,8 @@ bly_status bly_list_check(const bly_list *l, bly_list_reader *r, const void *tex
     return BLY_OK;
 }
 
-/* Looks up the first n hashes of the reader. */
+/* Looks up the first n hashes of the reader, and sets the answers for their lines if they are
+ * found. */
 static void check_flush(const bly_list *l, bly_list_reader *r, size_t n, uint8_t *answers) {
     (void)bly_filter_contains_hashes(l->filter, r->hashes, n, r->found);
     for (size_t i = 0; i < n; i++)

@@ -1,11 +1,11 @@
-/* list_fill.c - makes the filter of a list from the hashes of its keys.
+/* list_fill.c - creates the filter of a list from the hashes of its keys.
  *
- * Size. A plan gives the expected false-positive rate, an average over all lists. A single list may
- * do better or worse: if there are few blocks, some are crowded, and the rate of 1,000 keys at 0.1%
- * is typically off by 5%, sometimes by 15%. But the rate was requested for this list. So the rate
- * is computed from the bits of the filled filter. If it is too high, the filter is made a little
- * larger and filled again, several times if necessary. This is done for small filters, where it
- * costs little; large ones are within 1%. It is not done
+ * Size. A plan gives the expected false-positive rate, an average over all lists. The rate of a
+ * single list may be higher or lower: if there are few blocks, some are much fuller than others,
+ * and the rate of 1,000 keys at 0.1% is typically off by 5%, sometimes by 15%. But the caller
+ * requested the rate for this list. So the rate is computed from the bits of the filled filter. If
+ * it is too high, the filter is made a little larger and filled again, several times if necessary.
+ * This is done for small filters, where it costs little; large ones are within 1%. It is not done
  * - if the caller fixed the capacity: filters that are to be merged must have the same shape,
  *   whatever their keys;
  * - for growing filters, whose levels are planned for less than the requested rate;
@@ -24,8 +24,8 @@
 enum { FILL_MAX_SIZES = 16 };
 
 /* How often a full table is replaced by a slightly larger one. A table planned for few keys may
- * have no room for the last of them (cuckoo_plan.c says how often). It is enlarged unless the
- * caller fixed the capacity. */
+ * have no room for the last of them (cuckoo_plan.c gives the probability). It is enlarged unless
+ * the caller fixed the capacity. */
 enum { FILL_MAX_FULL = 8 };
 
 static const uint64_t fill_large = UINT64_C(4) << 20; /* bytes */
@@ -62,7 +62,8 @@ static size_t fill_common_divisor(size_t a, size_t b) {
 
 bly_status bly_list_add_scattered(bly_filter *f, const bly_hash *hashes, size_t n, uint64_t *added,
                                   bly_hash *failed) {
-    /* The i-th hash to add is hashes[i * leap mod n]; leap and n have no common divisor. */
+    /* The i-th hash to add is hashes[i * leap mod n]. As leap and n have no common divisor, every
+     * hash is added once. */
     size_t leap = (size_t)((double)n * 0.6180339887498949) | 1, at = 0;
     bly_hash some[1024];
     bly_status status = BLY_OK;
@@ -84,7 +85,7 @@ bly_status bly_list_add_scattered(bly_filter *f, const bly_hash *hashes, size_t 
     return status;
 }
 
-/* For kinds that are built from all keys at once, which include the marks. */
+/* For kinds that are built from all keys at once. The marks are among these keys. */
 static bly_status fill_built(const bly_list_contents *c, const bly_spec *spec, bly_filter **out) {
     bly_builder *b;
     char room[BLY_LIST_MARK];
@@ -176,7 +177,8 @@ bly_status bly_list_fill(const bly_list_contents *contents, const bly_spec *spec
     if (!s.geometry.kind)
         s.geometry.kind = bly_plan_kind(s.fpr);
     if (fill_kind_can(s.geometry.kind, BLY_HAS_LEVELS) && s.scalable.first_share == 0)
-        s.scalable.first_share = 0.8; /* the number of keys is known */
+        s.scalable.first_share =
+            0.8; /* the number of keys is known, so no further level is expected */
     const bool fixed = s.capacity && !fill_kind_can(s.geometry.kind, BLY_CAN_BUILD);
     if (fixed && c.distinct > s.capacity && !fill_kind_grows(s.geometry.kind))
         return BLY_EFULL;

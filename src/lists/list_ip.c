@@ -40,7 +40,7 @@ static unsigned ip_level(const list_block *b) {
     return b->bits == 32 ? b->prefix : BLY_LIST_V6 + b->prefix;
 }
 
-/* Clears the bits after the prefix; true if any was set. */
+/* Clears the bits after the prefix. Returns true if any of them was set. */
 static bool ip_mask(list_block *b) {
     bool changed = false;
     for (unsigned i = 0; i < b->bits / 8; i++) {
@@ -55,7 +55,7 @@ static bool ip_mask(list_block *b) {
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-/* 1 to 3 digits without a leading zero. */
+/* Parses a prefix length: 1 to 3 digits without a leading zero. */
 static bool ip_parse_prefix(const char *at, size_t size, unsigned *out) {
     unsigned value = 0;
     if (size == 0 || size > 3 || (size > 1 && *at == '0'))
@@ -84,7 +84,7 @@ static bool ip_parse_address(const char *at, size_t size, list_block *b) {
     return inet_pton(b->bits == 32 ? AF_INET : AF_INET6, text, b->address) == 1;
 }
 
-/* ::ffff:0:0/96 is IPv4. */
+/* Converts an IPv4-mapped address or block (in ::ffff:0:0/96) to IPv4. */
 static void ip_unmap(list_block *b) {
     static const unsigned char mapped[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF};
     if (b->bits == 32 || b->prefix < 96 || memcmp(b->address, mapped, sizeof mapped) != 0)

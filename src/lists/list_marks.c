@@ -1,26 +1,28 @@
 /* list_marks.c - how a list records its type and levels: in its header, and as keys.
  *
- * The header of a list records the type, as its key rule. The type is also stored as TYPE_MARKS
- * keys
+ * The header of a list records the type, as its key rule. The type is also stored in the filter
+ * itself, as TYPE_MARKS keys
  *
  *     NUL "bloomery" NUL "type" NUL "domain" NUL i        i = 'a', 'b', ...
  *
- * for storage that keeps only the bits and not our header. Each level present (prefix length,
- * number of labels) is stored as LEVEL_MARKS keys
+ * for storage that keeps only the bits and not our header. Each level that occurs in the list (a
+ * prefix length or a number of labels) is stored as LEVEL_MARKS keys
  *
  *     NUL "bloomery" NUL "level" NUL "v4/24" NUL i        also "v6/48", "labels/2"
  *
- * In the same way ("lookups/3") a builder records the number of lookups per line for which the rate
- * was requested. Keys that are added later may have new levels, so that a line needs more lookups.
+ * In the same way ("lookups/3") a builder records the number of lookups per line that it assumed
+ * when the rate was requested. Keys that are added later may have new levels, and then a line needs
+ * more lookups than that.
  *
  * An overfull filter seems to contain any key, and so also marks that were never added. For levels
- * this is harmless: a level that is not listed costs a needless lookup per line, and a listed level
- * is always found. But the number of marks and the recorded lookups are reported only while such
- * chance levels are unlikely. A wrong type would do harm. So type marks count only if the header
- * records nothing, and only while the probability that all marks of some type are there by chance
- * is below 10^-9. A filter without marks and with the false-positive rate p seems to have all marks
- * of one type with the probability p^16, so types are recognised up to a rate of a quarter. Type
- * `line` has no marks, so that a filter made by any program is a list of lines.
+ * this is harmless: a level that is found by chance costs a needless lookup per line, and a level
+ * that was added is always found. But the number of marks and the recorded number of lookups are
+ * reported only while levels found by chance are unlikely. A wrong type would do harm. So type
+ * marks are used only if the header records no type, and only while the probability that all marks
+ * of some type are found by chance is below 10^-9. In a filter without marks and with the
+ * false-positive rate p, all marks of one type are found with the probability p^16, so types are
+ * recognised up to a rate of a quarter. Type `line` has no marks, so that a filter made by any
+ * program is a list of lines.
  */
 #include "base/struct_size.h"
 
@@ -32,7 +34,7 @@
 
 enum { TYPE_MARKS = 16, LEVEL_MARKS = 4 };
 
-/* The i-th mark that says `what`. */
+/* Writes the i-th of the marks that record `what`. */
 static bly_bytes mark_spell(const char *group, const char *what, unsigned i,
                             char out[BLY_LIST_MARK]) {
     int size = snprintf(out, BLY_LIST_MARK, "%cbloomery%c%s%c%s%c%c", 0, 0, group, 0, what, 0,
@@ -40,7 +42,8 @@ static bly_bytes mark_spell(const char *group, const char *what, unsigned i,
     return (bly_bytes){out, (size_t)size};
 }
 
-/* The name of a level in its marks. */
+/* Returns the name of a level in its marks. "Levels" from BLY_LIST_LEVELS on are recorded numbers
+ * of lookups. */
 static const char *mark_level_name(bly_list_type type, unsigned level, char out[32]) {
     if (level >= BLY_LIST_LEVELS)
         (void)snprintf(out, 32, "lookups/%u", level - BLY_LIST_LEVELS);
@@ -87,7 +90,7 @@ double bly_list_record_lookups(bly_list_type type, double fpr, bly_list_levels *
     return fpr < BLY_LIST_MAX_RATE * lookups ? fpr : BLY_LIST_MAX_RATE * lookups;
 }
 
-/* Adds the marks from the i-th on. */
+/* Adds the marks from number i on. */
 static bly_status mark_add_from(bly_filter *f, bly_list_type type, const bly_list_levels *levels,
                                 uint64_t i) {
     char room[BLY_LIST_MARK];
@@ -139,12 +142,12 @@ static void mark_batch_add(mark_batch *q, const char *group, const char *what, u
         q->keys[q->count] = mark_spell(group, what, i, q->room[q->count]);
 }
 
-/* Whether all marks of the i-th group of `marks` were found. */
+/* Whether all marks of group i were found. Each group has `marks` marks. */
 static bool mark_batch_has(const mark_batch *q, size_t i, unsigned marks) {
     return !memchr(q->found + i * marks, 0, marks);
 }
 
-/* Adds to *out the levels in [first, end) that are marked. */
+/* Adds to *out those levels in [first, end) whose marks are all found. */
 static bly_status mark_levels_between(const bly_list_source *s, bly_list_type type, unsigned first,
                                       unsigned end, bly_list_levels *out) {
     enum { LEVELS = MARK_BATCH / LEVEL_MARKS };
@@ -170,7 +173,7 @@ static bly_status mark_levels(const bly_list_source *s, bly_list_type type, bly_
     return mark_levels_between(s, type, 0, BLY_LIST_LEVELS, out);
 }
 
-/* Whether type marks that were found can be trusted at this false-positive rate. */
+/* Whether type marks that are found can be trusted at this false-positive rate. */
 static bool mark_types_are_certain(double rate) {
     static const double max = 1e-9;
     return (BLY_LIST_LINE - BLY_LIST_IP) * pow(rate, TYPE_MARKS) < max;
@@ -236,7 +239,8 @@ static bool mark_has_chance_levels(double rate) {
     return BLY_LIST_LEVELS * pow(rate, LEVEL_MARKS) > 0.01;
 }
 
-/* The recorded number of lookups; 0 if none is recorded, or several, as in merged lists. */
+/* Returns the recorded number of lookups, or 0 if none is recorded or if there are several, as in
+ * merged lists. */
 static unsigned mark_recorded_lookups(const bly_list_levels *levels) {
     unsigned found = 0, count = 0;
     for (unsigned n = 1; n < BLY_LIST_LEVELS; n++)
@@ -247,7 +251,8 @@ static unsigned mark_recorded_lookups(const bly_list_levels *levels) {
     return count == 1 ? found : 0;
 }
 
-/* Levels are never removed from a list, so no more lookups are recorded than a line needs now. */
+/* Levels are never removed from a list, so the recorded number of lookups is at most the number
+ * that a line needs now, and only numbers up to that are looked up. */
 static bly_status mark_examine(const bly_list_source *s, bly_list_info *out) {
     double rate = 0;
     *out = (bly_list_info){.type = BLY_LIST_NONE};
@@ -322,7 +327,8 @@ bly_status bly_list_examine(const bly_filter *f, bly_list_info *out) {
     const bly_list_source source = bly_list_source_of(f);
     bly_list_info info = {.type = bly_list_type_of_rule(source.rule)};
     bly_filter_info stats = {.struct_size = sizeof stats};
-    /* Without its key a filter says "maybe" to every mark. */
+    /* A filter that was opened without its key answers "maybe" for every mark, so its marks tell
+     * nothing. */
     if (bly_filter_hasher(f) && !mark_cannot_store(f)) {
         (void)mark_examine(&source, &info);
         bly_filter_get_info(f, &stats);

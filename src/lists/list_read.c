@@ -7,13 +7,13 @@
  * bly_filter_contains.
  *
  * Containment. An address is in a list if a block around it is, a domain if a parent is. One line
- * then needs several lookups, each with the filter's false-positive rate. So only those are made
- * that can succeed: a list records the levels of its keys, which are prefix lengths or numbers of
- * labels. A builder divides the requested rate by the most lookups that one line can need, and
- * records that number.
+ * then needs several lookups, each with the filter's false-positive rate. So only lookups that can
+ * succeed are made: a list records the levels of its keys, which are prefix lengths or numbers of
+ * labels. A builder divides the requested rate by the largest number of lookups that one line can
+ * need, and records that number.
  *
- * The header of a list records the type (docs/format.md, section 1). Marks record the levels: keys
- * that no line can have, added to the filter like any others (list_marks.c).
+ * The header of a list records the type (docs/format.md, section 1). The levels are recorded by
+ * marks: keys that no line can have, which are added to the filter like any others (list_marks.c).
  */
 #include "lists/list_reader.h"
 
@@ -127,7 +127,8 @@ static bly_bytes list_trimmed(bly_bytes text) {
     return (bly_bytes){at, size};
 }
 
-/* The text before its comment, which begins with "#" or ";" at the start or after a blank. */
+/* Returns the text without its comment, which begins with "#" or ";" at the start or after a
+ * blank. */
 static bly_bytes list_uncommented(bly_bytes text) {
     const char *at = text.data;
     for (size_t i = 0; i < text.size; i++)
@@ -144,13 +145,13 @@ static void list_read_line(uint32_t flags, bly_bytes line, bly_list_key *out) {
         return;
     if (!(flags & (BLY_LIST_RECORDS | BLY_LIST_KEEP_RETURN)))
         line = bly_list_without_return(line);
-    /* A line of blanks begins with a blank, so most lines need no scan. */
+    /* A blank line begins with a blank, so most lines are not scanned. */
     const bool blank =
         line.size == 0 || (!records && list_is_blank(*at) && list_trimmed(line).size == 0);
     *out = (bly_list_key){line, 0, blank && !(flags & BLY_LIST_BLANK_KEYS)};
 }
 
-/* Makes the key that `dedup --url` makes: text that is not a URL is its own key. */
+/* Makes the same key as `dedup --url`: the canonical URL, or the text itself if it is not a URL. */
 static bly_status list_read_record_url(bly_list_reader *r, bly_list_type type, bly_list_key *key) {
     const bly_url_level level = type == BLY_LIST_RECORD_CRAWL ? BLY_URL_CRAWL : BLY_URL_STANDARD;
     const bly_bytes text = key->bytes;

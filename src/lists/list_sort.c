@@ -1,9 +1,9 @@
-/* list_sort.c - hashes of keys, sorted in place.
+/* list_sort.c - sorts hashes of keys in place.
  *
  * The sort is McIlroy, Bostic and McIlroy's "American flag" (1993): count how many hashes have each
- * value of a byte, then move every hash to its value's place by following the cycles, then do the
- * same with the next byte of each value. It needs no second array, so a list takes 16 bytes per key
- * and no more. Hashes are spread evenly, so the first few bytes decide.
+ * value of a byte, then move every hash to the range of its value by following the cycles, then
+ * sort each range by the next byte. It needs no second array, so a list takes only 16 bytes per
+ * key. Hashes are spread evenly, so the first few bytes usually decide.
  */
 #include <bloomery/host/lists.h>
 
@@ -13,7 +13,7 @@ static bool hash_is_less(bly_hash a, bly_hash b) {
     return a.lo != b.lo ? a.lo < b.lo : a.hi < b.hi;
 }
 
-/* Byte 0 is the one that decides first. */
+/* Returns a byte of a hash. Byte 0 is the most significant one for the order. */
 static unsigned hash_byte(bly_hash h, unsigned byte) {
     uint64_t word = byte < 8 ? h.lo : h.hi;
     return word >> (56 - 8 * (byte % 8)) & 0xFF;

@@ -1,5 +1,5 @@
-/* list_text.c - phone numbers, e-mail addresses, domains and URLs as keys. docs/lists.md has
- * the rules. */
+/* list_text.c - makes keys from phone numbers, e-mail addresses, domains and URLs. docs/lists.md
+ * has the rules. */
 #include "lists/list_reader.h"
 
 #include <string.h>
@@ -8,9 +8,9 @@
 
 enum { MIN_DIGITS = 3, MAX_DIGITS = 15, DIGITS_ROOM = MAX_DIGITS + 3 };
 
-/* The digits of a number, and whether a "+" stood before them. */
+/* The digits of a phone number, and whether a "+" precedes them. */
 typedef struct phone_digits {
-    char text[DIGITS_ROOM]; /* the first of them; `count` may be larger */
+    char text[DIGITS_ROOM]; /* the first DIGITS_ROOM digits; `count` may be larger */
     size_t count;
     bool international;
 } phone_digits;
@@ -19,7 +19,8 @@ static bool phone_begins_with_zeros(const phone_digits *d) {
     return d->count >= 2 && d->text[0] == '0' && d->text[1] == '0';
 }
 
-/* The "(0)" of +44 (0)20: dialled inside the country only. */
+/* Whether the text at `at` is a "(0)" as in +44 (0)20, a zero that is dialled only inside the
+ * country. */
 static bool phone_is_trunk_zero(const phone_digits *d, const char *at, size_t left) {
     bool abroad = d->international || phone_begins_with_zeros(d);
     return abroad && d->count > 0 && left >= 3 && memcmp(at, "(0)", 3) == 0;
@@ -68,8 +69,8 @@ static bool domain_is_name_byte(char c) {
     return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
 }
 
-/* The number of labels, or 0 if the text is not a domain. A name whose last label is a number is
- * not one: it is an address or malformed. */
+/* Returns the number of labels, or 0 if the text is not a domain. A name whose last label is a
+ * number is not a domain: it is an address or malformed. */
 static unsigned domain_count_labels(const char *at, size_t size) {
     unsigned labels = 0;
     size_t length = 0;
@@ -93,15 +94,16 @@ static unsigned domain_count_labels(const char *at, size_t size) {
     return number ? 0 : labels;
 }
 
-/* Reads a domain into *out, without storing a reason. BLY_EINVAL: not a domain. BLY_EUNSUPPORTED: a
- * non-ASCII name, in a library without libidn2. BLY_ENOMEM. */
+/* Reads a domain into *out, without storing a reason on failure. Returns BLY_OK; BLY_EINVAL if the
+ * text is not a domain; BLY_EUNSUPPORTED for a non-ASCII name in a library without libidn2; or
+ * BLY_ENOMEM. */
 static bly_status domain_read_host(bly_list_reader *r, bly_bytes text, bly_list_key *out) {
     bly_bytes host;
     const bly_status status = blyi_url_host(&r->buffer, text.data, text.size, &host);
     if (status != BLY_OK)
         return status;
     const char *at = host.data;
-    /* A non-ASCII full stop at the end has become a dot. */
+    /* A dot at the end has been dropped, but not a non-ASCII full stop, which is a dot now. */
     if (host.size > 1 && at[host.size - 1] == '.')
         host.size--;
     unsigned labels = domain_count_labels(at, host.size);
@@ -109,7 +111,8 @@ static bly_status domain_read_host(bly_list_reader *r, bly_bytes text, bly_list_
     return labels ? BLY_OK : BLY_EINVAL;
 }
 
-/* Stores a reason, which names the type of the text if it has another type. */
+/* Stores the reason why the text is not a domain. If the text is of another type, the reason names
+ * that type. */
 static bly_status domain_refuse(bly_list_reader *r, bly_bytes text) {
     bly_list_key key;
     if (memchr(text.data, '/', text.size) && blyi_list_read_ip(r, text, &key) != BLY_OK)
@@ -154,8 +157,8 @@ static const char *email_last_at_sign(bly_bytes text) {
     return NULL;
 }
 
-/* Whether this may stand before the "@": no control characters and, unless it is in quotes, no
- * blanks and none of RFC 5322's specials. */
+/* Whether the text is allowed before the "@": it may not have control characters nor, unless it is
+ * in quotes, blanks or any of RFC 5322's specials. */
 static bool email_is_local(const char *at, size_t size) {
     bool quoted = size > 2 && at[0] == '"' && at[size - 1] == '"';
     if (size == 0 || size > MAX_LOCAL)

@@ -1,10 +1,10 @@
 /* url_canonical.c - the canonical form of a URL, and a fast test for canonical URLs.
  *
- * The standard level. Two spellings that every browser takes for the same address give the same
- * bytes. A URL is read by the WHATWG URL standard, without a base URL, and written in the normal
- * form of RFC 3986, section 6.2.2, which the standard leaves out. In this order:
+ * The standard level. Two spellings that every browser treats as the same address give the same
+ * bytes. A URL is parsed by the WHATWG URL standard, without a base URL, and written in the normal
+ * form of RFC 3986, section 6.2.2, which the WHATWG standard does not apply. In this order:
  *
- *  1. Blanks and control characters at the ends are dropped, as are tabs and line ends within.
+ *  1. Blanks and control characters at both ends are dropped, and all tabs and line ends.
  *  2. The fragment is dropped. It never reaches a server.
  *  3. The scheme becomes lower case. http, https, ws, wss, ftp and file are special: for them a
  *     backslash is a slash, and the number of slashes before the host does not matter.
@@ -21,23 +21,23 @@
  *  P  Percent-encoding is normalised: "%7euser" is "~user". Servers have to treat the two alike.
  *  R  Characters that RFC 3986 does not allow unencoded in path and query are percent-encoded:
  *     " < > [ \ ] ^ ` { | } and the space. The URL standard leaves some of them unencoded.
- *  X  Whether the "xn--" labels of an ASCII host decode is not checked.
+ *  X  It is not checked that "xn--" labels of an ASCII host can be decoded.
  *  I  libidn2 decides which non-ASCII hosts are valid. It refuses some that browsers accept, such
  *     as those with a label of more than 63 bytes. Without libidn2 all are refused.
- *  U  A byte that is not UTF-8 becomes its own triplet, not that of U+FFFD, so that two broken
- *     lines do not become equal.
+ *  U  A byte that is not UTF-8 becomes the triplet of that byte, not of U+FFFD, so that two
+ *     different broken lines do not become equal.
  *
- * Other schemes follow the standard: the case of the host counts, there is no default port, and the
- * text after "mailto:" is only normalised as in 6.
+ * URLs of other schemes follow the standard: the case of the host matters, there is no default
+ * port, and the text after "mailto:" is only normalised as in 6.
  *
  * The crawl level, for http, https, ws, wss and ftp, is described in url_crawl.c.
  *
- * A canonical URL is its own canonical form, at either level. That is what tests and fuzzer check
+ * A canonical URL is its own canonical form, at either level. The tests and the fuzzer check this
  * first.
  *
  * Speed. Nearly all lines of a crawl are canonical already, apart from a fragment. So one scan,
- * which uses a table and writes nothing, looks for the first byte that may have to change. If no
- * byte has to, the text itself is the answer. Otherwise url_rewrite.c writes the canonical form,
+ * which uses a table and writes nothing, looks for the first byte that may have to change. If there
+ * is none, the text itself is the result. Otherwise url_rewrite.c writes the canonical form,
  * starting from the beginning.
  */
 #include "lists/url_text.h"
@@ -64,7 +64,7 @@ bool blyi_url_reserve(bly_url_buffer *b, size_t room) {
 
 /* ---- the fast path -------------------------------------------------------------------------- */
 
-/* The position after "http://" or "https://", or NULL. */
+/* Returns the position after "http://" or "https://", or NULL if the text begins with neither. */
 static const char *url_after_http(const char *at, const char *end) {
     if (end - at < 9 || memcmp(at, "http", 4) != 0)
         return NULL;
@@ -72,8 +72,8 @@ static const char *url_after_http(const char *at, const char *end) {
     return memcmp(at, "://", 3) == 0 ? at + 3 : NULL;
 }
 
-/* The end of a host that is certainly canonical, or NULL. NULL also if the last label is empty or
- * begins with a digit: it may be an address. */
+/* Returns the end of the host at `at` if it is certainly canonical, else NULL. Returns NULL also if
+ * the last label is empty or begins with a digit, because the host may then be an address. */
 static const char *url_scan_host(const char *at, const char *end) {
     const char *start = at;
     while (at < end && blyi_url_is(*at, BLYI_URL_NAME))
@@ -84,7 +84,8 @@ static const char *url_scan_host(const char *at, const char *end) {
     return label == at || blyi_url_is_digit(*label) ? NULL : at;
 }
 
-/* The end of a port that is not the default and has no leading zero, or NULL. `at` is its colon. */
+/* Returns the end of the port after the colon at `at`, or NULL if the port is not canonical:
+ * missing, too large, the default, or with a leading zero. */
 static const char *url_scan_port(const char *at, const char *end, bool tls) {
     unsigned port = 0;
     if (++at == end || *at == '0')
@@ -94,7 +95,7 @@ static const char *url_scan_port(const char *at, const char *end, bool tls) {
     return port == 0 || port > 65535 || port == (tls ? 443 : 80) ? NULL : at;
 }
 
-/* Whether a triplet at `at` is in normal form. */
+/* Whether there is a triplet in normal form at `at`. */
 static bool url_is_normal_triplet(const char *at, const char *end) {
     return blyi_url_is_triplet(at, end) && at[1] < 'a' && at[2] < 'a' &&
            !blyi_url_is(blyi_url_decoded(at), BLYI_URL_UNRESERVED);
@@ -108,7 +109,7 @@ static bool url_is_dot_segment(const char *at, const char *end) {
     return at == end || *at == '/' || *at == '?' || *at == '#';
 }
 
-/* The first position of a path that is not canonical, or the end of the path. */
+/* Returns the first position in a path that is not canonical, or the end of the path. */
 static const char *url_scan_path(const char *at, const char *end) {
     for (;;) {
         while (at < end && blyi_url_is(*at, BLYI_URL_PATH))
@@ -134,8 +135,8 @@ static const char *url_scan_query(const char *at, const char *end) {
     }
 }
 
-/* Whether [start, end), without its fragment, is a canonical URL. It may return false for one that
- * is. */
+/* Whether [start, end), without its fragment, is certainly a canonical URL. Returns false for some
+ * canonical URLs, too. */
 static bool url_scan(const char *start, const char *end, blyi_url_parts *parts) {
     const char *at = url_after_http(start, end);
     if (at == NULL || (at = url_scan_host(at, end)) == NULL)
@@ -157,7 +158,8 @@ static bool url_scan(const char *start, const char *end, blyi_url_parts *parts) 
 
 /* ---- the slow path -------------------------------------------------------------------------- */
 
-/* Whether there is a byte of BLYI_URL_DROPPED. No table, no branch: compilers vectorise it. */
+/* Whether the text has a byte of class BLYI_URL_DROPPED. Uses no table and no branch, so that
+ * compilers vectorise it. */
 static bool url_has_dropped(const char *text, size_t size) {
     unsigned found = 0;
     for (size_t i = 0; i < size; i++)
@@ -165,7 +167,7 @@ static bool url_has_dropped(const char *text, size_t size) {
     return found != 0;
 }
 
-/* Copies the text without the bytes of BLYI_URL_DROPPED, and returns the size of the copy. */
+/* Copies the text without bytes of class BLYI_URL_DROPPED. Returns the size of the copy. */
 static size_t url_copy_kept(char *out, const char *text, size_t size) {
     size_t kept = 0;
     for (size_t i = 0; i < size; i++) {
@@ -185,7 +187,7 @@ static bly_status url_rewrite_text(bly_url_buffer *b, const char *at, const char
     if (fragment != NULL)
         size = (size_t)(fragment - at);
     if (url_has_dropped(at, size)) {
-        /* The copy lies after the space for the output. */
+        /* The copy is in the buffer, after the space for the output. */
         char *copy = b->data + 3 * size + BLYI_URL_SLACK;
         size = url_copy_kept(copy, at, size);
         at = copy;

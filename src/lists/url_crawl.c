@@ -1,18 +1,19 @@
-/* url_crawl.c - the crawl level: what a crawler need not fetch twice.
+/* url_crawl.c - the crawl level: URLs that most likely lead to the same page get the same form, so
+ * that a crawler does not fetch the page twice.
  *
- * On top of the standard level, in this order:
+ * The following is done after the standard level, in this order:
  *
  *  1. One dot at the end of the host is removed.
  *  2. ";jsessionid=..." is removed from the path.
- *  3. Parameters of the query that only say where a visitor came from, and session ids, are
+ *  3. Parameters of the query that only record where a visitor came from, and session ids, are
  *     removed: those in the list below, ignoring case. Empty parameters are removed, too.
  *  4. The other parameters are sorted by name. Parameters of the same name keep their order,
  *     because it may matter. Names compare as bytes; a name ends at the first "=".
  *  5. An empty query is removed, with its question mark.
  *
- * Kept, because pages commonly differ by it: "www.", the scheme, the case of the path, a slash at
- * its end, "index.html", user and password, and parameters with names that sites use for different
- * things, such as ref, source, from, id, sid, session, page.
+ * The following stays, because pages commonly differ by it: "www.", the scheme, the case of the
+ * path, a slash at its end, "index.html", user and password, and parameters with names that sites
+ * use for different purposes, such as ref, source, from, id, sid, session, page.
  */
 #include "lists/url_text.h"
 
@@ -83,8 +84,9 @@ typedef struct crawl_param {
     size_t name, size; /* lengths of the name and of the whole parameter */
 } crawl_param;
 
-/* Finds the next parameter to keep; false when none is left before `end`. *at is the position after
- * a separator, and moves on. *gone is increased by the number of parameters skipped. */
+/* Finds the next parameter to keep. Returns false if there is none before `end`. *at is a position
+ * after a separator ("?" or "&"), and moves past the parameter. *gone grows by the number of
+ * parameters that are to be removed. */
 static bool crawl_next_param(const char **at, const char *end, crawl_param *out, size_t *gone) {
     while (*at <= end) {
         const char *from = *at, *name_end = NULL, *p = from;
@@ -132,8 +134,8 @@ static void crawl_sort_params(crawl_param *p, size_t n) {
     }
 }
 
-/* Whether the query can stay as it is; `at` is after its question mark. In either case *count
- * becomes the number of parameters to keep. */
+/* Whether the query, which begins at `at` after its question mark, can stay as it is. In either
+ * case, sets *count to the number of parameters to keep. */
 static bool crawl_is_sorted_query(const char *at, const char *end, size_t *count) {
     crawl_param last, next;
     size_t gone = 0;
@@ -164,7 +166,7 @@ static char *crawl_write_sorted_query(char *out, crawl_param *params, const char
 
 /* ---- path ----------------------------------------------------------------------------------- */
 
-/* The end of a ";jsessionid=..." that begins at `at`, or NULL if something else begins there. */
+/* Returns the end of the ";jsessionid=..." at `at`, or NULL if there is none. */
 static const char *crawl_session_end(const char *at, const char *end) {
     static const char word[] = ";jsessionid=";
     size_t size = sizeof word - 1;
@@ -192,8 +194,8 @@ static bool crawl_ends_in_dots(const char *out) {
     return out[-1] == '/' || (out[-1] == '.' && out[-2] == '/');
 }
 
-/* Writes the path without session ids. After "." or ".." a session id stays: without it, the dots
- * would be a segment of their own with another meaning. */
+/* Writes the path without session ids. A session id after "." or ".." stays: without it, the dots
+ * would be a whole segment, which has another meaning. */
 static char *crawl_write_path(char *out, const char *at, const char *end) {
     while (at < end) {
         const char *after =
@@ -224,7 +226,7 @@ bly_status blyi_url_crawl(bly_url_buffer *b, const char *url, const blyi_url_par
         *out = (bly_bytes){url, parts->size};
         return BLY_OK;
     }
-    /* The buffer may hold the URL. The parameters follow it, then the output. */
+    /* The URL may be in the buffer. After it come the array of parameters and then the output. */
     bool inside = url == b->data;
     size_t from = inside ? (parts->size / sizeof(crawl_param) + 1) * sizeof(crawl_param) : 0;
     if (count > (SIZE_MAX / 4 - parts->size) / sizeof(crawl_param) ||

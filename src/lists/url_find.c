@@ -1,31 +1,31 @@
-/* url_find.c - http and https URLs in running text, mark-up and program text.
+/* url_find.c - finds http and https URLs in running text, mark-up and program text.
  *
- * A URL begins with its scheme, in any case, at any position: also directly after a letter, for
- * lists whose line ends were lost. Where it ends is not certain. These rules fit how people and
- * programs write:
+ * A URL begins with its scheme, in upper or lower case, at any position: also directly after a
+ * letter, for lists whose line ends were lost. Where it ends is a guess. These rules fit how people
+ * and programs write:
  *
- *  - It ends at blanks, control characters, " < > ` and bytes that are not UTF-8; within the host
- *    at anything that hosts, ports and users do not have.
- *  - It ends at a closing bracket that was not opened in it: "(see http://a/b)" and Markdown's
- *    [text](http://a/b_(c)) both come out right.
+ *  - It ends at blanks, control characters, " < > ` and bytes that are not UTF-8; before the path,
+ *    also at any character that hosts, ports and users do not have.
+ *  - It ends at a closing bracket that was not opened within the URL: this is right for both "(see
+ *    http://a/b)" and Markdown's [text](http://a/b_(c)).
  *  - If ' or | or a comma precedes it, it ends at the next such character: attributes, tables, CSV.
  *  - It ends at punctuation of other scripts, full-width forms and wide spaces. A Han, Kana or
  *    Hangul letter ends it directly after an ASCII letter or digit, since such text has no space
- *    after a URL. After a slash, "=", or another such letter it belongs to the URL.
+ *    after a URL. After a slash, "=", or another non-ASCII letter it belongs to the URL.
  *  - It ends where another URL begins: "http://a.exampleshttp://b.example" is two. But a URL
- *    directly after one of / = ? & : # @ + - _ ~ $ or a percent-encoded byte is an argument, and
- *    does not end it.
+ *    directly after one of / = ? & : # @ + - _ ~ $ or a percent-encoded byte is an argument of the
+ *    first URL, and does not end it.
  *  - Punctuation at its end does not belong to it: . , ; : ! ? ' * and opening brackets.
  *
  * Escapes are undone: "&amp;" and numeric references of HTML, "\/" and "\u0026" of JSON, and "\_",
- * a backslash before punctuation, of Markdown. The rules see the characters that they stand for, so
- * "&quot;" and "&lt;" end a URL. Every other backslash ends it too.
+ * a backslash before punctuation, of Markdown. The rules apply to the characters that the escapes
+ * stand for, so "&quot;" and "&lt;" end a URL. Any other backslash ends it, too.
  *
- * Speed. memchr finds the colon of a beginning, so that most of a text is not examined otherwise.
- * Within a URL, bytes that can neither end it nor change what may end it are "easy": a run of them
- * is skipped with one table lookup per byte, and only the bytes between runs go through the rules.
- * The time is linear in the size of the text, whatever is in it: the rules look ahead by at most
- * one escape, and back by at most one run.
+ * Speed. memchr finds the colon of "http:", so that most of a text is not examined in any other
+ * way. Within a URL, bytes that can neither end it nor change what may end it are called easy: a
+ * run of easy bytes is skipped with one table lookup per byte, and the rules are applied only to
+ * the bytes between runs. The time is linear in the size of any text, because the rules look ahead
+ * by at most one escape, and back by at most one run.
  */
 #include "lists/url_text.h"
 
@@ -35,18 +35,18 @@
 
 enum {
     FIND_ENDING = 1 << 0,         /* ends a URL */
-    FIND_AUTHORITY = 1 << 1,      /* in hosts, ports and users, or ends them */
+    FIND_AUTHORITY = 1 << 1,      /* may be in a host, port or user, or ends that part (/ ? #) */
     FIND_TRAILING = 1 << 2,       /* never the last character of a URL */
     FIND_BACKSLASHED = 1 << 3,    /* may have a backslash before it */
     FIND_EASY_AUTHORITY = 1 << 4, /* easy before the path */
     FIND_EASY_PATH = 1 << 5,      /* easy in the path and after it */
-    FIND_EASY_QUOTED = 1 << 6     /* the same, if the URL follows a quote */
+    FIND_EASY_QUOTED = 1 << 6     /* the same, if find_search.quote is not 0 */
 };
 
 #define FIND_REST (FIND_EASY_PATH | FIND_EASY_QUOTED)
 
 enum {
-    F_EN = FIND_ENDING,    /* controls, space " < > ` and the backslash (escapes are read before) */
+    F_EN = FIND_ENDING,    /* controls, space " < > ` and a backslash that is no escape */
     F_HH = FIND_AUTHORITY, /* H h, which may begin another URL */
     F_AN = FIND_AUTHORITY | FIND_EASY_AUTHORITY | FIND_REST, /* other letters, digits */
     F_UN = F_AN | FIND_BACKSLASHED,                          /* % + - @ _ ~ */
@@ -79,7 +79,7 @@ static const uint8_t find_class[256] = {
 };
 /* clang-format on */
 
-/* Whether a character of ASCII, or a byte, is in one of the classes. */
+/* Whether an ASCII character or a byte is in one of the classes. */
 static inline bool find_is_of(uint32_t c, unsigned set) {
     return (find_class[c] & set) != 0;
 }
@@ -90,16 +90,17 @@ static bool find_is_among(uint32_t c, const char *set) {
 
 /* ---- reading characters --------------------------------------------------------------------- */
 
-/* One character of the text after its escapes were undone. */
+/* One character of the text, with its escape undone. */
 typedef struct find_character {
-    uint32_t code; /* FIND_SPACE: cannot be in a URL */
+    uint32_t code; /* FIND_SPACE: a character that cannot be in a URL */
     size_t size;   /* in the text, before unescaping */
     bool escaped;
 } find_character;
 
 enum { FIND_SPACE = ' ' };
 
-/* Reads an HTML reference: "&name;" for some names, "&#38;", "&#x26;". Otherwise a plain "&". */
+/* Reads an HTML reference: "&name;" for some names, "&#38;", "&#x26;". If there is none, returns
+ * the character "&". */
 static find_character find_read_reference(const char *at, const char *end) {
     static const struct {
         const char *name;
@@ -132,7 +133,8 @@ static find_character find_read_reference(const char *at, const char *end) {
     return (find_character){code > ' ' && code < 0x7F ? code : FIND_SPACE, size, true};
 }
 
-/* Reads "\/", "\u002f" or "\_"; any other backslash ends the URL. */
+/* Reads an escape such as "\/", "\u002f" or "\_". For any other backslash returns FIND_SPACE, which
+ * ends the URL. */
 static find_character find_read_backslash(const char *at, const char *end) {
     const find_character ending = {FIND_SPACE, 1, false};
     if (end - at < 2)
@@ -147,7 +149,8 @@ static find_character find_read_backslash(const char *at, const char *end) {
     return ending;
 }
 
-/* A character of two to four bytes. */
+/* Reads a UTF-8 character of two to four bytes. Returns FIND_SPACE, with size 1, for a byte that is
+ * not UTF-8. */
 static find_character find_read_utf8(const char *at, const char *end) {
     static const uint32_t least[5] = {0, 0, 0x80, 0x800, 0x10000};
     unsigned char first = (unsigned char)*at;
@@ -165,7 +168,7 @@ static find_character find_read_utf8(const char *at, const char *end) {
     return (find_character){code, size, false};
 }
 
-/* The character at `at`, which is before `end`. */
+/* Reads the character at `at`, which is before `end`. */
 static find_character find_read_character(const char *at, const char *end) {
     if (*at == '&')
         return find_read_reference(at, end);
@@ -178,7 +181,7 @@ static find_character find_read_character(const char *at, const char *end) {
 
 /* ---- beginnings ----------------------------------------------------------------------------- */
 
-/* The size of "://" at `at`, with any escapes, or 0. */
+/* Returns the size of "://" at `at`, including its escapes, or 0 if it is not there. */
 static size_t find_separator(const char *at, const char *end) {
     const char *from = at;
     for (const char *wanted = "://"; *wanted != 0; wanted++) {
@@ -192,7 +195,7 @@ static size_t find_separator(const char *at, const char *end) {
     return (size_t)(at - from);
 }
 
-/* The size of "http://" or "https://" at `at`, or 0. */
+/* Returns the size of "http://" or "https://" at `at`, or 0 if neither is there. */
 static size_t find_opening_at(const char *at, const char *end) {
     if (end - at < 7 || !blyi_url_equals(at, 4, "http"))
         return 0;
@@ -209,7 +212,8 @@ static inline bool find_is_likely(const char *from, const char *at, const char *
     return before == 's' || before == 'p' || at[-1] == '\\';
 }
 
-/* The first "http://" or "https://" in [at, end), and its size; NULL if neither occurs. */
+/* Returns the first "http://" or "https://" in [at, end), and sets *size to its size. Returns NULL
+ * if there is none. */
 static const char *find_opening(const char *at, const char *end, size_t *size) {
     const char *from = at;
     while (at < end && (at = memchr(at, ':', (size_t)(end - at))) != NULL) {
@@ -224,7 +228,7 @@ static const char *find_opening(const char *at, const char *end, size_t *size) {
 
 /* ---- endings -------------------------------------------------------------------------------- */
 
-/* Non-ASCII spaces and punctuation. */
+/* Whether c is a non-ASCII space or punctuation character. */
 static bool find_is_other_punctuation(uint32_t c) {
     static const struct {
         uint32_t from, to;
@@ -242,19 +246,20 @@ static bool find_is_other_punctuation(uint32_t c) {
 typedef struct find_search {
     const char *body; /* after "://" */
     const char *at, *end;
-    const char *kept;   /* the end so far, without trailing punctuation */
-    char quote;         /* the ', | or comma before the URL, which also ends it; or 0 */
+    const char *kept;   /* the end of the URL so far, without trailing punctuation */
+    char quote;         /* the ', | or comma before the URL, which also ends it; 0: none */
     bool authority;     /* still before the path */
     uint32_t before[3]; /* the last three characters */
     int open[3];        /* how many of ( [ { are open */
     bool escaped;
 } find_search;
 
-/* The index in find_search.open of an opening or closing bracket, or -1. */
+/* Returns the index in find_search.open of an opening bracket, or -1 for another character. */
 static int find_opened_by(uint32_t c) {
     return c == '(' ? 0 : c == '[' ? 1 : c == '{' ? 2 : -1;
 }
 
+/* Returns the index in find_search.open of a closing bracket, or -1 for another character. */
 static int find_closed_by(uint32_t c) {
     return c == ')' ? 0 : c == ']' ? 1 : c == '}' ? 2 : -1;
 }
@@ -313,7 +318,7 @@ static void find_take(find_search *s, const find_character *c) {
         s->kept = s->at;
 }
 
-/* The end of the easy bytes at `at`. An h is easy unless "http" may begin there. */
+/* Returns the end of the easy bytes at `at`. An h is easy unless "http" may begin there. */
 static const char *find_skip_easy(const char *at, const char *end, unsigned easy) {
     for (;; at++) {
         while (at < end && find_is_of((unsigned char)*at, easy))
@@ -325,7 +330,7 @@ static const char *find_skip_easy(const char *at, const char *end, unsigned easy
     }
 }
 
-/* Takes the easy bytes up to `to`. */
+/* Adds the easy bytes up to `to` to the URL. */
 static void find_take_easy(find_search *s, const char *to) {
     const char *kept = to;
     if (to == s->at)
@@ -339,7 +344,7 @@ static void find_take_easy(find_search *s, const char *to) {
     s->at = to;
 }
 
-/* Moves s->at to where the URL ends, and s->kept to where it ends without punctuation. */
+/* Moves s->at to the end of the URL, and s->kept to its end without trailing punctuation. */
 static void find_end(find_search *s) {
     for (;;) {
         unsigned easy = s->authority    ? FIND_EASY_AUTHORITY

@@ -1,20 +1,22 @@
-/* url_host.c - the host of a URL.
+/* url_host.c - writes the canonical form of the host of a URL.
  *
- * In a special scheme it is a domain or an address, and all its spellings become one: it is
- * percent-decoded, made ASCII (idn.h), made lower case, and read as an IPv4 address if it ends in a
- * number. Whether "xn--..." in an ASCII host decodes to a name that could be registered is not
- * checked. Without libidn2, non-ASCII hosts are refused (BLY_EUNSUPPORTED): their keys would differ
- * from those of a library with libidn2.
+ * In a URL of a special scheme (url_canonical.c) the host is a domain or an address, and all its
+ * spellings become one: it is percent-decoded, converted to ASCII (idn.h) and to lower case, and
+ * read as an IPv4 address if it ends in a number. It is not checked that an "xn--..." in an ASCII
+ * host decodes to a name that could be registered. Without libidn2, non-ASCII hosts are refused
+ * (BLY_EUNSUPPORTED): their keys would differ from those of a library with libidn2.
  *
- * In any other scheme it is opaque, and only its percent-encoding is normalised: it may be a name,
- * but also an identifier whose case counts.
+ * In a URL of any other scheme the host is opaque, and only its percent-encoding is normalised: it
+ * may be a name, but also an identifier whose case matters.
  */
 #include "lists/idn.h"
 #include "lists/url_text.h"
 
 #include <string.h>
 
-/* Writes [at, end) to *out, decoded and in lower case. false: a byte may not be in a domain. */
+/* Writes [at, end) at *out in lower case, with triplets decoded if `decode` is true, and moves
+ * *out. Sets *ascii to whether all bytes are ASCII. Returns false if a byte is not allowed in a
+ * domain. */
 static bool host_write_bytes(char **out, const char *at, const char *end, bool decode,
                              bool *ascii) {
     char *o = *out;
@@ -36,7 +38,7 @@ static bool host_write_bytes(char **out, const char *at, const char *end, bool d
     return true;
 }
 
-/* Converts the host in [start, *end) to ASCII, and moves *end. */
+/* Converts the host in [start, *end) to ASCII in place, and sets *end to its new end. */
 static bly_status host_make_ascii(char *start, char **end) {
     char ascii[BLYI_IDN_ROOM];
     **end = 0;
@@ -52,7 +54,7 @@ static bly_status host_make_ascii(char *start, char **end) {
     }
     bool still;
     *end = start;
-    /* The result may contain separators: U+2100 becomes "a/c". */
+    /* Checks the bytes again, because the result may contain separators: U+2100 becomes "a/c". */
     return host_write_bytes(end, ascii, ascii + strlen(ascii), false, &still) ? BLY_OK : BLY_EINVAL;
 }
 
@@ -103,7 +105,7 @@ bly_status blyi_url_write_host(char **out, const char *at, const char *end, bool
  * memory is reserved for it. */
 enum { HOST_MAX_TEXT = 4 * BLYI_IDN_ROOM };
 
-/* Whether a host is its own canonical form, as most are. */
+/* Whether a host is certainly canonical, as most hosts are. */
 static bool host_is_canonical(const char *at, const char *end) {
     const char *label = at;
     for (; at < end && blyi_url_is(*at, BLYI_URL_NAME); at++) {
@@ -113,12 +115,12 @@ static bool host_is_canonical(const char *at, const char *end) {
     return at == end && label < end && !blyi_url_is_digit(*label);
 }
 
-/* The end of a host, without one dot there. Several dots stay. */
+/* Returns the end of a host without the dot at its end. If there are several dots, they stay. */
 static const char *host_before_dot(const char *at, const char *end) {
     return end - at > 1 && end[-1] == '.' && end[-2] != '.' ? end - 1 : end;
 }
 
-/* An IPv6 address has colons, and no domain has any. */
+/* Whether the host is an IPv6 address without brackets: it has a colon, which no domain has. */
 static bool host_is_bare_ipv6(const char *at, const char *end) {
     return at < end && *at != '[' && memchr(at, ':', (size_t)(end - at)) != NULL;
 }

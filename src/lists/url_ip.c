@@ -1,8 +1,9 @@
-/* url_ip.c - addresses as hosts, by the URL standard.
+/* url_ip.c - reads and writes IP addresses as hosts of URLs, by the URL standard.
  *
- * IPv4: one to four numbers, decimal, octal after "0" or hexadecimal after "0x". The last number
- * fills the remaining bytes. One dot may follow. A host whose last label is a number must be an
- * address. IPv6: read as in RFC 4291, without a zone; written as in RFC 5952.
+ * IPv4: one to four numbers, each decimal, octal after "0", or hexadecimal after "0x". The last
+ * number fills the remaining bytes. One dot may follow. If the last label of a host is a number,
+ * the host must be an address. IPv6: addresses are read as in RFC 4291, without a zone, and written
+ * as in RFC 5952.
  */
 #include "lists/url_text.h"
 
@@ -10,7 +11,8 @@
 
 /* ---- IPv4 ----------------------------------------------------------------------------------- */
 
-/* Parses the number in [at, end); from 2^32 on the result is 2^32. false: not a number. */
+/* Parses the number in [at, end). For numbers above 2^32, *out becomes 2^32. Returns false if it is
+ * not a number. */
 static bool url_parse_number(const char *at, const char *end, uint64_t *out) {
     unsigned base = 10;
     uint64_t n = 0;
@@ -37,7 +39,7 @@ static bool url_all_digits(const char *at, const char *end) {
     return at == end;
 }
 
-/* Where the last label of [at, end) begins. */
+/* Returns the start of the last label of [at, end). */
 static const char *url_last_label(const char *at, const char *end) {
     while (end > at && end[-1] != '.')
         end--;
@@ -89,7 +91,7 @@ char *blyi_url_write_ipv4(char *out, uint32_t address) {
 
 /* ---- IPv6 ----------------------------------------------------------------------------------- */
 
-/* Parses the IPv4 address at the end of an IPv6 one into two groups. */
+/* Parses the IPv4 address at the end of an IPv6 address into two groups. */
 static bool url_parse_tail(const char *at, const char *end, uint16_t groups[2]) {
     uint32_t address = 0;
     for (int i = 0; i < 4; i++) {
@@ -108,7 +110,7 @@ static bool url_parse_tail(const char *at, const char *end, uint16_t groups[2]) 
     return at == end;
 }
 
-/* Reads one group at *at; returns its number of digits. */
+/* Reads one group at *at, and moves *at past it. Returns its number of digits. */
 static int url_parse_group(const char **at, const char *end, uint16_t *out) {
     unsigned n = 0;
     int digits = 0;

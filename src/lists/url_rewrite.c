@@ -1,7 +1,7 @@
 /* url_rewrite.c - reads a URL and writes its canonical form, part by part, left to right.
  *
- * The functions follow the states of the URL standard's parser, without a base URL. Output is
- * final, except that ".." removes segments of the path again.
+ * The functions follow the states of the URL standard's parser, without a base URL. What is written
+ * is final, except that ".." removes a segment of the path again.
  */
 #include "lists/url_text.h"
 
@@ -50,7 +50,7 @@ static bly_status rewrite_scheme(url_job *j) {
 
 /* ---- authority ------------------------------------------------------------------------------ */
 
-/* Where the authority that begins at j->at ends. */
+/* Returns the end of the authority that begins at j->at. */
 static const char *rewrite_authority_end(const url_job *j) {
     const char *at = j->at;
     while (at < j->end && *at != '?' && !rewrite_is_slash(j, *at))
@@ -67,7 +67,7 @@ static const char *rewrite_last_at_sign(const char *at, const char *end) {
     return found;
 }
 
-/* The first colon that does not stand between brackets, or `end`. */
+/* Returns the first colon that is not between brackets, or `end` if there is none. */
 static const char *rewrite_find_port(const char *at, const char *end) {
     bool inside = false;
     if (memchr(at, ':', (size_t)(end - at)) == NULL)
@@ -83,7 +83,7 @@ static const char *rewrite_find_port(const char *at, const char *end) {
     return end;
 }
 
-/* Writes user, password and "@"; nothing if user and password are empty. */
+/* Writes user, password and "@", or nothing if both user and password are empty. */
 static void rewrite_user(url_job *j, const char *at, const char *end) {
     const char *colon = memchr(at, ':', (size_t)(end - at));
     const char *name_end = colon == NULL ? end : colon;
@@ -123,7 +123,7 @@ static bly_status rewrite_port(url_job *j, const char *at, const char *end) {
     return BLY_OK;
 }
 
-/* Rewrites user, host and port, between j->at and the path. */
+/* Rewrites user, host and port, which are between j->at and the path. */
 static bly_status rewrite_authority(url_job *j, blyi_url_parts *parts, const char *start) {
     const char *end = rewrite_authority_end(j), *host = j->at;
     const char *user_end = rewrite_last_at_sign(host, end);
@@ -132,7 +132,7 @@ static bly_status rewrite_authority(url_job *j, blyi_url_parts *parts, const cha
         host = user_end + 1;
     }
     const char *port = rewrite_find_port(host, end);
-    /* The host may be empty only in other schemes, without user and port. */
+    /* The host may be empty only if the scheme is not special, and there is no user and no port. */
     if (port == host && (j->special != NULL || port < end || user_end != NULL))
         return BLY_EINVAL;
     bly_status result = blyi_url_write_host(&j->out, host, port, j->special != NULL);
@@ -145,20 +145,20 @@ static bly_status rewrite_authority(url_job *j, blyi_url_parts *parts, const cha
 
 /* ---- path ----------------------------------------------------------------------------------- */
 
-/* A path being written: slash, segment, slash, segment. */
+/* A path that is being written: slash, segment, slash, segment and so on. */
 typedef struct url_path {
     char *start;   /* its first slash */
     char *segment; /* the segment that is being written */
     bool file;
 } url_path;
 
-/* A Windows drive: a letter and a colon or a bar. */
+/* Whether [at, end) is a Windows drive: a letter, and a colon or a bar. */
 static bool rewrite_is_drive(const char *at, const char *end) {
     return end - at == 2 && blyi_url_is_letter(at[0]) && (at[1] == ':' || at[1] == '|');
 }
 
-/* The start of the segment before p->segment, which ".." removes. Returns p->segment if no segment
- * precedes it, or only a drive. */
+/* Returns the start of the segment before p->segment, which ".." removes, or p->segment itself if
+ * no segment or only a drive precedes it. */
 static char *rewrite_parent(const url_path *p) {
     char *at = p->segment - 1;
     if (at == p->start || (p->file && rewrite_is_drive(p->start + 1, at)))
@@ -168,7 +168,8 @@ static char *rewrite_parent(const url_path *p) {
     return at;
 }
 
-/* Whether the bar at `at` ends a drive: the first segment is one letter so far, and ends here. */
+/* Whether the character at `at` is a bar that ends a drive: the first segment so far is one letter,
+ * and it ends after the bar. */
 static bool rewrite_is_drive_bar(const url_path *p, const char *out, const url_job *j,
                                  const char *at) {
     return p->file && *at == '|' && p->segment == p->start + 1 && out == p->segment + 1 &&
@@ -176,8 +177,8 @@ static bool rewrite_is_drive_bar(const url_path *p, const char *out, const url_j
            (at + 1 == j->end || at[1] == '?' || rewrite_is_slash(j, at[1]));
 }
 
-/* Ends the segment that was written up to `out`, and returns where to write on. `more`: another
- * segment follows. */
+/* Ends the segment that was written up to `out`: removes it if it is "." or "..", and writes a
+ * slash if `more` segments follow. Returns where to continue writing. */
 static char *rewrite_end_segment(url_path *p, char *out, bool more) {
     char *s = p->segment;
     if (out - s == 1 && s[0] == '.')
@@ -191,7 +192,8 @@ static char *rewrite_end_segment(url_path *p, char *out, bool more) {
     return out;
 }
 
-/* Rewrites the path up to the query. Its first slash may be missing in the text. */
+/* Rewrites the path up to the query. The first slash may be missing in the text; it is written
+ * nevertheless. */
 static void rewrite_path(url_job *j) {
     url_path p = {.start = j->out, .segment = j->out + 1, .file = j->file};
     const char *at = j->at, *end = j->end;

@@ -1,17 +1,17 @@
 /* url_text.c - classes of bytes in URLs, and percent-encoding.
  *
- * The normal form of percent-encoding (RFC 3986, section 6.2.2): hexadecimal digits are capital; a
- * triplet that stands for an unreserved byte becomes that byte; a byte that is not allowed becomes
- * a triplet. Bytes from 0x80 up each become a triplet, whether they are UTF-8 or not, so that
- * nothing is lost.
+ * In the normal form of percent-encoding (RFC 3986, section 6.2.2) hexadecimal digits are capital.
+ * A triplet (such as "%41") that stands for an unreserved byte becomes that byte. A byte that is
+ * not allowed becomes a triplet. Bytes from 0x80 up each become a triplet, whether they are UTF-8
+ * or not, so that nothing is lost.
  *
- * A percent sign without two digits after it stays. Decoding must not complete it to a triplet:
- * "%%34%31" would become "%41", and that is an "A" when it is read again. So a triplet that stands
- * for a hexadecimal digit stays if the digit would continue such a percent sign.
+ * A percent sign without two hexadecimal digits after it stays. Decoding must not complete it to a
+ * triplet: "%%34%31" would become "%41", which is an "A" when it is read again. So a triplet that
+ * stands for a hexadecimal digit is not decoded if the digit would continue such a percent sign.
  */
 #include "lists/url_text.h"
 
-/* The classes of letters, and of characters that may stand wherever letters may. */
+/* The classes of letters, and of characters that are allowed wherever letters are. */
 #define URL_PLAIN                                                                                  \
     (BLYI_URL_SEGMENT | BLYI_URL_PATH | BLYI_URL_QUERY | BLYI_URL_NET_QUERY | BLYI_URL_USER |      \
      BLYI_URL_DOMAIN)
@@ -67,8 +67,8 @@ char *blyi_url_write_triplet(char *out, char byte) {
     return out;
 }
 
-/* Whether a hexadecimal digit written at `out` would follow a lone percent sign, or one and a
- * digit. */
+/* Whether a hexadecimal digit written at `out` would continue a percent sign, with or without a
+ * first digit, to a triplet. */
 static bool url_completes_triplet(const char *out) {
     return out[-1] == '%' || (out[-2] == '%' && blyi_url_is(out[-1], BLYI_URL_HEX));
 }
