@@ -43,9 +43,7 @@ enum {
     KEY_RULE_SHIFT = 3, /* the upper five bits are a bly_key_rule */
 };
 
-enum {
-    SUB_TEXTBOOK = 1
-}; /* in the `sub` field of a classic filter; other kinds store the geometry's detail there */
+enum { SUB_TEXTBOOK = 1 }; /* in `sub` of a classic filter; in other kinds `sub` is the detail */
 
 static const uint8_t header_magic[4] = {'B', 'L', 'Y', '1'};
 

@@ -222,8 +222,7 @@ static void temp_remove_if_stale(int dir, const char *name, time_t now) {
         return;
     const int flags = O_NONBLOCK | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC;
     int fd =
-        openat(dir, name,
-               O_WRONLY | flags); /* some systems can lock a file only if it is open for writing */
+        openat(dir, name, O_WRONLY | flags); /* some systems lock only files open for writing */
     if (fd < 0 && errno == EACCES)
         fd = openat(dir, name, O_RDONLY | flags);
     if (fd < 0)

@@ -286,8 +286,7 @@ static bly_status rb_bloom_add_hash(bly_rb_bloom *f, rb_bloom_hash h, bool *adde
         last = blyi_rb_bloom_layer_at(f, f->layers.n - 1);
     }
     *added = rb_bloom_layer_add(last, h);
-    if (last->items <
-        last->bits) { /* otherwise the count is wrong: a loaded header may state any number */
+    if (last->items < last->bits) { /* not above this: a loaded header may state any number */
         last->items += *added;
         f->items += *added;
     }

@@ -177,8 +177,7 @@ bly_status bly_list_fill(const bly_list_contents *contents, const bly_spec *spec
     if (!s.geometry.kind)
         s.geometry.kind = bly_plan_kind(s.fpr);
     if (fill_kind_can(s.geometry.kind, BLY_HAS_LEVELS) && s.scalable.first_share == 0)
-        s.scalable.first_share =
-            0.8; /* the number of keys is known, so no further level is expected */
+        s.scalable.first_share = 0.8; /* no further level is expected */
     const bool fixed = s.capacity && !fill_kind_can(s.geometry.kind, BLY_CAN_BUILD);
     if (fixed && c.distinct > s.capacity && !fill_kind_grows(s.geometry.kind))
         return BLY_EFULL;
