@@ -1,17 +1,17 @@
 /* Packs many keys into the commands that add them or look them up.
  *
- * The keys are hashed in the given order, which determines the shard of each; then sorted by shard
- * with a counting sort, so that keys of one shard stay in order; then packed into commands of at
- * most max_keys keys of one shard. In a command, each key takes:
+ * First the keys are hashed, in the given order; the hash of a key determines its shard. Then they
+ * are sorted by shard with a counting sort, so that keys of one shard stay in order. Then they are
+ * packed into commands, each for at most max_keys keys of one shard. In a command, each key takes:
  *
  *     native, add        4 bytes: its block in the shard; 32 or 64 bytes: its mask
  *     native, contains   4 bytes: its block in the shard
  *     go-zero            56 bytes: its 14 offsets
  *
- * All numbers are little-endian. The reply to a command has the order of its keys, and `order` maps
- * that to the caller's order. Everything is in one block of memory, whose size is known before any
- * key is hashed: there are at most n / max_keys full commands, and at most one partial command for
- * each shard.
+ * All numbers are little-endian. The reply to a command is in the order of its keys, and `order`
+ * maps that order to the caller's. Everything is in one block of memory, whose size is known before
+ * any key is hashed: there are at most n / max_keys full commands, and at most one partial command
+ * for each shard.
  */
 #include "redis/bitmap/bitmap_batch.h"
 #include "redis/bitmap/bitmap_commands.h"
@@ -51,13 +51,14 @@ size_t blyi_bitmap_batch_mask(const bly_geometry *g, uint64_t bits, uint8_t out[
 typedef struct bitmap_batch_builder {
     const bly_bitmap *b;
     bly_bytes name;
-    uint32_t *tags;         /* for blyi_bitmap_key_cached, one per shard; or NULL */
-    size_t max_keys, entry; /* keys in a command, bytes of a key */
+    uint32_t *tags;         /* see blyi_bitmap_key_cached: one per shard; or NULL */
+    size_t max_keys, entry; /* keys per command at most, bytes per key */
     bly_bitmap_batch *batch;
     uint64_t *block; /* block numbers, indexed like the caller's keys; unused for go-zero */
-    size_t *starts;  /* index of each shard's first key in sorted order, then the number of keys */
-    uint8_t *packed; /* the keys' entries in sorted order */
-    char *names;     /* keys and identities of shards */
+    size_t *starts;  /* for each shard, index of its first key in sorted order; at the end, the
+                        number of keys */
+    uint8_t *packed; /* the packed keys, in sorted order */
+    char *names;     /* where to write the next key or identity of a shard */
 } bitmap_batch_builder;
 
 static size_t bitmap_batch_entry_bytes(const bly_bitmap *b, bly_bitmap_op what) {
@@ -66,7 +67,8 @@ static size_t bitmap_batch_entry_bytes(const bly_bitmap *b, bly_bitmap_op what) 
     return 4 + (what == BLY_BITMAP_ADD ? blyi_bitmap_block_bytes(b) : 0);
 }
 
-/* Allocates one block for everything, words first. With at most 2^48 keys no 64-bit sum overflows.
+/* Allocates one block for everything, with words before bytes. With at most 2^48 keys no 64-bit sum
+ * overflows.
  */
 static bly_status bitmap_batch_allocate(bitmap_batch_builder *m, bly_bitmap_op what, uint64_t n) {
     const bly_bitmap *b = m->b;
@@ -180,7 +182,7 @@ static const blyi_script *bitmap_batch_script(const bly_bitmap *b, bly_bitmap_op
     return &blyi_scripts[b->geometry.kind == BLY_SBBF ? BLYI_SCRIPT_ADD8 : BLYI_SCRIPT_ADD16];
 }
 
-/* Adds one command for `count` keys from `first` on, in sorted order. */
+/* Adds a command for `count` keys, from number `first` in sorted order on. */
 static void bitmap_batch_add_command(bitmap_batch_builder *m, bly_bytes key, bly_bytes identity,
                                      size_t first, size_t count) {
     blyi_batch_command *c = &m->batch->command[m->batch->commands++];

@@ -5,7 +5,7 @@
 
 #include "redis/bitmap/bitmap_layout.h"
 
-enum { BLYI_BATCH_ARGS = 7 }; /* EVALSHA, digest, 1, key, identity, packed keys, bytes of a block */
+enum { BLYI_BATCH_ARGS = 7 }; /* EVALSHA, digest, 1, key, identity, packed keys, bytes per block */
 
 typedef struct blyi_batch_command {
     bly_bitmap_command command;
@@ -20,12 +20,11 @@ struct bly_bitmap_batch {
     size_t n, commands;
     blyi_batch_command *command;
     size_t *order;  /* order[i]: index of the i-th sorted key among the caller's keys */
-    uint64_t *bits; /* native: the hash bits that choose bits in the block, indexed like the
-                       caller's keys */
+    uint64_t *bits; /* native form: hash bits that select bits in a block, in caller order */
 };
 
-/* As bly_bitmap_batch_open. `tags` (may be NULL) has a number for each shard, as
- * blyi_bitmap_key_cached stores them. */
+/* As bly_bitmap_batch_open. `tags` is NULL, or has a number for each shard, which
+ * blyi_bitmap_key_cached reads and stores. */
 bly_status blyi_bitmap_batch_open(const bly_bitmap *b, bly_bytes name, uint32_t *tags,
                                   bly_bitmap_op what, const bly_bytes *keys, size_t n,
                                   size_t max_keys, bly_bitmap_batch **out);

@@ -1,8 +1,9 @@
 /* Builds the commands for one shard: create, expire, drop, and the transfer of a whole filter.
  *
- * A command is one block of memory: the struct, its arguments, and the bytes that these point to.
- * So it depends on nothing else, and one call frees it. Nearly all commands are EVALSHA with the
- * shard's key and its identity first, which `command_begin` adds.
+ * A command is one block of memory: the struct, its arguments, and the bytes that the arguments
+ * point to. So it does not depend on other memory, and one call frees it. Nearly all commands are
+ * EVALSHA, with the shard's key and its identity (the first bytes of its head, bitmap_layout.h) as
+ * the first arguments, which `command_begin` adds.
  */
 #include "redis/bitmap/bitmap_commands.h"
 
@@ -111,12 +112,13 @@ static void command_add_identity(command_writer *m, const bly_bitmap *b, uint32_
     command_add(m, head, b->form == BLY_BITMAP_NATIVE ? BLYI_BITMAP_IDENTITY : 0);
 }
 
-/* Adds the number of bytes that this shard needs or, for the first shard, that all shards need. */
+/* Adds the number of bytes for which the server must have memory: those of this shard or, for the
+ * first shard, those of all shards. */
 static void command_add_need(command_writer *m, const bly_bitmap *b, uint32_t shard) {
     command_add_number(m, shard ? bly_bitmap_shard_bytes(b, shard) : bly_bitmap_bytes(b));
 }
 
-/* `key`: index of the argument that is the command's key. */
+/* Completes a command. `key` is the index of the argument that is the key of the shard. */
 static bly_status command_finish(command_writer *m, size_t key, bool writes,
                                  bly_bitmap_command **out) {
     command_block *b = m->to;
@@ -133,7 +135,7 @@ static bly_status command_finish(command_writer *m, size_t key, bool writes,
 
 enum { COMMAND_KEY_AT = 3 }; /* after EVALSHA, the digest, and the number of keys */
 
-/* The checks that every command needs. */
+/* Does the checks that every command needs. Returns BLY_OK or BLY_EINVAL. */
 static bly_status command_check(const bly_bitmap *b, bly_bytes name, uint32_t shard,
                                 bly_bitmap_command **out) {
     *out = NULL;
@@ -146,7 +148,7 @@ static bly_status command_check_native(const bly_bitmap *b, bly_bytes name, uint
     return status == BLY_OK && b->form != BLY_BITMAP_NATIVE ? BLY_EUNSUPPORTED : status;
 }
 
-/* EVALSHA digest 1 KEY IDENTITY. The caller adds the rest. */
+/* Begins a command: EVALSHA digest 1 KEY IDENTITY. The caller adds the rest. */
 static bly_status command_begin(command_writer *m, blyi_script_id id, const bly_bitmap *b,
                                 bly_bytes name, uint32_t shard, size_t extra) {
     if (!command_start(m, name, extra))
@@ -280,7 +282,7 @@ bly_status blyi_bitmap_stage(const bly_bitmap *b, bly_bytes name, uint32_t shard
     return command_finish(&m, COMMAND_KEY_AT, true, out);
 }
 
-/* Whether these bytes are within the shard's blocks. */
+/* Whether `bytes` bytes from position `at` on are within the shard's blocks. */
 static bool command_in_shard(const bly_bitmap *b, uint32_t shard, uint64_t at, size_t bytes) {
     const uint64_t all = bly_bitmap_shard_bytes(b, shard) - BLY_BITMAP_HEAD;
     return bytes <= all && at <= all - bytes;

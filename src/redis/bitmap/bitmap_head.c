@@ -1,13 +1,14 @@
-/* Reads and writes the head of a string (docs/format.md, section 22).
+/* Reads and writes the head with which each string of a filter begins (docs/format.md, section 22).
  *
  *      0  "BLYR"             8  shard       16  stamp               88  checksum of 0 .. 87
  *      4  version, 1        12  shards      24  a file's header     92  0
  *     96  keys that were new in this shard    104  state    105 .. 127  0
  *
- * The header at 24 is that of a file with the whole filter and no keys. To become such a file, a
- * filter that is fetched from a server needs only its count and its checksum. Every script compares
- * the first 96 bytes. They are a function of shape, stamp and shard, so a head that was read is
- * valid if encoding its fields gives the same bytes again: no field can be encoded in two ways.
+ * The header at 24 is that of a file with the whole filter and no keys, so to make a file of a
+ * filter that is fetched from a server, only the count and the checksum must be set. Every script
+ * compares the first 96 bytes. They depend only on the filter's shape, its stamp and the shard, and
+ * each field has only one encoding. So a head is valid if encoding the fields that were read gives
+ * the same bytes again.
  */
 #include "redis/bitmap/bitmap_layout.h"
 
@@ -59,7 +60,7 @@ void blyi_bitmap_head_encode(const bly_bitmap *b, uint32_t shard, bool complete,
 static const char bitmap_head_foreign[] =
     "the key is not a Bloomery filter, or is damaged; use another key, or delete it";
 
-/* Returns `status`, and sets the reason for it. */
+/* Sets the reason for `status` in *why, which may be NULL, and returns `status`. */
 static bly_status bitmap_head_fail(bly_status status, bly_redis_reason *why) {
     const char *text = status == BLY_EMISSING ? "there is no such key" : bitmap_head_foreign;
     if (status == BLY_EVERSION)
@@ -85,7 +86,7 @@ static bly_status bitmap_head_bind(bly_bitmap *b, const bly_hasher *given, bool 
     return status;
 }
 
-/* Whether the shard exists, and its strings are not longer than a server allows. */
+/* Whether the filter can have this shard, and its strings are not longer than a server allows. */
 static bool bitmap_head_shape_fits(const bly_bitmap_head *head) {
     const bly_bitmap *b = &head->bitmap;
     return (b->geometry.kind == BLY_SBBF || b->geometry.kind == BLY_SPLIT512) && b->shards > 0 &&
@@ -132,7 +133,7 @@ static bly_status bitmap_head_decode(const uint8_t *in, bly_bitmap_head *out) {
     return bitmap_head_shape_fits(out) && bitmap_head_rest_fits(out, in) ? BLY_OK : BLY_ECORRUPT;
 }
 
-/* Parses a head; `text` may be shorter than one. */
+/* Parses a head. `text` may be shorter than a head. */
 static bly_status bitmap_head_parse(bly_bytes text, const bly_hasher *hasher, bool without_key,
                                     bly_bitmap_head *out, bly_redis_reason *why) {
     bly_bitmap_head head;
@@ -147,7 +148,7 @@ static bly_status bitmap_head_parse(bly_bytes text, const bly_hasher *hasher, bo
     return BLY_OK;
 }
 
-/* The status of a reply that is not text, and so contains no head. */
+/* Returns the status for a reply that is not text, and so contains no head. */
 static bly_status bitmap_head_refuse(const bly_redis_value *value, bly_redis_reason *why) {
     bly_status status = bly_bitmap_refusal(value, why);
     if (status != BLY_OK)
@@ -177,7 +178,7 @@ static bly_status bitmap_head_parse_created(const bly_redis_value *value, const 
     const char *text = value->text.data;
     if (value->text.size == 0 || (text[0] != '0' && text[0] != '1'))
         return bitmap_head_fail(BLY_ECORRUPT, why);
-    /* A key with an empty string exists, but has no head. */
+    /* If the reply is only the digit, the key existed with an empty string, which has no head. */
     const bly_bytes head = {text + 1, value->text.size - 1};
     bly_status status = head.size == 0 ? bitmap_head_fail(BLY_ECORRUPT, why)
                                        : bitmap_head_parse(head, hasher, without_key, out, why);

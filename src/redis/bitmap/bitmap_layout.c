@@ -1,12 +1,12 @@
 /* How a filter is laid out in strings of a plain Redis or Valkey, and the plan of a new one.
  *
- * A server without a module has strings, bits in them, and scripts. A Bloom filter made of SETBIT
- * and GETBIT needs a command for each bit of each key. A blocked filter has all bits of a key in 32
- * or 64 adjacent bytes: one GETRANGE reads them, one SETRANGE writes them, and a script does that
- * for hundreds of keys at once and reports for each whether it was new.
+ * A server without a module has strings, bits in them, and scripts. A classic Bloom filter needs a
+ * SETBIT or GETBIT for each bit of each key. A blocked filter has all bits of a key in 32 or 64
+ * adjacent bytes: one GETRANGE reads them, and one SETRANGE writes them. A script does that for
+ * hundreds of keys at once, and reports for each whether it was new.
  *
  * A string has at most 512 MiB, and is on one node of a cluster. So the z blocks of a filter are
- * divided among S strings, its shards, with ceil(z / S) blocks in each but the last, which has the
+ * divided among S strings, its shards. Each has ceil(z / S) blocks, except that the last has the
  * rest:
  *
  *     block mulhi(lo, z) of the filter  ->  shard block / ceil(z / S), its block % ceil(z / S)
@@ -17,13 +17,13 @@
  *
  * Two clients that disagree about size, hash or seed would read and write bits at different
  * positions, and the only symptom would be lost keys. So each string begins with a head
- * (bitmap_head.c) that records all of it, and a random stamp that distinguishes a recreated filter
- * from the old one. Every script compares the head first. Since head and bits are one string, they
- * are evicted, expire, move and are deleted together.
+ * (bitmap_head.c) that records all of these, and a random stamp that distinguishes a recreated
+ * filter from the old one. Every script compares the head first. As head and bits are in one
+ * string, they are always evicted, expired, moved and deleted together.
  *
  * bitmap_commands.c builds the commands for one shard, bitmap_batch.c those for many keys, and
  * bitmap_replies.c reads the replies. bitmap_scripts.c contains the scripts, gozero.c the other
- * form.
+ * form of filters, those of the go-zero framework.
  */
 #include "redis/bitmap/bitmap_layout.h"
 
@@ -127,7 +127,7 @@ static bly_status bitmap_choose_shards(bly_bitmap *b, const bly_bitmap_spec *spe
     return BLY_OK;
 }
 
-/* Completes a plan whose geometry is known: shards and stamp. */
+/* Completes a plan whose geometry is known: chooses the shards and a stamp. */
 static bly_status bitmap_finish_plan(bly_bitmap *b, const bly_bitmap_spec *spec,
                                      bly_redis_reason *why, bly_bitmap *out) {
     bly_status status = bitmap_choose_shards(b, spec, why);
@@ -225,10 +225,10 @@ bly_status bly_bitmap_from_filter(const bly_filter *f, const bly_bitmap_spec *sp
     return status ? status : blyi_bitmap_of(f, spec ? &own : NULL, out, NULL);
 }
 
-/* A new key that was a false positive set no new bit. So the FPR r(x) after x different keys is
- * that of a filter with x keys, and the number of keys reported as new is the integral of 1 - r.
- * Solved in steps of a 64th. (With the count alone, the FPR of an overfull filter would seem far
- * too good.) */
+/* The count does not include new keys that were false positives when they were added. If r(x) is
+ * the FPR after x different keys, the expected count after n different keys is the integral of 1 -
+ * r from 0 to n. This function finds the n for which that is `count`, in steps of a 64th. (If the
+ * count were used as the number of keys, the FPR of an overfull filter would seem much too low.) */
 double bly_bitmap_keys(const bly_bitmap *b, uint64_t count) {
     const double capacity = (double)b->capacity, wanted = (double)count;
     double keys = 0, fresh = 0;

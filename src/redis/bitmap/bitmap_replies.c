@@ -1,9 +1,10 @@
-/* Reads the replies of servers: errors, redirections, and the answers to batches.
+/* Reads the replies of servers: errors, redirections, and the replies to batches.
  *
- * An error begins with a word that says what it is: "MOVED 3999 10.0.0.7:6379". So does one from
- * inside a script, from Redis 7 on. Older servers wrap it: "ERR Error running script (call to
- * f_...): @user_script:7: @user_script: 7: -OOM command not allowed ...", and the word is somewhere
- * in the text. The table lists the known words, and what to do about each.
+ * An error begins with a word that identifies it: "MOVED 3999 10.0.0.7:6379". From Redis 7 on, that
+ * is also true for an error inside a script. Older servers wrap such an error in other text, in
+ * which the word is somewhere: "ERR Error running script (call to f_...): @user_script:7:
+ * @user_script: 7: -OOM command not allowed ...". The table lists the known words, and what to do
+ * about each.
  */
 #include "redis/bitmap/bitmap_batch.h"
 
@@ -18,7 +19,7 @@ typedef struct reply_meaning {
     bly_redis_verdict verdict;
     bly_status status;
     const char *advice;
-    bool instead; /* show the advice alone; otherwise the server's words come before it */
+    bool instead; /* true: show only the advice; false: the server's words, then the advice */
 } reply_meaning;
 
 static const char reply_needed_commands[] =
@@ -91,7 +92,7 @@ static const reply_meaning reply_meanings[] = {
      "the server, or a proxy in front of it, lacks a command that filters need", false},
 };
 
-/* Whether the word is at that position of the text, and is not part of a longer word. */
+/* Whether the word is at position `at` of the text, and is not part of a longer word. */
 static bool reply_is_word_at(const char *text, size_t size, size_t at, const char *word) {
     const size_t length = strlen(word);
     if (size - at < length || memcmp(text + at, word, length) != 0)
@@ -108,10 +109,10 @@ static const reply_meaning *reply_find_meaning_at(const char *text, size_t size,
     return NULL;
 }
 
-/* The meaning of an error; NULL: unknown. */
+/* Returns the meaning of an error, or NULL if it is unknown. */
 static const reply_meaning *reply_meaning_of(bly_bytes error) {
     static const char wrapped[] = "ERR Error running script";
-    enum { FAR = 512 }; /* no known error text is longer */
+    enum { FAR = 512 }; /* how many bytes to search: the word is within them in all known errors */
     const char *text = error.data;
     const size_t size = error.size < FAR ? error.size : FAR;
     const reply_meaning *found = size ? reply_find_meaning_at(text, size, 0) : NULL;
@@ -129,9 +130,9 @@ bly_redis_verdict bly_redis_classify(const bly_redis_value *value) {
     return m ? m->verdict : BLY_REDIS_REFUSED;
 }
 
-/* Copies the server's words, up to a limit, with control characters replaced, because they are
- * untrusted. The position of a script's error (" script: 106e..., on @user_script:21.") is cut off,
- * because it does not help the reader. */
+/* Copies the server's words, which are untrusted: at most room - 1 bytes, and with control
+ * characters replaced. The position of a script's error (" script: 106e..., on @user_script:21.")
+ * is cut off, because it does not help the reader. */
 static void reply_quote(bly_bytes text, char *out, size_t room) {
     const uint8_t *from = text.data;
     size_t size = text.size < room - 1 ? text.size : room - 1;
@@ -163,7 +164,8 @@ bly_status bly_bitmap_refusal(const bly_redis_value *value, bly_redis_reason *wh
 
 /* ---- MOVED and ASK --------------------------------------------------------------------------- */
 
-/* Reads the digits from `at` on. false: none, or a number above `max`. */
+/* Reads the number at *at, and moves *at past it. Returns false if there are no digits, or if the
+ * number is above `max`. */
 static bool reply_read_number(const char *text, size_t size, size_t *at, unsigned max,
                               uint16_t *out) {
     unsigned number = 0;
@@ -174,7 +176,8 @@ static bool reply_read_number(const char *text, size_t size, size_t *at, unsigne
     return *at > first && number <= max;
 }
 
-/* The last colon of `text`, or `size`. An IPv6 address before it may contain colons, too. */
+/* Returns the position of the last colon of `text`, or `size` if there is none. An IPv6 address
+ * before the port contains colons, too. */
 static size_t reply_last_colon(const char *text, size_t from, size_t size) {
     size_t at = size;
     while (at > from && text[at - 1] != ':')
@@ -216,7 +219,7 @@ static bool reply_block_contains(const bly_bitmap_batch *batch, const uint8_t *b
     return missing == 0;
 }
 
-/* Bytes of a reply for one key. */
+/* Returns how many bytes of a reply belong to one key. */
 static size_t reply_bytes_per_key(const bly_bitmap_batch *batch) {
     if (batch->form == BLY_BITMAP_GOZERO || batch->what == BLY_BITMAP_ADD)
         return 1;

@@ -1,30 +1,32 @@
 /* The Lua scripts that servers run.
  *
- * They are written in Lua 5.1 with what Redis 6 and later and Valkey provide: redis.call, `struct`,
- * `bit`. They access only the keys that they are given, and set no globals. Except for the check of
- * available memory, which decides whether a string is created, they are deterministic. A script is
- * atomic, and that alone guarantees that of concurrent adds of one key exactly one reports "new".
+ * They are written in Lua 5.1, and use what Redis 6 and later and Valkey provide: redis.call,
+ * `struct`, `bit`. They access only the keys that they are given, and set no globals. They are
+ * deterministic, except for the check of available memory, which decides whether a string is
+ * created. Scripts are atomic. This alone guarantees that of concurrent adds of one key exactly one
+ * reports "new".
  *
- * A server checks its memory before a script and not during it: a script that creates a string of
- * 512 MiB may exceed maxmemory by far, and then the writes of all clients are refused. So scripts
- * that create strings check first, if the user has permission for INFO. Without eviction, there
- * must be enough free memory. With eviction a server is normally full, and a filter may use up to
- * half of maxmemory. If this server will store all strings of the filter, the first string is
- * created only if there is memory for all.
+ * A server checks its memory before a script runs, but not while it runs: a script that creates a
+ * string of 512 MiB may exceed maxmemory by far, and then the writes of all clients are refused. So
+ * scripts that create strings check the memory first, if the user has permission for INFO. Without
+ * eviction, there must be enough free memory. With eviction, a server is normally full, so a filter
+ * may use up to half of maxmemory. If the server is not in a cluster, it will store all strings of
+ * the filter, so the first string is created only if there is memory for all.
  *
- * Numbers are packed, since decimal text for each would cost more than the work itself. Masks are
- * unpacked as signed words because that is what `bit` returns. The loop over words is unrolled, so
- * that they are locals and not tables. Measured with Redis 7.0 on a virtual machine, with one
- * command of 512 keys at a time over a socket, including the round trip: an add takes 6 us per key
- * in sbbf, 8 to 12 in split512, 24 to 29 with go-zero's 14 SETBITs; a lookup 3, 3, and 10 to 14.
+ * Numbers are packed in binary, because converting each from decimal text would take longer than
+ * the work itself. Masks are unpacked as signed words, because `bit` returns signed words. The loop
+ * over words is unrolled, so that the words are local variables instead of tables. Measured with
+ * Redis 7.0 on a virtual machine, with one command of 512 keys at a time over a socket, including
+ * the round trip: an add takes 6 us per key in sbbf, 8 to 12 us in split512, and 24 to 29 us with
+ * go-zero's 14 SETBITs; a lookup takes 3, 3, and 10 to 14 us.
  *
- * The digests are SHA-1 of the texts. test_bitmap_commands recomputes them, and prints the right
- * one when a text has changed.
+ * The digests are the SHA-1 of the texts. test_bitmap_commands recomputes them, and prints the
+ * right one if a text has changed.
  */
 #include "redis/bitmap/bitmap_scripts.h"
 
-/* Checks that the string exists and has the expected identity. An empty identity fits any string.
- */
+/* Checks that the string exists and has the expected identity. An empty identity matches any
+ * string. */
 #define LUA_EXPECT(missing, other)                                                                 \
     "local k, id = KEYS[1], ARGV[1]\n"                                                             \
     "local h = redis.call('GETRANGE', k, 0, 103)\n"                                                \
@@ -37,15 +39,15 @@
 #define LUA_GUARD                                                                                  \
     LUA_EXPECT("BLYMISSING there is no such filter", "BLYOTHER the key holds something else")
 
-/* The errors of staged strings. */
+/* The errors for staged strings. */
 #define LUA_GONE  "BLYGONE what was sent is no longer there"
 #define LUA_RIVAL "BLYRIVAL somebody else is sending it too"
 
 #define LUA_SHORT "return redis.error_reply('BLYOTHER the string is too short')"
 
-/* Checks that there is memory for ARGV[2] more bytes or, without a cluster, for the number of bytes
- * in the last argument. Servers before version 7 treat INFO as a random command, and without
- * replicate_commands some of them refuse writes after it. */
+/* Checks that there is memory for as many more bytes as ARGV[2] says or, without a cluster, as the
+ * last argument says. Servers before version 7 treat INFO as a command with a random result, and
+ * some of them refuse writes after it unless replicate_commands was called. */
 #define LUA_MEMORY                                                                                 \
     "if redis.replicate_commands then redis.replicate_commands() end\n"                            \
     "local info = redis.pcall('INFO')\n"                                                           \
@@ -88,7 +90,7 @@
 #define LUA_JOINS16 LUA_EACH16(LUA_JOIN, ", ")
 #define LUA_SIGNS16 "'<" LUA_EACH16(LUA_SIGN, "") "'"
 
-/* Lua's numbers are exact below 2^53: a count that would exceed that is not changed. */
+/* Lua's numbers are exact only below 2^53, so a count that would exceed that is not changed. */
 #define LUA_ADD(bytes, entry, masks, words, tests, joins, signs)                                   \
     LUA_GUARD                                                                                      \
     "local unpack, pack, band, bor = struct.unpack, struct.pack, bit.band, bit.bor\n"              \
@@ -114,8 +116,8 @@
     "end\n"                                                                                        \
     "return table.concat(said)\n"
 
-/* A go-zero string has no head to check, but it must not be a native filter, or too long. ARGV[2]:
- * its maximum number of bytes. */
+/* A go-zero string has no head to check, but it must not be a native filter, and must not have more
+ * than ARGV[2] bytes. */
 #define LUA_HEADLESS                                                                               \
     "if redis.call('GETRANGE', k, 0, 3) == 'BLYR' then\n"                                          \
     "  return redis.error_reply('BLYNATIVE the key holds a filter of another form')\n"             \
@@ -144,7 +146,7 @@ const blyi_script blyi_scripts[BLYI_SCRIPTS] = {
                                       "return table.concat(got)\n",
                             "d618a53b098f43cbaa66962bc2c27cc899ddb627"},
 
-    /* The last byte is written first: the server then allocates the memory once, zeroed. */
+    /* The last byte is written first, so that the server allocates the memory only once, zeroed. */
     [BLYI_SCRIPT_CREATE] = {"local k = KEYS[1]\n"
                             "if redis.call('EXISTS', k) == 1 then\n"
                             "  return '0' .. redis.call('GETRANGE', k, 0, 127)\n"
@@ -175,8 +177,8 @@ const blyi_script blyi_scripts[BLYI_SCRIPTS] = {
          "return redis.call('UNLINK', k)\n",
          "9f910cbb7c1ad5ed01db6b49cf7a14cdc8282bf2"},
 
-    /* A delayed copy of this command finds the chunks that were written after the first copy, and
-     * does not delete them. */
+    /* If the command is executed twice, the second time may be after chunks have been written. Then
+     * the string exists already, and its chunks are not deleted. */
     [BLYI_SCRIPT_STAGE] = {"local k = KEYS[1]\n"
                            "if redis.pcall('GETRANGE', k, 0, 95) == string.sub(ARGV[1], 1, 96)"
                            " and redis.call('STRLEN', k) == tonumber(ARGV[2]) then\n"
@@ -196,9 +198,10 @@ const blyi_script blyi_scripts[BLYI_SCRIPTS] = {
                                                  "return 1\n",
                            "381c5e1b26d4543f79d3fb45c197ea5b5c421cb9"},
 
-    /* The target may be of any type. If it has the identity, it was committed before, and may have
-     * keys that were added since. If a shard of the filter that is replaced is already parked, a
-     * client that failed to replace it left it there, and the target is what that client left. */
+    /* The target key may have a value of any type. If the value has this identity, the shard was
+     * committed before, and keys may have been added to it since, so it stays. If a shard of the
+     * filter to be replaced is already parked, an earlier client parked it and then failed, and the
+     * target has what that client left. Then the parked shard stays. */
     [BLYI_SCRIPT_COMMIT] =
         {"local from, to, park, id, old = KEYS[1], KEYS[2], KEYS[3], ARGV[1], ARGV[5]\n"
          "local function is(key, whose)\n"

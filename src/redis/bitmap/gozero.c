@@ -3,7 +3,8 @@
  * The Go framework go-zero stores a Bloom filter in a Redis bitmap. Bit i of a key, i = 0 .. 13, is
  * at murmur3(key, i) mod bits, where murmur3 is the first word of MurmurHash3 x64-128 (seed 0) of
  * the key with the byte i appended, and bits are numbered as SETBIT numbers them. With 20 bits per
- * key its FPR is 6.7e-5. There is no head: a client with another number of bits reads other bits.
+ * key its FPR is 6.7e-5. There is no head, so a client that uses another number of bits reads the
+ * wrong bits and does not notice.
  */
 #include "hash/hash_murmur.h"
 

@@ -1,4 +1,5 @@
-/* The slot of a key in a cluster, and names for the keys of shards that spread them over the slots.
+/* Computes the slot of a key in a cluster, and names for the keys of shards that spread the shards
+ * over the slots.
  *
  * The slot of a key is the CRC-16 of its tag, or of the whole key if it has none, modulo 16384. The
  * tag is the text between the first '{' and the first '}' after it, if it is not empty. A cluster
@@ -6,21 +7,22 @@
  *
  * A filter's shards should be in different slots, spread so evenly that S nodes with equal ranges
  * get one each, and every client must be able to compute their names. So S points are chosen on the
- * circle of slots, at equal distances, the first at the slot of the filter's name. Shard j is named
- * name:{j.t} with the smallest t whose slot is near its point: within a sixteenth of the distance,
- * or within 64 slots if that is more and the distance allows it. With up to 256 shards that takes
- * about 256 tries for each, with 4096 about 4096, a few dozen microseconds. So clients that need
- * the keys repeatedly store t. A name with its own tag puts all shards in one slot.
+ * circle of slots, at equal distances, the first at the slot of the filter's name. Shard j has the
+ * key name:{j.t}, with the smallest t for which the slot is in an arc around its point. The arc is
+ * a sixteenth of the distance wide, or 64 slots if that is more (but not more than the distance).
+ * With up to 256 shards the search takes about 256 tries for each shard; with 4096 shards about
+ * 4096, a few dozen microseconds. So clients that need the keys repeatedly store t. If the name
+ * itself has a tag, all shards are in its slot.
  *
- * The search ends, because CRCs are linear: decimal numbers of one length lead to the same number
- * of different slots after any prefix, and those of six digits lead to all slots.
+ * The search always ends. CRCs are linear, so the decimal numbers of one length lead to the same
+ * number of different slots after any prefix, and those of six digits lead to all slots.
  */
 #include "redis/bitmap/shard_keys.h"
 
 #include <string.h>
 
-/* CRC-16/XMODEM: polynomial 0x1021; high bits first, half a byte at a time. `crc` is that of the
- * bytes before these; 0 at the beginning. */
+/* CRC-16/XMODEM: polynomial 0x1021, high bits first, half a byte at a time. `crc` is the CRC of the
+ * preceding bytes, or 0 if there are none. */
 static unsigned redis_slot_crc16(unsigned crc, const void *from, size_t n) {
     const uint8_t *p = from;
     static const uint16_t step[16] = {0x0000, 0x1021, 0x2042, 0x3063, 0x4084, 0x50a5,
@@ -33,7 +35,7 @@ static unsigned redis_slot_crc16(unsigned crc, const void *from, size_t n) {
     return crc;
 }
 
-/* The part of the key that determines its slot. */
+/* Returns the part of the key that determines its slot. */
 static bly_bytes redis_slot_hashed_part(bly_bytes key) {
     const char *open = key.size ? memchr(key.data, '{', key.size) : NULL;
     if (!open)
@@ -69,11 +71,11 @@ static char *shard_key_write_number(char *at, unsigned number) {
     return at;
 }
 
-/* What follows the name in the key of a shard. */
+/* The text that follows the name in the key of a shard. */
 typedef struct shard_key_suffix {
     char text[BLYI_KEY_ROOM];
     size_t size;
-    unsigned slot; /* of the key */
+    unsigned slot; /* of the whole key */
     unsigned t;    /* the number in the tag */
     bool tagged;   /* the key has a tag */
 } shard_key_suffix;
@@ -93,9 +95,9 @@ static redis_slot_arc redis_slot_arc_of(unsigned start, uint32_t shard, uint32_t
         width};
 }
 
-/* The smallest number from t on that gives a key a slot in the arc. The hashed part of the key is a
- * text with the CRC `crc`, then the number's digits, then `tail`. The digits before the last are
- * hashed once for ten numbers. */
+/* Returns the smallest number from t on that gives a key a slot in the arc `within`. The hashed
+ * part of the key is a text whose CRC is `crc`, then the digits of the number, then `tail`. The
+ * digits before the last one are hashed only once for ten numbers. */
 static unsigned shard_key_find_number(unsigned crc, unsigned t, bly_bytes tail,
                                       redis_slot_arc within, unsigned *slot) {
     for (unsigned stem = crc;; t++) {
@@ -112,10 +114,11 @@ static unsigned shard_key_find_number(unsigned crc, unsigned t, bly_bytes tail,
     }
 }
 
-/* Finds the suffix ":{" label t "}" after, with the smallest t from e->t on that gives the key a
- * slot in the arc. The part of the name that determines the slot is hashed only once. If the name
- * has no '{', that part is empty. If the name has a '{' that this suffix closes, it is the text
- * after that '{'. If the name contains an empty tag, the whole key determines the slot. */
+/* Finds a suffix: the text ":{", then `label`, t, "}" and `after`. t is the smallest number from
+ * e->t on that gives the key a slot in the arc `within`. The part of the name that the slot depends
+ * on is hashed only once. If the name has no '{', that part is empty. If the name has a '{' that
+ * this suffix closes, it is the text after that '{'. If the name begins a tag that is empty ("{}"),
+ * the slot depends on the whole key. */
 static void shard_key_find_suffix(bly_bytes name, bly_bytes label, bly_bytes after,
                                   redis_slot_arc within, shard_key_suffix *e) {
     const char *open = name.size ? memchr(name.data, '{', name.size) : NULL;
@@ -139,7 +142,7 @@ static void shard_key_find_suffix(bly_bytes name, bly_bytes label, bly_bytes aft
 
 enum { SHARD_KEY_LABEL_BYTES = 12 };
 
-/* "j." for shard j; empty for the first. */
+/* Returns "j." for shard j, or an empty text for the first shard. */
 static bly_bytes shard_key_label(uint32_t shard, char room[SHARD_KEY_LABEL_BYTES]) {
     char *end = room;
     if (shard > 0) {
@@ -149,7 +152,7 @@ static bly_bytes shard_key_label(uint32_t shard, char room[SHARD_KEY_LABEL_BYTES
     return (bly_bytes){room, (size_t)(end - room)};
 }
 
-/* `from`: the search for t starts there. */
+/* Finds the suffix of a shard's key. The search for t starts with `from`. */
 static shard_key_suffix shard_key_suffix_of(bly_bytes name, uint32_t shard, uint32_t shards,
                                             unsigned from) {
     shard_key_suffix e = {
@@ -165,7 +168,7 @@ static shard_key_suffix shard_key_suffix_of(bly_bytes name, uint32_t shard, uint
     return e;
 }
 
-/* Writes the name and the suffix, if they fit. */
+/* Writes the name and the suffix, if they fit. Returns their length in any case. */
 static size_t shard_key_write(bly_bytes name, const shard_key_suffix *e, char *out, size_t room) {
     const size_t size = name.size + e->size;
     if (size >= room)
@@ -192,8 +195,9 @@ size_t bly_bitmap_key(const bly_bitmap *b, bly_bytes name, uint32_t shard, char 
     return blyi_bitmap_key_cached(b, name, shard, NULL, out, room);
 }
 
-/* Writes a key that ends in `mark`, in the same slot as the shard's own key. Any text may follow a
- * tag. A key without a tag gets a tag that leads to the same slot. */
+/* Writes a key that ends in `mark` and is in the same slot as the shard's own key. If that key has
+ * a tag, the mark is appended, which does not change the slot. Else the new key gets a tag that
+ * leads to the same slot. */
 static size_t shard_key_with_mark(const bly_bitmap *b, bly_bytes name, uint32_t shard,
                                   bly_bytes mark, char *out, size_t room) {
     if (shard >= b->shards)
