@@ -19,7 +19,7 @@ static inline uint64_t blyi_size_of_class(unsigned size_class) {
     return size_class == 0 ? 0 : (uint64_t)(4 + (size_class - 1) % 4) << (size_class - 1) / 4;
 }
 
-/* Returns the first class whose size is at least n, or BLYI_MAX_SIZE_CLASS + 1 if there is none. */
+/* Returns the first class whose size is at least n, or BLYI_MAX_SIZE_CLASS + 1 if n is larger. */
 static inline unsigned blyi_size_class_for(uint64_t n) {
     unsigned size_class = 0;
     while (size_class <= BLYI_MAX_SIZE_CLASS && blyi_size_of_class(size_class) < n)

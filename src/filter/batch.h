@@ -16,7 +16,8 @@ static inline size_t blyi_min_size(size_t a, size_t b) {
     return a < b ? a : b;
 }
 
-/* Hashes n keys. The results are those of the filter's hasher, but for xxh3 this is faster. */
+/* Hashes n keys. The results are those of the filter's hasher. With xxh3, this function is
+ * faster. */
 void blyi_batch_hash(const bly_filter *f, const bly_bytes *keys, size_t n, bly_hash *out);
 /* Hashes n keys by xxh3, which must be the filter's hash. Sets only the first word of each hash;
  * blyi_hash_from_strong64 makes both words from it. */
@@ -28,7 +29,7 @@ void blyi_batch_hash_first(const bly_filter *f, const bly_bytes *keys, size_t n,
 bly_status blyi_batch_keys(const bly_filter *f, bly_filter *writer, const bly_bytes *keys, size_t n,
                            uint8_t *out, bly_batch_result *sum);
 
-/* As blyi_batch_keys, but for keys that are hashed already. */
+/* As blyi_batch_keys, with hashes instead of keys. */
 bly_status blyi_batch_hashes(const bly_filter *f, bly_filter *writer, const bly_hash *h, size_t n,
                              uint8_t *out, bly_batch_result *sum);
 

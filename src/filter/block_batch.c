@@ -62,7 +62,8 @@ static size_t count_ones(const uint8_t *bytes, size_t n) {
     return rest + (size_t)(sums * UINT64_C(0x0101010101010101) >> 56);
 }
 
-/* Returns the kernel that processes the whole window, or NULL if there is none. */
+/* Returns the kernel that processes the whole window. NULL: the kind or the hash has no such
+ * kernel. */
 INLINE blyi_hash_probe_fn window_kernel(const bly_filter *f, const bly_filter *writer,
                                         source from) {
     if (from != XXH3)

@@ -8,9 +8,9 @@
  * turns a "new" into an ordinary false positive. Lookups take no lock.
  *
  * The locks are a pool for the whole process, each on a separate cache line. A batch prefetches its
- * keys' locks together with their blocks. There are so many locks that another thread seldom writes
- * to a prefetched one before it is used. (Measured on Zen 3, a million keys in sbbf: with 256
- * locks, two threads did 1.0 times the work of one thread; with 4096 locks, 1.6 times.)
+ * keys' locks together with their blocks. The number of locks is so large that another thread
+ * seldom writes to a prefetched one before it is used. (Measured on Zen 3, a million keys in sbbf:
+ * with 256 locks, two threads did 1.0 times the work of one thread; with 4096 locks, 1.6 times.)
  */
 #include "filter/batch.h"
 

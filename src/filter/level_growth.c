@@ -75,8 +75,8 @@ uint64_t blyi_next_keys(uint32_t detail, unsigned levels, uint64_t keys) {
 }
 
 /* The default hash must be good enough for later keys, too. It is chosen for 2^20 times the keys of
- * the first level, but for at most 2^36 keys (or for those of the first level if they are more), in
- * a level that has 1/200 of the rate. */
+ * the first level, limited to 2^36 keys (or to those of the first level if they are more), in a
+ * level that has 1/200 of the rate. */
 unsigned blyi_growth_hash_bits(uint64_t first_keys, double fpr) {
     const uint64_t many = (uint64_t)1 << 36;
     uint64_t keys = first_keys < many >> 20 ? first_keys << 20 : many;

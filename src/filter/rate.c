@@ -77,8 +77,8 @@ typedef struct memo_owner {
 static memo_owner memo_owners[MEMO_ROWS];
 static uint64_t memo_values[MEMO_ROWS][MEMO_LENGTH];
 
-/* Returns the row of f and k, which it takes if there is none yet. Returns NULL if no row is free,
- * or if another thread is taking one at this moment. */
+/* Returns the row of f and k. Takes a free row if f and k have no row yet. Returns NULL if no row
+ * is free, or if another thread is taking one at this moment. */
 static uint64_t *memo_row(blyi_block_rate f, unsigned k) {
     size_t start = ((size_t)(uintptr_t)f / 16 + (size_t)k * 37) % MEMO_ROWS;
     for (size_t i = 0; i < MEMO_ROWS; i++) {

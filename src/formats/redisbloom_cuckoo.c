@@ -40,8 +40,8 @@ static inline uint64_t rb_other_bucket(uint64_t bucket, uint8_t print) {
     return bucket ^ print * UINT64_C(0x5bd1e995);
 }
 
-/* Returns the first slot with that content in a bucket, or NULL if there is none. `bucket` is taken
- * modulo the number of buckets. */
+/* Returns the first slot with that content in a bucket, or NULL if no slot has it. `bucket` is
+ * taken modulo the number of buckets. */
 static inline uint8_t *rb_bucket_find(const bly_rb_cuckoo *f, const blyi_rb_cuckoo_layer *sub,
                                       uint64_t bucket, uint8_t content) {
     uint8_t *slot = sub->base.data + (bucket & sub->mask) * f->bucket_size;

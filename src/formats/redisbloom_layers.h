@@ -46,7 +46,7 @@ void blyi_rb_layers_loaded(blyi_rb_layers *c);
 /* Returns BLY_OK if layers of `held` bytes may get another array of `bytes` bytes, else
  * BLY_EGROWTH. */
 bly_status blyi_rb_layers_may_grow(const blyi_rb_layers *c, uint64_t held, uint64_t bytes);
-/* Removes the last layer, of which there must be one. */
+/* Removes the last layer. There must be at least one layer. */
 void blyi_rb_layers_pop(blyi_rb_layers *c);
 /* Frees all layers and the table. */
 void blyi_rb_layers_free(blyi_rb_layers *c);

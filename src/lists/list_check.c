@@ -102,7 +102,7 @@ bly_status bly_list_get_info(const bly_list *l, bly_list_info *out) {
 
 /* ---- lookups --------------------------------------------------------------------------------- */
 
-/* Fills r->entries with the keys to look up for a line; for a blank line there are none. Returns
+/* Fills r->entries with the keys to look up for a line; a blank line has no keys. Returns
  * BLY_EINVAL if the line is malformed. */
 static bly_status check_entries(const bly_list *l, bly_list_reader *r, bly_bytes line) {
     const uint32_t flags = l->type == BLY_LIST_LINE ? 0 : BLY_LIST_BLANK_KEYS;

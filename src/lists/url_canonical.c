@@ -36,9 +36,9 @@
  * first.
  *
  * Speed. Nearly all lines of a crawl are canonical already, apart from a fragment. So one scan,
- * which uses a table and writes nothing, looks for the first byte that may have to change. If there
- * is none, the text itself is the result. Otherwise url_rewrite.c writes the canonical form,
- * starting from the beginning.
+ * which uses a table and writes nothing, looks for the first byte that may have to change. If no
+ * byte has to change, the text itself is the result. Otherwise url_rewrite.c writes the canonical
+ * form, starting from the beginning.
  */
 #include "lists/url_text.h"
 

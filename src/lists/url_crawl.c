@@ -84,9 +84,9 @@ typedef struct crawl_param {
     size_t name, size; /* lengths of the name and of the whole parameter */
 } crawl_param;
 
-/* Finds the next parameter to keep. Returns false if there is none before `end`. *at is a position
- * after a separator ("?" or "&"), and moves past the parameter. *gone grows by the number of
- * parameters that are to be removed. */
+/* Finds the next parameter to keep. Returns false if no such parameter is left before `end`. *at is
+ * a position after a separator ("?" or "&"), and moves past the parameter. *gone grows by the
+ * number of parameters that are to be removed. */
 static bool crawl_next_param(const char **at, const char *end, crawl_param *out, size_t *gone) {
     while (*at <= end) {
         const char *from = *at, *name_end = NULL, *p = from;
@@ -166,7 +166,7 @@ static char *crawl_write_sorted_query(char *out, crawl_param *params, const char
 
 /* ---- path ----------------------------------------------------------------------------------- */
 
-/* Returns the end of the ";jsessionid=..." at `at`, or NULL if there is none. */
+/* Returns the end of the ";jsessionid=..." at `at`, or NULL if something else is there. */
 static const char *crawl_session_end(const char *at, const char *end) {
     static const char word[] = ";jsessionid=";
     size_t size = sizeof word - 1;

@@ -99,8 +99,8 @@ typedef struct find_character {
 
 enum { FIND_SPACE = ' ' };
 
-/* Reads an HTML reference: "&name;" for some names, "&#38;", "&#x26;". If there is none, returns
- * the character "&". */
+/* Reads an HTML reference: "&name;" for some names, "&#38;", "&#x26;". If it is not a reference,
+ * returns the character "&". */
 static find_character find_read_reference(const char *at, const char *end) {
     static const struct {
         const char *name;
@@ -213,7 +213,7 @@ static inline bool find_is_likely(const char *from, const char *at, const char *
 }
 
 /* Returns the first "http://" or "https://" in [at, end), and sets *size to its size. Returns NULL
- * if there is none. */
+ * if neither occurs. */
 static const char *find_opening(const char *at, const char *end, size_t *size) {
     const char *from = at;
     while (at < end && (at = memchr(at, ':', (size_t)(end - at))) != NULL) {

@@ -67,7 +67,7 @@ static const char *rewrite_last_at_sign(const char *at, const char *end) {
     return found;
 }
 
-/* Returns the first colon that is not between brackets, or `end` if there is none. */
+/* Returns the first colon that is not between brackets, or `end`. */
 static const char *rewrite_find_port(const char *at, const char *end) {
     bool inside = false;
     if (memchr(at, ':', (size_t)(end - at)) == NULL)
