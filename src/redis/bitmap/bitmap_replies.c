@@ -176,7 +176,7 @@ static bool reply_read_number(const char *text, size_t size, size_t *at, unsigne
     return *at > first && number <= max;
 }
 
-/* Returns the position of the last colon of `text`, or `size` if there is none. An IPv6 address
+/* Returns the position of the last colon of `text`, or `size` if it has no colon. An IPv6 address
  * before the port contains colons, too. */
 static size_t reply_last_colon(const char *text, size_t from, size_t size) {
     size_t at = size;

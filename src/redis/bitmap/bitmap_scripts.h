@@ -40,8 +40,7 @@ typedef enum blyi_script_id {
     BLYI_SCRIPT_ROLLBACK,
     BLYI_SCRIPT_READ,       /* ARGV[2], [3]: positions of the first and last byte */
     BLYI_SCRIPT_FACTS,      /* reply: "COUNT PTTL STRLEN" */
-    BLYI_SCRIPT_GOZERO_ADD, /* ARGV[1]: 14 offsets per key; [2]: maximum bytes. Reply: "0" or "1"
-                               per key */
+    BLYI_SCRIPT_GOZERO_ADD, /* ARGV[1]: 14 offsets per key; [2]: maximum bytes. Reply: as ADD8 */
     BLYI_SCRIPT_GOZERO_CONTAINS, /* as GOZERO_ADD */
     BLYI_SCRIPTS
 } blyi_script_id;

@@ -22,7 +22,7 @@
 #include <string.h>
 
 /* CRC-16/XMODEM: polynomial 0x1021, high bits first, half a byte at a time. `crc` is the CRC of the
- * preceding bytes, or 0 if there are none. */
+ * preceding bytes; 0 at the beginning. */
 static unsigned redis_slot_crc16(unsigned crc, const void *from, size_t n) {
     const uint8_t *p = from;
     static const uint16_t step[16] = {0x0000, 0x1021, 0x2042, 0x3063, 0x4084, 0x50a5,

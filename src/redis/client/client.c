@@ -1,5 +1,5 @@
-/* The public connection of <bloomery/redis/connection.h>: one command at a time, with a wait for
- * its reply, and access to replies. */
+/* Implements the public connection of <bloomery/redis/connection.h>: it sends one command at a time
+ * and waits for the reply. Also gives access to the parts of replies. */
 #include "base/struct_size.h"
 #include "redis/client/connection.h"
 
@@ -15,7 +15,7 @@ enum { CLIENT_CONNECT_MS = 5000, CLIENT_COMMAND_MS = 60000 };
 struct bly_redis {
     blyi_login login;
     blyi_address address;
-    blyi_conn *conn; /* NULL: broken */
+    blyi_conn *conn; /* NULL: the connection is broken */
     bool follow_moved;
     bly_redis_reason why;
 };
@@ -26,7 +26,7 @@ bool bly_redis_available(void) {
 
 /* ---- connecting ------------------------------------------------------------------------------ */
 
-/* Closes the connection, and connects to r->address. */
+/* Closes the connection, if there is one, and connects to r->address. */
 static bly_status client_connect(bly_redis *r) {
     blyi_conn_close(r->conn);
     bly_status status = blyi_conn_open(&r->login, &r->address, &r->why, &r->conn);
@@ -111,7 +111,8 @@ static bly_status client_run(bly_redis *r, const bly_bytes *args, size_t n, bly_
 }
 
 /* Connects to the node that a reply such as "MOVED 3999 127.0.0.1:6381" names. An empty host means
- * the current one. false: it is another reply, or names no node. */
+ * the current one. Returns false if it is another reply or names no node; otherwise *status is the
+ * result of connecting. */
 static bool client_follow_moved(bly_redis *r, const bly_redis_reply *reply, bly_status *status) {
     const bly_redis_value value = bly_redis_reply_value(reply);
     bly_redis_redirect to;

@@ -1,8 +1,8 @@
 /* One non-blocking connection to one node, over hiredis.
  *
- * The socket is opened here and never blocks. Once it is connected, hiredis owns it: it buffers and
- * writes commands, reads, and parses replies. A connection goes through these stages, without
- * the handshake where there is no TLS:
+ * The socket is opened here and never blocks. Once it is connected, it belongs to hiredis, which
+ * buffers and writes commands, reads, and parses replies. A connection goes through these stages,
+ * without the handshake if there is no TLS:
  *
  *     CONN_CONNECTING   until the socket is writable; if that failed, the next address is tried
  *     CONN_HANDSHAKE    TLS handshake
@@ -10,8 +10,8 @@
  *                       commands that follow must not run in another database
  *     CONN_READY
  *
- * If the role is queried, ROLE is sent last in the login. Nothing waits for its reply: it arrives
- * before those of the first commands, and the connection consumes it.
+ * If the role is queried, ROLE is the last command of the login. Nothing waits for its reply: the
+ * connection reads it before the reply to the first other command.
  */
 #include "redis/client/connection.h"
 
@@ -27,14 +27,14 @@
 #include <unistd.h>
 
 enum {
-    CONN_FEW_ARGS = 16,             /* commands with more arguments allocate memory */
+    CONN_FEW_ARGS = 16,             /* a command with more arguments needs an allocation */
     CONN_READ_BYTES = 16384,        /* bytes that hiredis reads at a time */
-    CONN_MAX_REPLY_BYTES = 1 << 30, /* a Redis string has at most half as many */
-    /* Of all arrays of a reply together. hiredis allocates an array before its elements have
-     * arrived. The reply to CLUSTER SLOTS has at most half as many. */
+    CONN_MAX_REPLY_BYTES = 1 << 30, /* twice the size of the largest Redis string */
+    /* The limit for all arrays of a reply together, because hiredis allocates an array before its
+     * elements have arrived. The reply to CLUSTER SLOTS has at most half as many elements. */
     CONN_MAX_REPLY_ELEMENTS = 1 << 20,
     CONN_MASTER_BYTES = 272, /* for "HOST:PORT" */
-    CONN_MAX_READS = 64,     /* in one step, so that other connections are served too */
+    CONN_MAX_READS = 64,     /* per step, so that other connections are served, too */
 };
 
 typedef enum conn_stage { CONN_CONNECTING, CONN_HANDSHAKE, CONN_LOGIN, CONN_READY } conn_stage;
@@ -43,25 +43,25 @@ struct blyi_conn {
     const blyi_login *login;
     const blyi_address *address;
     blyi_dial dial;
-    int fd;                /* owned by the context, once there is one */
+    int fd;                /* closed by the context, once there is one */
     redisContext *context; /* from CONN_HANDSHAKE on */
     blyi_tls_session *session;
     short handshake_wait;       /* events that the handshake waits for */
-    const char *login_parts[2]; /* what the next replies of the login answer; NULL: none */
+    const char *login_parts[2]; /* what the next replies of the login are about; NULL: no reply */
     conn_stage stage;
-    int64_t since; /* CONN_READY: time of the last byte; before: when connecting started */
+    int64_t since; /* if ready: time of the last byte; before that: when connecting began */
     uint64_t appended;
-    redisReplyObjectFunctions functions; /* hiredis's own, except for arrays */
+    redisReplyObjectFunctions functions; /* those of hiredis, but with a limit for arrays */
     const redisReplyObjectFunctions *default_functions;
-    size_t reply_bytes, reply_elements; /* read so far of the incomplete reply */
+    size_t reply_bytes, reply_elements; /* of the incomplete reply, so far */
     bool role_pending, replica;
-    bool rejected;                  /* the server refused the connection before it read anything */
+    bool rejected;                  /* the server rejected the connection before it read anything */
     char master[CONN_MASTER_BYTES]; /* "HOST:PORT", if the server is a replica */
 };
 
 /* ---- login ----------------------------------------------------------------------------------- */
 
-/* Copies the text; NULL stays NULL. false: no memory. */
+/* Copies the text, or NULL. Returns false if memory runs out. */
 static bool conn_copy_text(const char *from, char **to) {
     *to = from ? strdup(from) : NULL;
     return !from || *to;
@@ -90,7 +90,7 @@ void blyi_login_free(blyi_login *login) {
 
 /* ---- errors ---------------------------------------------------------------------------------- */
 
-/* Sets the reason from errno. */
+/* Sets the reason from errno. Returns BLY_EIO. */
 static bly_status conn_connect_failed(const blyi_conn *conn, bly_redis_reason *why) {
     const int error = errno ? errno : ECONNRESET;
     blyi_reason_set(why, "connecting to %s: %s", conn->address->name, strerror(error));
@@ -217,7 +217,7 @@ static bly_status conn_login_refused(const blyi_conn *conn, const bly_redis_valu
     return BLY_EIO;
 }
 
-/* Reads the replies to the login that have arrived. */
+/* Reads those replies to the login that have arrived. */
 static bly_status conn_read_login(blyi_conn *conn, bly_redis_reason *why) {
     while (conn->login_parts[0]) {
         bly_redis_reply *reply;
@@ -261,7 +261,7 @@ typedef size_t conn_array_size;
 typedef int conn_array_size;
 #endif
 
-/* Limits arrays: hiredis alone would allocate any size that the server announces. */
+/* Limits the size of arrays: without this, hiredis allocates any size that the server announces. */
 static void *conn_create_array(const redisReadTask *task, conn_array_size elements) {
     blyi_conn *conn = task->privdata;
     conn->reply_elements += (size_t)elements;
@@ -278,7 +278,7 @@ static void conn_limit_arrays(blyi_conn *conn) {
     conn->context->reader->privdata = conn;
 }
 
-/* Continues after connecting to an address: if that failed, tries the next address. */
+/* Continues when an attempt to connect has ended: if it failed, tries the next address. */
 static bly_status conn_socket_ready(blyi_conn *conn, bly_redis_reason *why) {
     if (!blyi_dial_connected(conn->fd)) {
         const int error = errno;
@@ -317,7 +317,7 @@ bool blyi_conn_ready(const blyi_conn *conn) {
 }
 
 static size_t conn_unsent_bytes(const blyi_conn *conn) {
-    return conn->context->obuf ? sdslen(conn->context->obuf) : 0; /* NULL: no memory */
+    return conn->context->obuf ? sdslen(conn->context->obuf) : 0; /* NULL if memory ran out */
 }
 
 short blyi_conn_events(const blyi_conn *conn) {
@@ -343,7 +343,7 @@ void blyi_conn_restart_timer(blyi_conn *conn) {
         conn->since = blyi_now_ms();
 }
 
-/* Reads what has arrived, up to CONN_MAX_READS times. *bytes: how much. */
+/* Reads what has arrived, by at most CONN_MAX_READS reads. Sets *bytes to the number of bytes. */
 static bly_status conn_read(blyi_conn *conn, bly_redis_reason *why, size_t *bytes) {
     size_t bytes_read = CONN_READ_BYTES;
     *bytes = 0;
@@ -359,7 +359,7 @@ static bly_status conn_read(blyi_conn *conn, bly_redis_reason *why, size_t *byte
     return conn->reply_bytes < CONN_MAX_REPLY_BYTES ? BLY_OK : conn_reply_too_large(conn, why);
 }
 
-/* Reads, then writes: a server that closes the connection may have sent the reason first. */
+/* Reads before it writes: a server that closes the connection may have sent the reason first. */
 static bly_status conn_transfer(blyi_conn *conn, short events, bly_redis_reason *why) {
     size_t bytes = 0;
     if (conn->session)
@@ -446,9 +446,9 @@ static bool conn_text_begins(bly_bytes text, const char *with) {
     return text.size >= length && memcmp(text.data, with, length) == 0;
 }
 
-/* A user without permission for ROLE gets an error, and the server counts as a master. But a server
- * with too many clients, or in protected mode, sends its error before it has read anything, and
- * closes the connection. */
+/* If the user has no permission for ROLE, the reply is an error, and the server is assumed to be a
+ * master. But a server that has too many clients, or is in protected mode, sends an error before it
+ * has read anything, and closes the connection. */
 static bly_status conn_read_role_error(blyi_conn *conn, bly_bytes text, bly_redis_reason *why) {
     const bool full = conn_text_begins(text, "ERR max number of clients"),
                denied = conn_text_begins(text, "DENIED ");
@@ -460,8 +460,8 @@ static bly_status conn_read_role_error(blyi_conn *conn, bly_bytes text, bly_redi
     return denied ? BLY_EINVAL : BLY_EIO;
 }
 
-/* The reply is an array: "master", "sentinel" or "slave", after "slave" the master's host and port,
- * and more that is not used. */
+/* Reads the reply to ROLE: an array whose first element is "master", "sentinel" or "slave". After
+ * "slave" come the master's host and port, and more that is not used here. */
 static bly_status conn_read_role(blyi_conn *conn, const bly_redis_reply *reply,
                                  bly_redis_reason *why) {
     const bly_redis_value value = bly_redis_reply_value(reply);
@@ -510,7 +510,8 @@ uint64_t blyi_conn_written(const blyi_conn *conn) {
 
 /* ---- waiting for one connection -------------------------------------------------------------- */
 
-/* Waits until a step is possible, and takes it. */
+/* Waits until the connection can make progress, until its time limit or until `end`, and calls
+ * blyi_conn_step. */
 static bly_status conn_wait(blyi_conn *conn, int64_t end, bly_redis_reason *why) {
     for (;;) {
         struct pollfd one = {.fd = conn->fd, .events = blyi_conn_events(conn)};

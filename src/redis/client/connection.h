@@ -1,7 +1,7 @@
 /* connection.h - one non-blocking connection to one node. Internal, as is everything that uses
  * hiredis.
  *
- * Only name resolution and the two functions at the end wait. A caller with several connections
+ * Only name resolution and the two functions at the end block. A caller with several connections
  * polls them all and calls blyi_conn_step for those that are ready. A connection that has failed
  * can only be closed.
  */
@@ -18,14 +18,15 @@
 typedef struct blyi_login {
     char *user, *password; /* NULL: none */
     uint32_t database;
-    uint32_t connect_ms; /* time limit until the login is complete */
-    uint32_t command_ms; /* time limit without a byte, while a reply is expected */
+    uint32_t connect_ms; /* limit of the time until the login is complete */
+    uint32_t command_ms; /* limit of the time without a byte, while a reply is expected */
     blyi_tls *tls;       /* NULL: no TLS */
     bool query_role;     /* send ROLE, to find out whether the server is a replica */
 } blyi_login;
 
-/* On failure `out` is empty. BLY_EUNSUPPORTED (this build has no TLS), BLY_EINVAL (unusable
- * certificate files), BLY_ENOMEM. */
+/* Copies user, password and options, and loads certificates. Returns BLY_OK; BLY_EUNSUPPORTED if
+ * TLS is requested and this build has none; BLY_EINVAL if a certificate file cannot be used;
+ * BLY_ENOMEM. On failure there is nothing to free. */
 bly_status blyi_login_init(const bly_redis_url *url, uint32_t connect_ms, uint32_t command_ms,
                            bly_redis_reason *why, blyi_login *out);
 void blyi_login_free(blyi_login *login);
@@ -34,54 +35,64 @@ void blyi_login_free(blyi_login *login);
 
 typedef struct blyi_conn blyi_conn;
 
-/* Starts to connect. `login` and `address` are borrowed, and must outlive the connection. BLY_EIO,
- * BLY_ENOMEM. Here and below, `why` (never NULL) is filled in on failure. */
+/* Starts to connect. `login` and `address` are borrowed, and must outlive the connection. Returns
+ * BLY_OK, BLY_EIO or BLY_ENOMEM. Here and below, `why` must not be NULL, and is filled in on
+ * failure. */
 bly_status blyi_conn_open(const blyi_login *login, const blyi_address *address,
                           bly_redis_reason *why, blyi_conn **out);
-void blyi_conn_close(blyi_conn *conn); /* NULL does nothing; preserves errno */
+void blyi_conn_close(blyi_conn *conn); /* `conn` may be NULL; errno is preserved */
 
+/* Returns the descriptor for poll(). */
 int blyi_conn_fd(const blyi_conn *conn);
-short blyi_conn_events(const blyi_conn *conn); /* for poll() */
-/* Milliseconds that are left before the connection times out; 0: it has. Once the connection is
- * ready, the time limit starts again with every step that transfers a byte. */
+/* Returns the events for poll(). */
+short blyi_conn_events(const blyi_conn *conn);
+/* Returns the milliseconds that are left before the connection times out, or 0 if it has. Once the
+ * connection is ready, the time limit starts again with every step that transfers a byte. */
 int64_t blyi_conn_time_left(const blyi_conn *conn, int64_t now);
+/* Returns the milliseconds since the last byte was transferred or the time limit was restarted. */
 int64_t blyi_conn_idle_ms(const blyi_conn *conn, int64_t now);
-/* Restarts the time limit. Call it before the first command after a time without commands. */
+/* Restarts the time limit. Must be called before the first command after a time without
+ * commands. */
 void blyi_conn_restart_timer(blyi_conn *conn);
 
-/* Does what is possible without blocking, given the events from poll(). BLY_EIO: broken (errno is
- * EPROTO if the server sent something that is not a reply). BLY_EINVAL: the server refused the
- * password or the database. BLY_ENOMEM. */
+/* Connects, writes and reads as far as possible without blocking, given the events from poll().
+ * Returns BLY_OK; BLY_EIO if the connection has failed (errno is EPROTO if the server sent
+ * something that is not a reply); BLY_EINVAL if the server refused the password or the database;
+ * BLY_ENOMEM. */
 bly_status blyi_conn_step(blyi_conn *conn, short events, bly_redis_reason *why);
 /* Sets the reason and errno of a connection that has timed out. Returns BLY_EIO. */
 bly_status blyi_conn_timed_out(const blyi_conn *conn, bly_redis_reason *why);
 
-/* The login is complete: commands may be appended. */
+/* Whether the login is complete, so that commands may be appended. */
 bool blyi_conn_ready(const blyi_conn *conn);
-/* Appends a command, which the next steps send. BLY_ENOMEM. */
+/* Appends a command, which the next steps send. Returns BLY_OK or BLY_ENOMEM. */
 bly_status blyi_conn_append(blyi_conn *conn, const bly_bytes *args, size_t n,
                             bly_redis_reason *why);
-/* The next complete reply; NULL: none has arrived. Statuses as of blyi_conn_step; a reply with too
- * many bytes or elements is BLY_EIO with errno EPROTO. */
+/* Sets *out to the next complete reply, or to NULL if none has arrived. Returns the statuses of
+ * blyi_conn_step. For a reply with too many bytes or elements it returns BLY_EIO, and sets errno to
+ * EPROTO. */
 bly_status blyi_conn_next_reply(blyi_conn *conn, bly_redis_reason *why, bly_redis_reply **out);
 
-/* NULL if the server is not a replica, or did not say. Otherwise its master as "HOST:PORT", or ""
- * if that is unknown. Valid once a reply has been read. */
+/* Returns NULL if the server is not a replica, or did not reply to ROLE. Otherwise returns its
+ * master as "HOST:PORT", or "" if that is unknown. Valid only after the first reply has been
+ * read. */
 const char *blyi_conn_master(const blyi_conn *conn);
-/* ROLE was sent, and its reply has not arrived. */
+/* Whether ROLE was sent, and its reply has not arrived. */
 bool blyi_conn_role_pending(const blyi_conn *conn);
 
-/* Bytes appended so far, and those of them that were written to the socket. The second is 0 if the
- * server rejected the connection before it read anything. */
+/* Returns how many bytes have been appended so far. */
 uint64_t blyi_conn_appended(const blyi_conn *conn);
+/* Returns how many of them have been written to the socket: 0 if the server rejected the connection
+ * before it read anything. */
 uint64_t blyi_conn_written(const blyi_conn *conn);
 
 /* ---- waiting for one connection -------------------------------------------------------------- */
 
-/* Waits until the connection is ready, at most `max_ms`. Statuses as of blyi_conn_step. */
+/* Waits until the connection is ready, at most `max_ms` ms. Returns the statuses of
+ * blyi_conn_step. */
 bly_status blyi_conn_connect(blyi_conn *conn, int64_t max_ms, bly_redis_reason *why);
-/* Sends one command and waits for its complete reply, at most `max_ms`. No other command may be in
- * flight. */
+/* Sends one command and waits for its complete reply, at most `max_ms` ms. The replies to all
+ * earlier commands must have been read. */
 bly_status blyi_conn_command(blyi_conn *conn, const bly_bytes *args, size_t n, int64_t max_ms,
                              bly_redis_reason *why, bly_redis_reply **out);
 

@@ -41,7 +41,7 @@ void blyi_reason_set(bly_redis_reason *why, const char *format, ...) {
 
 /* ---- SIGPIPE --------------------------------------------------------------------------------- */
 
-static _Thread_local bool sigpipe_possible; /* a connection has failed since SIGPIPE was blocked */
+static _Thread_local bool sigpipe_possible; /* true: a connection has failed since the block */
 
 blyi_sigpipe_guard blyi_sigpipe_block(void) {
     blyi_sigpipe_guard g;
@@ -60,14 +60,14 @@ void blyi_sigpipe_expect(void) {
     sigpipe_possible = true;
 }
 
-/* Discards a pending signal without waiting for one: a signal that was sent to the whole process
- * also appears pending here, until another thread accepts it. */
+/* Discards a pending SIGPIPE, but must not wait for one: a signal that was sent to the whole
+ * process also appears pending here, and another thread may accept it first. */
 static void sigpipe_discard(const sigset_t *pipe) {
 #if defined(_POSIX_REALTIME_SIGNALS) && _POSIX_REALTIME_SIGNALS > 0
     const struct timespec at_once = {0};
     while (sigtimedwait(pipe, NULL, &at_once) < 0 && errno == EINTR)
         continue;
-#elif !defined(SO_NOSIGPIPE) /* where it is defined, sockets raise no SIGPIPE */
+#elif !defined(SO_NOSIGPIPE) /* if it is defined, our sockets raise no SIGPIPE */
     sigset_t waiting;
     int number;
     (void)sigemptyset(&waiting);
@@ -144,7 +144,7 @@ void blyi_dial_close(blyi_dial *d) {
     d->all = d->next = NULL;
 }
 
-/* A socket that is connecting, or -1. */
+/* Returns a non-blocking socket that is connecting or connected, or -1. */
 static int dial_start(int family, const struct sockaddr *address, socklen_t length) {
     const int on = 1;
     const int fd = socket(family, SOCK_STREAM, 0);
@@ -176,7 +176,8 @@ static int dial_start_unix(const char *path) {
     return dial_start(AF_UNIX, (const struct sockaddr *)&address, sizeof address);
 }
 
-/* The next address of a host. */
+/* Returns the next address of a host, or NULL: in the first pass IPv4 addresses, in the second all
+ * others. */
 static const struct addrinfo *dial_next_address(blyi_dial *d) {
     const struct addrinfo *found = NULL;
     while (!found && d->all && d->pass < 2) {

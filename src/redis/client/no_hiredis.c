@@ -1,5 +1,5 @@
 /* Replaces the client and the cluster executor in builds without hiredis: opening a connection
- * fails, so that the other functions are never called with one. */
+ * fails, so the other functions are never called with a connection. */
 #include "redis/cluster/executor.h"
 
 #include <string.h>

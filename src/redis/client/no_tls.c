@@ -1,4 +1,4 @@
-/* Replaces tls.c in builds without hiredis_ssl: TLS cannot be used. */
+/* Replaces tls.c in builds without hiredis_ssl, in which TLS cannot be used. */
 #include "redis/client/tls.h"
 
 bly_status blyi_tls_create(const bly_redis_url *url, bly_redis_reason *why, blyi_tls **out) {

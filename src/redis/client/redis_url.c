@@ -20,7 +20,8 @@ static int redis_url_hex_digit(char c) {
                                   : -1;
 }
 
-/* Decodes %XX in place. A NUL follows the *length bytes. Returns NULL, or what is wrong. */
+/* Decodes %XX in place, sets *length, and writes a NUL after that many bytes. Returns NULL, or a
+ * text that says what is wrong. */
 static const char *redis_url_decode(char *text, size_t *length) {
     char *to = text;
     for (const char *from = text; *from; from++) {
@@ -41,7 +42,7 @@ static const char *redis_url_decode(char *text, size_t *length) {
     return NULL;
 }
 
-/* The same for text that must not contain a NUL. */
+/* As redis_url_decode, for text that must not contain a NUL. */
 static const char *redis_url_decode_name(char *text) {
     size_t length = 0;
     const char *wrong = redis_url_decode(text, &length);
@@ -54,7 +55,8 @@ static bool redis_url_all_digits(const char *text) {
     return *text && text[strspn(text, "0123456789")] == '\0';
 }
 
-/* false: not a number, or one above `max`. */
+/* Parses a decimal number. Returns false if the text is not a number or the number is above
+ * `max`. */
 static bool redis_url_number(const char *text, uint32_t max, uint32_t *out) {
     if (!redis_url_all_digits(text) || strlen(text) > 10)
         return false;
@@ -63,7 +65,8 @@ static bool redis_url_number(const char *text, uint32_t max, uint32_t *out) {
     return value <= max;
 }
 
-/* Ends `text` at the first `mark`, and returns what follows it, or NULL. */
+/* Ends `text` at the first `mark`, and returns the text after it. Returns NULL if there is no
+ * mark. */
 static char *redis_url_cut(char *text, char mark) {
     char *at = strchr(text, mark);
     if (!at)
@@ -88,7 +91,7 @@ static const char *redis_url_parse_key(char *text, bly_redis_url *out) {
     return wrong;
 }
 
-/* USER:PASSWORD */
+/* Parses USER:PASSWORD. */
 static const char *redis_url_parse_login(char *text, bly_redis_url *out) {
     char *password = redis_url_cut(text, ':');
     if (!password)
@@ -101,7 +104,7 @@ static const char *redis_url_parse_login(char *text, bly_redis_url *out) {
     return wrong;
 }
 
-/* HOST:PORT */
+/* Parses HOST:PORT. */
 static const char *redis_url_parse_host(char *text, bly_redis_url *out) {
     char *port = NULL;
     uint32_t value = URL_DEFAULT_PORT;
@@ -122,7 +125,7 @@ static const char *redis_url_parse_host(char *text, bly_redis_url *out) {
     return redis_url_decode_name(text);
 }
 
-/* DATABASE/KEY, either of which may be missing. */
+/* Parses DATABASE/KEY, either of which may be missing. */
 static const char *redis_url_parse_path(char *text, bly_redis_url *out) {
     size_t first = strcspn(text, "/");
     char mark = text[first];
@@ -183,7 +186,7 @@ static const char *redis_url_parse_option(redis_url_option option, char *value,
     }
 }
 
-/* NAME=VALUE&NAME=VALUE... */
+/* Parses NAME=VALUE&NAME=VALUE... */
 static const char *redis_url_parse_query(char *text, bly_redis_url *out) {
     const char *wrong = NULL;
     bool given[URL_OPTIONS] = {

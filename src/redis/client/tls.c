@@ -1,9 +1,9 @@
 /* TLS for connections, with OpenSSL and hiredis_ssl.
  *
- * hiredis can create a session itself, but then never compares the name in the server's certificate
- * with the host: any valid certificate would do. So the session is created here, and passed to
- * hiredis. A numeric address must be in the certificate as an IP address, and is not sent as a
- * server name.
+ * hiredis can create a TLS session, but never compares the name in the server's certificate with
+ * the host, so it would accept any valid certificate. Therefore the session is created here, and
+ * passed to hiredis. If the host is a numeric address, the certificate must contain it as an IP
+ * address, and it is not sent as a server name.
  */
 #include "redis/client/tls.h"
 
@@ -22,7 +22,7 @@
 
 struct blyi_tls {
     SSL_CTX *context;
-    char *servername; /* NULL: the host */
+    char *servername; /* the expected name; NULL: the host */
     bool insecure;
 };
 
@@ -110,7 +110,7 @@ static bool tls_expect_host(SSL *ssl, const blyi_tls *t, const char *host) {
     return SSL_set_tlsext_host_name(ssl, name) == 1 && SSL_set1_host(ssl, name) == 1;
 }
 
-/* Sets the text and errno for a failed handshake. */
+/* Sets *out and errno to the reason of a failed handshake. */
 static void tls_explain(const SSL *ssl, blyi_tls_error *out) {
     const long verdict = SSL_get_verify_result(ssl);
     bool refused;
@@ -141,7 +141,7 @@ bly_status blyi_tls_start(blyi_tls *t, struct redisContext *c, const char *host,
         SSL_free(ssl);
         return BLY_ENOMEM;
     }
-    /* Each record that is written counts as progress. */
+    /* So that each record that is written counts as progress, which restarts the time limit. */
     (void)SSL_set_mode(ssl, SSL_MODE_ENABLE_PARTIAL_WRITE);
     if (redisInitiateSSL(c, ssl) != REDIS_OK) {
         tls_explain(ssl, error);

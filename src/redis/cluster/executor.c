@@ -1,15 +1,15 @@
 /* Runs commands on the nodes of a cluster, or on one server, in rounds.
  *
- * In a round, every task goes to the node that owns its slot, and all nodes work at the same time.
- * Further rounds follow until all tasks are done or the retry time is over. The next round starts
- * at once after redirections and unknown scripts. It starts after a pause if there was an error - a
- * broken connection, or a server that is busy, loading, or not yet master. Each pause is twice as
- * long as the last, and in a cluster the slot map is refreshed. Retrying ends retry_ms after the
- * last round that completed a task.
+ * In a round, every task (a command and its state) is sent to the node that owns its slot, and all
+ * nodes work at the same time. Further rounds follow until all tasks are done or the retry time is
+ * over. After redirections and unknown scripts, the next round starts at once. After an error (a
+ * broken connection, or a server that is busy, loading, or not yet master) it starts after a pause.
+ * Each pause is twice as long as the previous one, and in a cluster the slot map is refreshed.
+ * Retrying ends retry_ms after the last round that completed a task.
  *
- * Opening the first connection is retried for the same time. But there is no retry if no server
- * listens or the name does not resolve: the address is then more likely wrong than the server about
- * to start.
+ * Opening the first connection is also retried for retry_ms, unless no server listens or the name
+ * does not resolve: then it is more likely that the address is wrong than that the server is just
+ * starting.
  */
 #include "redis/cluster/executor_internal.h"
 
@@ -26,7 +26,7 @@ enum {
     EXEC_REPLICAS_MS = 1000,
     EXEC_FIRST_PAUSE_MS = 10,
     EXEC_MAX_PAUSE_MS = 500,
-    EXEC_FEW_TASKS = 1024 /* with more, the memory is freed after the run */
+    EXEC_FEW_TASKS = 1024 /* if there were more, their memory is freed after the run */
 };
 
 static const bly_redis_reason exec_no_memory = {"out of memory"};
@@ -57,7 +57,7 @@ static bly_status exec_init(blyi_executor *x, const bly_redis_url *url,
     return status;
 }
 
-/* Pauses before the next attempt. false: the retry time is over. */
+/* Pauses before the next attempt. Returns false if the retry time is over. */
 static bool exec_pause(const blyi_executor *x, int *pause) {
     const int64_t left = x->end - blyi_now_ms();
     if (left <= 0 || x->options.no_retry)
@@ -79,7 +79,7 @@ static bly_status exec_try_first(blyi_executor *x, int64_t max_ms) {
     return status;
 }
 
-/* Whether the error does not rule out that a server exists and accepts a connection later. */
+/* Whether the server may exist, despite this error, and may accept a connection later. */
 static bool exec_may_recover(int error) {
     return error == ETIMEDOUT || error == EAGAIN || error == ECONNRESET || error == EPIPE;
 }
@@ -169,13 +169,13 @@ void blyi_task_retry_later(blyi_executor *x, blyi_task *task, bly_status status,
     x->pause_needed = true;
 }
 
-/* Fails all remaining tasks: out of memory, or out of time. */
+/* Fails all remaining tasks, because memory (if `memory` is true) or time has run out. */
 static void exec_fail_remaining(blyi_executor *x, bool memory) {
     for (size_t i = 0; i < x->count; i++) {
         blyi_task *task = &x->tasks[i];
         if (task->done)
             continue;
-        if (!task->why.text[0]) /* it had no error, but other tasks had */
+        if (!task->why.text[0]) /* this task had no error, but others had */
             blyi_reason_set(&task->why, "no time was left to send the command to %s again",
                             task->at->address.name);
         errno = memory ? ENOMEM : task->error;
@@ -212,7 +212,7 @@ static bly_status exec_begin(blyi_executor *x, blyi_request *requests, size_t n)
     return BLY_OK;
 }
 
-/* Closes connections that broke while they were idle, before anything is sent over them. */
+/* Closes connections that broke while they were idle. Called before anything is sent over them. */
 static void exec_check_connections(blyi_executor *x) {
     for (size_t i = 0; i < x->map.count; i++) {
         blyi_node *node = x->map.list[i];
@@ -223,7 +223,7 @@ static void exec_check_connections(blyi_executor *x) {
         struct pollfd one = {.fd = blyi_conn_fd(node->conn), .events = POLLIN};
         if (poll(&one, 1, 0) == 0)
             continue;
-        /* What arrived may be a TLS record without data, which is fine. */
+        /* If something arrived, it may be a TLS record without data, which is no error. */
         if (blyi_conn_step(node->conn, one.revents, &why) ||
             blyi_conn_next_reply(node->conn, &why, &reply) || reply) {
             bly_redis_reply_free(reply);
@@ -260,7 +260,8 @@ static void exec_assign(blyi_executor *x) {
     }
 }
 
-/* Reserves the arrays for poll(). Nodes that are added during the round have no tasks in it. */
+/* Allocates the arrays for poll(), one entry for each node. Nodes that are added during the round
+ * have no tasks in it, so they need none. */
 static bly_status exec_reserve_polls(blyi_executor *x) {
     const size_t n = x->map.count;
     if (n <= x->poll_room)
@@ -277,8 +278,8 @@ static bly_status exec_reserve_polls(blyi_executor *x) {
     return BLY_OK;
 }
 
-/* How long to wait for a node before it times out, or before WAIT is sent again. While the node
- * waits for replicas, it has replicas_ms more. */
+/* Returns how many ms to wait for a node before it times out, or before WAIT is sent to it again.
+ * While the node waits for replicas, it has replicas_ms more. */
 static int64_t exec_time_left(const blyi_executor *x, const blyi_node *node, int64_t now) {
     const blyi_node_io *io = &node->io;
     if (io->wait_again_at)
@@ -294,7 +295,8 @@ static int64_t exec_time_left(const blyi_executor *x, const blyi_node *node, int
     return left;
 }
 
-/* Collects the nodes that are not finished. *wait: how long to poll. */
+/* Collects the nodes that are not finished, and returns their number. Sets *wait to the timeout for
+ * poll(). */
 static size_t exec_gather(blyi_executor *x, int64_t now, int *wait) {
     size_t n = 0;
     int64_t min = INT_MAX;
@@ -312,14 +314,15 @@ static size_t exec_gather(blyi_executor *x, int64_t now, int *wait) {
     return n;
 }
 
-/* Fails these nodes because poll() has run out of memory. */
+/* Fails the first n polled nodes, because poll() failed for lack of memory. */
 static void exec_give_up(blyi_executor *x, size_t n) {
     for (size_t i = 0; i < n; i++) {
         blyi_node_broken(x, x->polled[i], blyi_no_memory(&x->polled[i]->why));
     }
 }
 
-/* Runs one round. Tasks that are neither done nor failed remain for the next round. BLY_ENOMEM. */
+/* Runs one round. Tasks that are neither done nor failed after it remain for the next round.
+ * Returns BLY_OK or BLY_ENOMEM. */
 static bly_status exec_round(blyi_executor *x) {
     int wait;
     exec_assign(x);
@@ -348,8 +351,8 @@ static bly_status exec_round(blyi_executor *x) {
 
 /* ---- all rounds ------------------------------------------------------------------------------ */
 
-/* Reads the reply to the CLUSTER SLOTS that was sent with the first command. A server without a
- * cluster replies with an error. */
+/* Reads the reply to CLUSTER SLOTS, which was sent together with the first command. A server that
+ * is not in a cluster replies with an error, which is ignored. */
 static void exec_read_map(blyi_executor *x) {
     if (x->map_reply)
         (void)blyi_slot_map_read(&x->map, x->map_source, x->map_reply);

@@ -1,9 +1,9 @@
-/* What one node does in a round: sends its tasks, reads the replies, handles failures.
+/* The part of one node in a round: sends its tasks, reads the replies, handles failures.
  *
- * Commands are appended to the node's connection in order, as long as the bytes still to be written
- * stay below a limit. Replies arrive in the same order, and each decides what happens to the first
+ * Commands are appended to the node's connection in order, while fewer than a limit of bytes are
+ * waiting to be written. Replies arrive in the same order, so each reply belongs to the first
  * unanswered task. If the connection breaks, all tasks without a reply are left for the next round.
- * Tasks of which at least one byte was written may have been executed.
+ * A task may have been executed if at least one byte of its command was written.
  */
 #include "redis/cluster/executor_internal.h"
 
@@ -13,10 +13,10 @@
 #include <string.h>
 
 enum {
-    NODE_MAX_UNWRITTEN = 256 << 10, /* bytes; each write of hiredis moves the bytes that are left */
+    NODE_MAX_UNWRITTEN = 256 << 10, /* bytes; each write of hiredis moves those that remain */
     NODE_MAX_HOPS = 16,             /* redirections in a row */
-    NODE_QUICK_HOPS = 3,            /* after more, the nodes disagree, and a pause helps */
-    NODE_MAX_ROLE_HANGUPS = 2 /* after that, ROLE is no longer sent: a proxy may hang up on it */
+    NODE_QUICK_HOPS = 3,      /* after more than these the nodes disagree, so a pause is needed */
+    NODE_MAX_ROLE_HANGUPS = 2 /* then ROLE is not sent any more: a proxy may dislike it */
 };
 
 static const bly_bytes node_asking = {"ASKING", 6};
@@ -73,21 +73,21 @@ static void node_quote(blyi_node *node, const bly_redis_value *value) {
     blyi_reason_set(&node->why, "%s: %s", node->address.name, (const char *)value->text.data);
 }
 
-/* The server rejected the command for now, and did not execute it. */
+/* Retries a command that the server rejected for now, and did not execute. */
 static void node_retry_later(blyi_executor *x, blyi_task *task, const bly_redis_value *value) {
     blyi_node *node = task->at;
     node_quote(node, value);
     errno = EAGAIN;
     blyi_task_retry_later(x, task, BLY_EIO, &node->why, false);
     x->map.stale = x->map.cluster;
-    /* The name may resolve to another server by now: reconnect. */
+    /* Reconnects, because the name may resolve to another server by now. */
     if (is_readonly_error(value))
         node->io.disconnect = true;
 }
 
-/* Whether a replica executed the command, or would have, although the caller did not allow
- * replicas. In a cluster, replicas redirect to their masters, and one that does not has become a
- * master. */
+/* Whether the reply is from a replica that handled the command itself, although the caller did not
+ * allow replicas. In a cluster this is false: replicas redirect to their masters, so a node that
+ * does not redirect has become a master. */
 static bool node_is_unwanted_replica(const blyi_executor *x, const blyi_node *node,
                                      const bly_redis_value *value) {
     const bly_redis_verdict verdict = bly_redis_classify(value);
@@ -97,8 +97,9 @@ static bool node_is_unwanted_replica(const blyi_executor *x, const blyi_node *no
            (verdict == BLY_REDIS_DONE || verdict == BLY_REDIS_REFUSED || is_readonly_error(value));
 }
 
-/* At first contact, the user's address is wrong: fails. Later, the master may have changed:
- * reconnects. */
+/* Handles a reply from a replica that is not allowed. If no command has been done yet, the user's
+ * address is wrong, so the task fails. Later, the master may have changed, so the task is retried
+ * over a new connection. */
 static void node_refuse_replica(blyi_executor *x, blyi_task *task, const bly_redis_value *value) {
     blyi_node *node = task->at;
     const char *master = blyi_conn_master(node->conn);
@@ -114,7 +115,7 @@ static void node_refuse_replica(blyi_executor *x, blyi_task *task, const bly_red
     node->io.disconnect = true;
 }
 
-/* Follows a redirection; `once`: ASK, otherwise MOVED. */
+/* Follows a redirection: ASK if `once` is true, else MOVED. */
 static void node_follow(blyi_executor *x, blyi_task *task, const bly_redis_value *value,
                         bool once) {
     blyi_node *node = task->at, *to = NULL;
@@ -144,7 +145,7 @@ static void node_follow(blyi_executor *x, blyi_task *task, const bly_redis_value
     }
 }
 
-/* Reads the reply to a task: it is the request's result, or says how to continue. */
+/* Reads the reply to a task. It is either the request's result, or determines how to continue. */
 static void node_read_task_reply(blyi_executor *x, blyi_task *task, bly_redis_reply *reply) {
     const bly_redis_value value = bly_redis_reply_value(reply);
     const bly_redis_verdict verdict = bly_redis_classify(&value);
@@ -169,8 +170,8 @@ static void node_read_task_reply(blyi_executor *x, blyi_task *task, bly_redis_re
     bly_redis_reply_free(reply);
 }
 
-/* A reply without a command: a server with too many clients sends an error at once, and closes the
- * connection. */
+/* Handles a reply to no command: a server with too many clients sends an error at once, and closes
+ * the connection. */
 static bly_status node_unexpected_reply(blyi_node *node, const bly_redis_reply *reply) {
     const bool error = bly_redis_reply_type(reply) == BLY_REDIS_ERROR;
     blyi_reason_set(&node->why, "%s: %s", node->address.name,
@@ -231,7 +232,8 @@ static void node_finish(blyi_node *node) {
     }
 }
 
-/* Sends what can be sent. If there is nothing, and no reply is expected, the node is finished. */
+/* Sends what can be sent. If there is nothing to send and no reply is expected, begins the wait for
+ * replicas or, if that is not necessary, finishes the node. */
 static bly_status node_continue(blyi_executor *x, blyi_node *node) {
     blyi_node_io *io = &node->io;
     bool begun = false;
@@ -284,12 +286,13 @@ void blyi_node_timed_out(blyi_executor *x, blyi_node *node) {
         blyi_node_broken(x, node, status);
 }
 
-/* Whether a retry would not help. */
+/* Whether the error is final, because retries are not allowed or would not help. */
 static bool node_is_final(const blyi_executor *x, bly_status status, int error) {
     return x->options.no_retry || status != BLY_EIO || error == EPROTO;
 }
 
-/* Some proxies close the connection after an unknown command: stop sending ROLE then. */
+/* Counts connections that were closed after ROLE, and stops sending ROLE after some: some proxies
+ * close the connection after an unknown command. */
 static void node_note_role(blyi_executor *x, const blyi_conn *link, int error) {
     if (!x->any_reply && error != ETIMEDOUT && blyi_conn_written(link) > 0 &&
         blyi_conn_role_pending(link) && ++x->role_hangups >= NODE_MAX_ROLE_HANGUPS)
@@ -303,7 +306,7 @@ void blyi_node_broken(blyi_executor *x, blyi_node *node, bly_status status) {
     blyi_node_io *io = &node->io;
     if (node->conn)
         node_note_role(x, node->conn, error);
-    bool open = false; /* from the first unanswered task on */
+    bool open = false; /* true from the first unanswered task on */
     for (blyi_task *task = io->first; task; task = task->next) {
         open = open || task == io->unanswered;
         if (!open && !task->confirm)

@@ -1,13 +1,13 @@
 /* Waits for replicas to confirm a node's writes, at the end of its round.
  *
- * WAIT counts the replicas that have received everything that this connection has written. It
- * counts only those: a write that changed nothing, because another client or an earlier attempt
- * over another connection had made the same change, is not replicated, and WAIT does not wait for
- * the earlier write. So a write that leaves a key unchanged, but is always replicated, is sent
- * before WAIT: everything that this round confirmed comes before it in the replication stream.
+ * WAIT counts the replicas that have received all writes of this connection. But a write that
+ * changed nothing is not replicated: another client, or an earlier attempt over another connection,
+ * has made the same change before, and WAIT does not wait for that earlier write. So before WAIT, a
+ * marker is sent: a write that leaves a key unchanged but is always replicated. All changes that
+ * the replies of this round reported come before the marker in the replication stream.
  *
- * If a server replies at once with too few replicas, WAIT is sent again after a pause, until
- * replicas_ms have passed.
+ * If a server replies to WAIT too early and with too few replicas, WAIT is sent again after a
+ * pause, until replicas_ms have passed.
  */
 #include "redis/cluster/executor_internal.h"
 
@@ -20,7 +20,7 @@
 /* The pause before WAIT is sent again: a tenth of the time that is left, but at least 10 ms. */
 enum { REPLICA_MIN_PAUSE_MS = 10, REPLICA_PAUSES = 10 };
 
-/* The write that leaves a key unchanged, and is replicated. */
+/* The marker: a write that leaves a key unchanged, but is replicated. */
 static const char replica_marker[] =
     "if redis.call('EXISTS',KEYS[1])==1 then redis.call('APPEND',KEYS[1],'') "
     "end return 1";
@@ -35,7 +35,7 @@ static bly_status replica_send_wait(const blyi_executor *x, blyi_node *node, int
                             &node->why);
 }
 
-/* The last task that replicas must confirm; NULL: none. */
+/* Returns the last task that replicas must confirm, or NULL. */
 static const blyi_task *replica_last_unconfirmed(const blyi_node *node) {
     const blyi_task *last = NULL;
     for (const blyi_task *task = node->io.first; task; task = task->next)
@@ -65,7 +65,8 @@ bly_status blyi_replica_wait_begin(blyi_executor *x, blyi_node *node, bool *begu
     return status ? status : replica_send_wait(x, node, x->options.replicas_ms);
 }
 
-/* Ends all tasks that replicas must confirm: done, or failed with that status. */
+/* Ends all tasks that replicas must confirm: as done if status is BLY_OK, else as failed with that
+ * status. */
 static void replica_settle(blyi_executor *x, blyi_node *node, bly_status status) {
     for (blyi_task *task = node->io.first; task; task = task->next) {
         if (!task->confirm)
@@ -78,7 +79,8 @@ static void replica_settle(blyi_executor *x, blyi_node *node, bly_status status)
     }
 }
 
-/* The tasks were executed, but must be repeated on the slots' new owners. */
+/* Repeats the tasks that replicas must confirm. They were executed, but must be executed again by
+ * the new owners of their slots. */
 static void replica_repeat(blyi_executor *x, blyi_node *node) {
     for (blyi_task *task = node->io.first; task; task = task->next) {
         if (!task->confirm)
@@ -93,7 +95,7 @@ static void replica_repeat(blyi_executor *x, blyi_node *node) {
 }
 
 static void replica_read_error(blyi_executor *x, blyi_node *node, const bly_redis_value *value) {
-    /* WAIT's reply when its server has become a replica. */
+    /* The reply to WAIT if the server has become a replica. */
     static const char unblocked[] = "UNBLOCKED";
     const bool demoted = strncmp(value->text.data, unblocked, sizeof unblocked - 1) == 0;
     blyi_reason_set(&node->why, "%s did not confirm replication: %s", node->address.name,

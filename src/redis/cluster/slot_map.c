@@ -6,7 +6,7 @@
  *
  * in which a node is an array: its host (text; nil, empty or "?" mean the host that CLUSTER SLOTS
  * was sent to), its port, and more that is not used here. The whole reply is checked before
- * anything changes. Ranges whose master has port 0 are slots without an owner.
+ * anything is changed. If the master of a range has port 0, its slots have no owner.
  */
 #include "redis/cluster/slot_map.h"
 
@@ -76,8 +76,8 @@ static bly_status slot_map_add(blyi_slot_map *map, bly_bytes host, uint16_t port
     return BLY_OK;
 }
 
-/* The host of a node; if the server does not know it, the server's own host, or for a Unix socket
- * this machine. */
+/* Returns the host of a node. If `source`, the server that reported it, does not know it, returns
+ * the host of `source`, which is this machine for a Unix socket. */
 static bly_bytes slot_map_host(const blyi_node *source, bly_bytes host) {
     const bool unknown = host.size == 0 || (host.size == 1 && *(const char *)host.data == '?');
     if (!unknown)
@@ -118,7 +118,7 @@ typedef struct slot_range {
     int64_t port; /* 0: no owner */
 } slot_range;
 
-/* false: not a valid range. */
+/* Reads one range. Returns false if it is not valid. */
 static bool slot_map_read_range(const bly_redis_reply *reply, slot_range *out) {
     if (!reply || bly_redis_reply_count(reply) < 3)
         return false;
@@ -153,7 +153,8 @@ static bool slot_map_check(const bly_redis_reply *slots) {
     return true;
 }
 
-/* Removes the nodes that are no longer needed, and renumbers the others. */
+/* Removes the nodes that own no slot and are not wanted (except the first), and renumbers the
+ * others. */
 static void slot_map_sweep(blyi_slot_map *map) {
     uint16_t to[BLYI_MAX_NODES];
     bool needed[BLYI_MAX_NODES] = {true};
@@ -206,10 +207,11 @@ bly_status blyi_slot_map_read(blyi_slot_map *map, const blyi_node *source,
 
 const bly_bytes blyi_cluster_slots_args[2] = {{"CLUSTER", 7}, {"SLOTS", 5}};
 
-enum { SLOT_MAP_MAX_MS = 1000 }; /* for one node: another may reply sooner */
+enum { SLOT_MAP_MAX_MS = 1000 }; /* time limit for one node, because another may reply sooner */
 
-/* The order in which nodes are queried: first those that are connected, last those that failed. The
- * URL's address comes after all others, since it may have been only an entry point. */
+/* Returns the rank of a node in the order of queries, lowest first: nodes that failed come last;
+ * among the others the URL's address comes last, because it may have been only an entry point; and
+ * connected nodes come first. */
 static unsigned slot_map_rank(const blyi_slot_map *map, const blyi_node *node) {
     return (node->failed ? 4u : 0u) + (node == map->list[0] ? 2u : 0u) + (node->conn ? 0u : 1u);
 }
@@ -232,7 +234,7 @@ static bly_status slot_map_query(const blyi_login *login, blyi_node *node, bly_r
     return status;
 }
 
-/* Whether the node replied with a valid map. */
+/* Queries one node. Returns whether it replied with a valid map, which has then been read. */
 static bool slot_map_try_node(blyi_slot_map *map, const blyi_login *login, blyi_node *node) {
     bly_redis_reply *reply;
     if (slot_map_query(login, node, &reply))

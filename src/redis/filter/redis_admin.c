@@ -1,4 +1,4 @@
-/* Administers a filter on servers: facts, expiry, deletion. */
+/* Administers a filter on servers: reads facts about it, sets its expiry, deletes it. */
 #include "base/struct_size.h"
 #include "redis/filter/redis_filter.h"
 
@@ -16,7 +16,7 @@ bly_status blyi_remote_facts_command(bly_redis_filter *f, void *ctx, uint64_t sh
     return blyi_bitmap_facts(&f->bitmap, f->name, (uint32_t)shard, out);
 }
 
-/* Parses a decimal number, and advances *text to what follows it. */
+/* Parses a decimal number, and moves *text past it. Returns false if there is no number. */
 static bool admin_parse_number(const char **text, int64_t *out) {
     char *end;
     *out = strtoll(*text, &end, 10);
@@ -78,7 +78,7 @@ static int admin_compare_names(const void *a, const void *b) {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* Counts the servers that have a shard, as far as is known. */
+/* Counts the nodes that have at least one shard, as far as is known. */
 static bly_status admin_count_nodes(bly_redis_filter *f, uint32_t *out) {
     const uint32_t shards = f->bitmap.shards;
     const size_t room = bly_bitmap_key(&f->bitmap, f->name, shards - 1, NULL, 0) + 64;
@@ -154,8 +154,8 @@ static bly_status admin_read_first_drop(bly_redis_filter *f, void *ctx, uint64_t
     return blyi_remote_fail(f, BLY_EMISSING, "the filter no longer exists, or was replaced");
 }
 
-/* Deletes the first shard last: as long as it exists, no client creates another filter of that
- * name, whose shards would collide with those of this one. */
+/* Deletes the first shard last. As long as it exists, no client creates another filter of that
+ * name, whose shards would have the same keys as those of this one. */
 bly_status bly_redis_filter_drop(bly_redis_filter *f) {
     static const blyi_shard_command others = {.build = blyi_remote_drop_command,
                                               .read = blyi_remote_expect_zero_or_one},

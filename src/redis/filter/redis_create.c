@@ -1,30 +1,30 @@
-/* Creates a filter on servers, even if many clients create it at once.
+/* Creates a filter on servers. Many clients may create the same filter at once.
  *
- * The first shard's key is the arbiter. A script creates it, if it does not exist, and replies with
- * the head that it then has: all clients read the same one. A client that finds the shape it wants
- * in that head adopts its stamp, and then creates the other shards, each with the same script: the
- * result does not depend on which client creates them. When all shards exist, the first one is
- * marked complete.
+ * The first shard decides which filter is created. A script creates it if its key does not exist,
+ * and replies with the head that it then has, so that all clients read the same head. If the head
+ * has the shape that a client requests, the client adopts the stamp in it, and creates the other
+ * shards, each with the same script. So the result does not depend on which client creates which
+ * shard. When all shards exist, the first one is marked complete.
  *
- * No client may use a filter before it is complete. So a shard that is missing until then has never
- * had a key, and any client can create it: if a client dies halfway, another one can finish. A
- * shard that is missing from a complete filter had keys, and is an error.
+ * No client may use a filter before it is complete. So a shard that is missing before that has
+ * never had a key, and any client can create it: if a client dies halfway, another one can finish.
+ * If a shard of a complete filter is missing, its keys are lost, and that is an error.
  *
  * So no command here may simply be sent twice. Suppose that a shard was created, that the reply was
- * lost, that other clients found the shard and added keys, and that the server then lost it.
- * Creating it again under the same identity would turn an error into "not a member". Therefore a
- * command that was sent, and not answered, is not sent again unchanged. For the first shard, every
- * attempt has its own stamp: it either finds what the last attempt has created, and joins it, or
- * finds nothing, and creates another filter. For the other shards, the state of the first is read
- * again before each attempt.
+ * lost, that other clients found the shard and added keys, and that the server then lost it. If the
+ * shard were created again with the same identity, lookups would answer "not a member" instead of
+ * failing. Therefore a command that was sent, but has no reply, is not sent again unchanged. For
+ * the first shard, every attempt has another stamp: it either finds what an earlier attempt has
+ * created, and adopts that, or finds nothing, and creates another filter. For the other shards, the
+ * state of the first one is read again before each attempt.
  *
- * One gap remains, between that read and the creation of the shard: if other clients complete the
- * filter, add keys, and lose that very shard in between, the shard comes back empty. The gap lasts
- * for a round trip, or as long as the network delays a command that it then still delivers.
+ * One gap remains, between that read and the creation of the shard. If in between other clients
+ * complete the filter and add keys, and the server loses that same shard, the shard is created
+ * again, empty. The gap lasts for a round trip, or longer if the network delays the command.
  *
- * If a server has no memory for a shard, the client that created the filter deletes its shards. It
- * begins with the first one, which is deleted only if it is not marked complete. After that, no
- * client can complete the filter.
+ * If a server has no memory for a shard, the client that created the first shard deletes all of
+ * them. It begins with the first one, which is deleted only if it is not marked complete. After
+ * that, no client can complete the filter.
  */
 #include "redis/filter/redis_filter.h"
 
@@ -59,7 +59,7 @@ static remote_create_timer remote_create_timer_start(void) {
     return p;
 }
 
-/* Whether to try again: a reply was lost, and there is time. Pauses first. */
+/* Returns whether to try again, because a reply was lost and time is left. If so, pauses first. */
 static bool remote_create_try_again(const bly_redis_filter *f, bly_status status,
                                     remote_create_timer *p) {
     enum { RETRY_MS = 15000, MAX_PAUSE_MS = 500 };
@@ -81,7 +81,7 @@ static bool remote_create_try_again(const bly_redis_filter *f, bly_status status
 
 typedef struct remote_create_state {
     uint64_t expire_at;
-    bool complete; /* the filter was complete before */
+    bool complete; /* the filter was complete already */
     bool made;     /* this client created the first shard */
 } remote_create_state;
 
@@ -137,8 +137,8 @@ static bool remote_create_has_digit(const bly_redis_value *value) {
            (text[0] == '0' || text[0] == '1');
 }
 
-/* The reply is a digit, then the head. The head is read without the secret key: comparing the
- * shapes tells whether the filter has another key. */
+/* The reply is a digit, then the head. The head is read without the secret key. Whether the filter
+ * has another key is seen when the shapes are compared. */
 static bly_status remote_create_read_first(bly_redis_filter *f, void *ctx, uint64_t shard,
                                            const bly_redis_value *value, bool repeated) {
     remote_create_state *m = ctx;
@@ -205,8 +205,8 @@ static bly_status remote_create_completion_command(bly_redis_filter *f, void *ct
     return bly_bitmap_complete(&f->bitmap, f->name, out);
 }
 
-/* A client that joins an existing filter creates shards with the expiry of the first one, not with
- * its own.
+/* Reads the expiry of the first shard. If the client did not create it, the client creates the
+ * other shards with that expiry, and not with the one that it requested.
  */
 static bly_status remote_create_read_expiry(bly_redis_filter *f, void *ctx, uint64_t shard,
                                             const bly_redis_value *value, bool repeated) {
@@ -237,8 +237,8 @@ static bly_status remote_create_read_state(bly_redis_filter *f, void *ctx, uint6
     return BLY_OK;
 }
 
-/* Creates the shards from `from` up to, but not including, `upto`. If another client has completed
- * the filter meanwhile, sets m->complete instead. */
+/* Creates the shards with from <= number < upto. If another client has completed the filter
+ * meanwhile, sets m->complete instead. */
 static bly_status remote_create_some_shards(bly_redis_filter *f, remote_create_state *m,
                                             uint32_t from, uint32_t upto) {
     static const blyi_shard_command state = {.build = blyi_remote_head_command,
@@ -289,7 +289,7 @@ static bly_status remote_create_read_drop(bly_redis_filter *f, void *ctx, uint64
     return blyi_remote_expect_zero_or_one(f, NULL, i, value, repeated);
 }
 
-/* Deletes the shards that were created, after a server refused to create another. */
+/* Deletes the shards that were created, because a server refused to create another. */
 static void remote_create_undo(bly_redis_filter *f) {
     static const blyi_shard_command first = {.build = remote_create_drop_unfinished_command,
                                              .read = remote_create_read_drop},

@@ -1,4 +1,5 @@
-/* The handle of a filter on servers: opens an existing filter, and closes it. */
+/* Opens existing filters on servers, and closes them: the handle of such a filter, and its
+ * heads. */
 #include "redis/filter/redis_filter.h"
 #include "base/struct_size.h"
 
@@ -176,7 +177,7 @@ bly_status bly_redis_filter_open(const bly_redis_url *url, const bly_hasher *has
     *out = NULL;
     if (status)
         return status;
-    o.without_key = options && options->without_key; /* the size has been checked */
+    o.without_key = options && options->without_key; /* blyi_remote_connect has checked its size */
     f->bitmap.shards = 1;
     status = blyi_remote_run(f, &command, &o, 0, 1);
     if (status == BLY_OK)

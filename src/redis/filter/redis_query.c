@@ -1,9 +1,9 @@
 /* Adds keys to a filter on servers, and looks keys up.
  *
- * The keys are sent in groups, one run of commands for each, so that memory use is bounded for any
- * number of keys, and so is the time until the next answers. Each node of a cluster gets its part
- * of a group at once. If a part fails, the answers of the others are valid. The groups after it are
- * not sent, since they would fail for the same reason, each after the same wait.
+ * The keys are sent in groups, with one run of commands for each group. So memory use, and the time
+ * until the next answers, are bounded for any number of keys. Each node of a cluster gets its part
+ * of a group at once. If a part fails, the answers of the other parts are valid. Later groups are
+ * then not sent, because they would fail for the same reason, each after the same wait.
  */
 #include "redis/filter/redis_filter.h"
 
@@ -24,7 +24,8 @@ static bly_status remote_query_read_command(const bly_bitmap_batch *batch, size_
     return bly_bitmap_batch_parse(batch, i, &value, request->repeated, answers, NULL, why);
 }
 
-/* Keys of a command that fails keep their answers. The first failure is reported. */
+/* Runs the commands of one group. If a command fails, the answers for its keys do not change. The
+ * first failure is reported. */
 static bly_status remote_query_run_group(bly_redis_filter *f, const bly_bitmap_batch *batch,
                                          uint8_t *answers, size_t *trips) {
     const size_t n = bly_bitmap_batch_count(batch);
@@ -54,7 +55,7 @@ static bly_status remote_query_run_group(bly_redis_filter *f, const bly_bitmap_b
 static bly_status remote_query_group(bly_redis_filter *f, bly_bitmap_op what, const bly_bytes *keys,
                                      size_t n, uint8_t *answers, size_t *trips) {
     bly_bitmap_batch *batch;
-    /* The tags are only a cache: the batch also works without them, if there is no memory. */
+    /* The tags are only a cache: if memory runs out, the batch works without them. */
     if (!f->tags)
         f->tags = calloc(f->bitmap.shards, sizeof *f->tags);
     bly_status status =

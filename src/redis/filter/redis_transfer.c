@@ -1,27 +1,28 @@
 /* Transfers a whole filter between memory and servers: send and fetch.
  *
- * The blocks are transferred in chunks. A chunk is small enough that a server is never busy with
- * one for long, and a round of chunks large enough that waiting for its end costs little. The
+ * The blocks are transferred in chunks, several in a round. A chunk is so small that a server is
+ * never busy with it for long, and a round so large that waiting for its end costs little. The
  * blocks of the shards, one after the other, are the body of a filter in memory. So a chunk is a
- * range of one shard and a range of the body, and its bytes do not change.
+ * range of one shard and also a range of the body, with the same bytes.
  *
- * To send a filter, its shards are written under staging keys, in the slots of their own keys. When
- * all of them are complete, each is committed by a rename. The first shard comes last, and with it
- * the filter exists. Until then only clients of the filter that is being replaced notice anything:
- * some of its shards belong to another filter, so they get errors, but no wrong answers. Shards
- * that are not committed are deleted, or expire within an hour.
+ * To send a filter, its shards are written under staging keys, which are in the slots of their
+ * final keys. When all of them are complete, each is committed by a rename. The first shard is
+ * committed last; after that, the filter exists. Before that, only clients of the filter that is
+ * being replaced notice anything: as some of its shards already belong to the new filter, they get
+ * errors, but no wrong answers. Shards that are not committed are deleted, or expire within an
+ * hour.
  *
- * A filter that is replaced must survive a replacement that fails. The first shard is replaced in
- * one step, and nothing can fail after it. The other shards of the old filter are parked under keys
- * in the same slots. They are deleted when the first shard has been committed, or renamed back if
- * it was not. A client that dies between its first commit and its last leaves parts of two filters:
- * an error for all clients, until a filter is sent again. That transfer recognises the parked
- * shards of the old filter, and restores them if it fails, too.
+ * If a replacement fails, the old filter must survive. The first shard is replaced in one step, and
+ * nothing can fail after that. The other shards of the old filter are parked: they are renamed to
+ * parking keys in the same slots. They are deleted when the first shard has been committed, or
+ * renamed back if it could not be. A client that dies between its first and its last commit leaves
+ * parts of two filters, so all clients get errors until a filter is sent again. That transfer
+ * recognises the parked shards of the old filter, and restores them if it fails, too.
  *
  * To fetch a filter, every chunk is read by a script that also checks the shard's identity, so that
- * the copy cannot be made of two filters. Bits are only ever set: keys that are added meanwhile may
- * be in the copy or not, and no key that was there before is missing. Memory is allocated only when
- * the servers have confirmed that all strings exist and have the right length.
+ * the copy cannot contain parts of two filters. Bits are only set, never cleared, so the copy has
+ * all keys that were added before; keys that are added meanwhile may be in it or not. Memory is
+ * allocated only after the servers have confirmed that all strings exist and have the right length.
  */
 #include "redis/filter/redis_filter.h"
 
@@ -33,31 +34,32 @@
 
 enum {
     TRANSFER_CHUNK_BYTES = 1 << 20,
-    TRANSFER_ROUND_CHUNKS = 8 /* in flight at the same time */
+    TRANSFER_ROUND_CHUNKS = 8 /* transferred at the same time */
 };
 
 typedef struct transfer_chunk {
     uint32_t shard;
     uint64_t at; /* in the blocks of the shard */
     size_t bytes;
-    uint8_t *here; /* position in the body; a send only reads there */
+    uint8_t *here; /* position in the body; sending only reads it */
 } transfer_chunk;
 
-/* The state of a transfer. Initialise body, progress and ctx. */
+/* The state of a transfer. The caller initialises body, progress and ctx, and sets the rest to
+ * 0. */
 typedef struct transfer {
     uint8_t *body;
     bly_redis_progress progress; /* may be NULL */
     void *ctx;
-    bool stopped; /* by `progress` */
+    bool stopped; /* `progress` has stopped the transfer */
     transfer_chunk round[TRANSFER_ROUND_CHUNKS];
     size_t count;
-    uint32_t shard; /* where the next round begins */
+    uint32_t shard; /* the next round begins at byte `at` of this shard's blocks */
     uint64_t at;
 } transfer;
 
 /* ---- chunks ---------------------------------------------------------------------------------- */
 
-/* Chooses the chunks of the next round. false: none are left. */
+/* Chooses the chunks of the next round. Returns false if none are left. */
 static bool transfer_begin_round(const bly_redis_filter *f, transfer *t) {
     const bly_bitmap *b = &f->bitmap;
     const uint64_t block = blyi_bitmap_block_bytes(b), stride = blyi_bitmap_stride(b) * block;
@@ -81,8 +83,8 @@ static bool transfer_begin_round(const bly_redis_filter *f, transfer *t) {
     return t->count > 0;
 }
 
-/* Transfers all blocks of f. `command` gets `t` as its ctx, and command i is for t->round[i].
- * BLY_EIO and errno EINTR: `progress` stopped it. */
+/* Transfers all blocks of f. The functions of `command` get `t` as ctx, and command i is for
+ * t->round[i]. If `progress` stops the transfer, returns BLY_EIO with errno EINTR. */
 static bly_status transfer_all(bly_redis_filter *f, transfer *t,
                                const blyi_shard_command *command) {
     const uint64_t total = f->bitmap.geometry.size * blyi_bitmap_block_bytes(&f->bitmap);
@@ -108,11 +110,11 @@ typedef struct send_state {
     transfer transfer; /* the first member: transfer_all passes a pointer to it as ctx */
     uint64_t count;
     uint64_t expire_ms;
-    uint64_t expire_at; /* set when it is committed */
+    uint64_t expire_at; /* set when the commits begin */
     bool replace;
-    bool begun;      /* something may be staged */
-    bool committing; /* something may have been committed */
-    bool last;       /* the first shard, which is committed last, may have been */
+    bool begun;      /* shards may have been staged */
+    bool committing; /* shards may have been committed */
+    bool last;       /* the first shard, which is the last to be committed, may have been */
     bly_bitmap old;  /* the filter that is replaced, if has_old */
     bool has_old;
     bool lasting; /* the old filter has no expiry */
@@ -160,7 +162,7 @@ static bly_status send_write_command(bly_redis_filter *f, void *ctx, uint64_t i,
                              (bly_bytes){chunk->here, chunk->bytes}, out);
 }
 
-/* The first shard's count is that of all keys, since the number of keys in each shard is unknown.
+/* The first shard gets the count of all keys, because the number of keys in each shard is unknown.
  */
 static bly_status send_commit_command(bly_redis_filter *f, void *ctx, uint64_t shard,
                                       bly_bitmap_command **out) {
@@ -174,8 +176,8 @@ static bly_status send_commit_command(bly_redis_filter *f, void *ctx, uint64_t s
     return blyi_bitmap_commit(&f->bitmap, f->name, (uint32_t)shard, &how, out);
 }
 
-/* Replaces the reasons of two statuses, which mean something else for a filter that is being
- * sent. */
+/* Replaces the reasons for two statuses, which have another meaning while a filter is being sent.
+ * Returns `status`. */
 static bly_status send_explain(bly_redis_filter *f, bly_status status) {
     if (status == BLY_EMISMATCH)
         (void)blyi_remote_fail(f, status,
@@ -250,7 +252,8 @@ static bly_status send_rollback_command(bly_redis_filter *f, void *ctx, uint64_t
     return blyi_bitmap_rollback(&f->bitmap, f->name, (uint32_t)shard, s->lasting, out);
 }
 
-/* All shards of a filter expire together, so the first one, which still exists, is enough. */
+/* Builds the command that reads the expiry of the old filter. Its shards expire together, so facts
+ * about the first one, which still exists, are enough. */
 static bly_status send_old_facts_command(bly_redis_filter *f, void *ctx, uint64_t shard,
                                          bly_bitmap_command **out) {
     const send_state *s = ctx;
@@ -283,8 +286,8 @@ static bly_status send_drop_staged_command(bly_redis_filter *f, void *ctx, uint6
     return blyi_bitmap_drop_staged(&f->bitmap, f->name, (uint32_t)shard, out);
 }
 
-/* Deletes what is left of the replaced filter: parked strings, and shards whose keys the new filter
- * does not use. The latter are deleted only if they belong to the old filter. */
+/* Deletes the rest of the replaced filter: parked strings, and shards whose keys the new filter
+ * does not use. These shards are deleted only if they belong to the old filter. */
 static void send_drop_old(bly_redis_filter *f, send_state *s) {
     static const blyi_shard_command parked = {.build = send_drop_parked_command,
                                               .read = blyi_remote_expect_zero_or_one},
@@ -296,8 +299,8 @@ static void send_drop_old(bly_redis_filter *f, send_state *s) {
         (void)blyi_remote_run(f, &others, s, 1, s->old.shards);
 }
 
-/* Deletes the committed shards and restores what they replaced. Does nothing if the first shard was
- * committed, or if the servers cannot be asked. */
+/* Deletes the committed shards, and restores what they replaced. Does nothing if the first shard
+ * was committed, or if that cannot be found out. */
 static void send_rollback(bly_redis_filter *f, send_state *s) {
     static const blyi_shard_command head = {.build = blyi_remote_head_command,
                                             .read = send_read_owner,
@@ -316,8 +319,9 @@ static void send_rollback(bly_redis_filter *f, send_state *s) {
 }
 
 /* Cleans up as far as possible: deletes what is no longer needed, and after a failure restores the
- * old filter. If a server is unreachable, this does not wait for it again to delete staged shards,
- * which expire; but it does wait to restore a filter that is half replaced. */
+ * old filter. If a server is unreachable, this does not wait for it again just to delete staged
+ * shards, because these expire. But it does wait to restore a filter that has been replaced in
+ * part. */
 static void send_clean_up(bly_redis_filter *f, send_state *s, bly_status status) {
     static const blyi_shard_command staged = {.build = send_drop_staged_command,
                                               .read = blyi_remote_expect_zero_or_one};

@@ -1,4 +1,4 @@
-/* Runs commands on the shards of a filter, and forms the reasons of their failures. */
+/* Runs commands on the shards of a filter, and composes the reasons for their failures. */
 #include "redis/filter/redis_filter.h"
 
 #include "redis/bitmap/shard_keys.h"
@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bytes that servers clear in one run. A single server clears all of them in a second or two, which
- * is below any sensible time limit. */
+/* About how many bytes servers clear in one run. Even if one server has to clear all of them, it
+ * takes a second or two, which is below any sensible time limit. */
 #define REMOTE_GROUP_BYTES ((uint64_t)4 << 30)
 
 bly_status blyi_remote_fail(bly_redis_filter *f, bly_status status, const char *format, ...) {
