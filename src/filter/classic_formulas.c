@@ -67,7 +67,7 @@ static bly_status solve_keys(bly_textbook *t) {
     if (!(n >= 1))
         return BLY_EIMPOSSIBLE;
     t->keys = n < 0x1p63 ? (uint64_t)n : (uint64_t)1 << 63;
-    if (t->keys < (uint64_t)1 << 52) { /* as in solve_bits; above, one key does not matter */
+    if (t->keys < (uint64_t)1 << 52) { /* see solve_bits; of more keys, one does not matter */
         while (t->keys > 1 && bly_textbook_fpr(t->bits, t->hashes, t->keys) > t->fpr)
             t->keys--;
         while (bly_textbook_fpr(t->bits, t->hashes, t->keys + 1) <= t->fpr)

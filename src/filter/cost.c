@@ -125,7 +125,7 @@ static bly_status simulate_next_level(const bly_advice *a, level *l) {
         return BLY_EFULL;
     l->keys = blyi_next_keys(0, l->rank, l->keys);
     bly_status status = simulate_level(a, &last, fpr, a->needs.hash_bits, l);
-    /* As in blyi_levels_grow: the hash can no longer be replaced by a better one. */
+    /* As in blyi_levels_grow: the hash of an existing filter cannot be replaced by a better one. */
     if (status == BLY_EWEAKHASH)
         status = simulate_level(a, &last, fpr, 128, l);
     return status;

@@ -62,8 +62,8 @@ typedef struct blyi_planner {
     unsigned (*width)(const bly_geometry *g);
     /* Finds the smallest geometry for `keys` (at least 1) at `fpr` (2^-40 .. 1). The rate of the
      * hash's own collisions has been subtracted from `fpr`. Returns BLY_OK, BLY_ETOOBIG, or
-     * BLY_ERATE if the kind cannot reach so low a rate. NULL for a kind whose size cannot be
-     * planned, because it follows from the keys that are added. */
+     * BLY_ERATE if the kind cannot reach so low a rate. `plan` is NULL for a kind whose size cannot
+     * be planned, because the size follows from the keys that are added. */
     bly_status (*plan)(uint64_t keys, double fpr, bly_geometry *out);
     /* Implements bly_plan_counting for a kind with a choice of counter widths; else NULL. */
     bly_status (*plan_counters)(uint64_t keys, double fpr, uint32_t counter_bits,
@@ -172,8 +172,8 @@ typedef struct blyi_ops {
      * true, also for different details. */
     bool (*is_compatible)(const bly_filter *a, const bly_filter *b);
     bool any_size, any_detail;
-    /* Whether two compatible filters have the same contents. NULL: they have if all bytes are
-     * equal. */
+    /* Whether two compatible filters have the same contents. If this is NULL, the bytes of the two
+     * bodies are compared. */
     bool (*is_equal)(const bly_filter *a, const bly_filter *b);
     /* How a filter is built from all its keys at once (kinds/builder/builder.h). NULL for kinds to
      * which keys can be added one by one. */

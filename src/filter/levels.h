@@ -31,7 +31,7 @@ struct blyi_level_request; /* level_growth.h */
 typedef struct blyi_level_rules {
     /* Whether a filter of that shape may be level i. */
     bool (*accepts_level)(const blyi_shape *whole, unsigned i, const blyi_shape *level);
-    /* Whether these levels, all of them accepted, can make up that whole. */
+    /* Whether these levels, each of which was accepted, can together be the levels of `whole`. */
     bool (*levels_are_consistent)(const blyi_shape *whole, const blyi_shape *const *levels,
                                   unsigned n);
     /* Recomputes capacity, items and all else that follows from the levels. */

@@ -136,8 +136,8 @@ bly_status bly_list_check(const bly_list *l, bly_list_reader *r, const void *tex
     return BLY_OK;
 }
 
-/* Looks up the first n hashes of the reader, and sets the answers for their lines if they are
- * found. */
+/* Looks up the first n hashes of the reader. For each that is found, sets the answer for its
+ * line. */
 static void check_flush(const bly_list *l, bly_list_reader *r, size_t n, uint8_t *answers) {
     (void)bly_filter_contains_hashes(l->filter, r->hashes, n, r->found);
     for (size_t i = 0; i < n; i++)

@@ -229,7 +229,8 @@ static void rewrite_query(url_job *j) {
 
 /* ---- the three kinds of scheme -------------------------------------------------------------- */
 
-/* http, https, ws, wss and ftp: any number of slashes, then an authority. */
+/* Rewrites the rest of a URL of http, https, ws, wss or ftp: any number of slashes, then an
+ * authority. */
 static bly_status rewrite_network(url_job *j, blyi_url_parts *parts, const char *start) {
     while (j->at < j->end && rewrite_is_slash(j, *j->at))
         j->at++;
@@ -246,7 +247,8 @@ static bly_status rewrite_network(url_job *j, blyi_url_parts *parts, const char 
     return BLY_OK;
 }
 
-/* file: a host and a path. The host may be empty; "localhost" becomes empty. */
+/* Rewrites the rest of a file URL: a host and a path. The host may be empty, and "localhost"
+ * becomes empty. */
 static bly_status rewrite_file(url_job *j) {
     int slashes = 0;
     for (; slashes < 2 && j->at < j->end && rewrite_is_slash(j, *j->at); slashes++)
@@ -268,7 +270,8 @@ static bly_status rewrite_file(url_job *j) {
     return BLY_OK;
 }
 
-/* Any other scheme: an authority and a path, or a path, or opaque text. */
+/* Rewrites the rest of a URL of any other scheme: an authority and a path, or a path, or opaque
+ * text. */
 static bly_status rewrite_other(url_job *j, blyi_url_parts *parts, const char *start) {
     bool authority = j->end - j->at >= 2 && j->at[0] == '/' && j->at[1] == '/';
     if (authority) {

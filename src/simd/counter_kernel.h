@@ -31,8 +31,8 @@ typedef struct blyi_counters64 {
     uint64_t plane[BLYI_COUNTER_PLANES];
 } blyi_counters64;
 
-/* Returns counters that are 1 at the bits of `mask`, one word of a mask (masks.h), and 0 elsewhere.
- * */
+/* Returns counters that are 1 at the bits of `mask` and 0 elsewhere. `mask` is one word of a mask
+ * (masks.h). */
 static inline blyi_counters64 blyi_counters64_once(uint64_t mask) {
     return (blyi_counters64){blyi_le64(mask), {0, 0, 0}};
 }

@@ -38,7 +38,7 @@ typedef struct blyi_view_copy {
     uint8_t *blocks;
     uint64_t bytes;
     const blyi_xxh3_secret *secret;
-    bool is_cached; /* a constant: whether to prefetch into the first-level cache */
+    bool is_cached; /* prefetch into the first-level cache? A compile-time constant */
 } blyi_view_copy;
 
 /* Returns the block probe of a hash, and prefetches its block. */

@@ -22,7 +22,7 @@
 typedef size_t (*blyi_contains_blocks_fn)(const void *blocks, const blyi_block_probe *probes,
                                           size_t n, unsigned k, uint8_t *out);
 /* Adds n keys by their block probes. If `out` is not NULL, out[i] becomes 1 if at least one bit of
- * key i was clear, else 0. Returns the number of keys with such a bit. */
+ * key i was clear, else 0. Returns the number of keys that had a clear bit. */
 typedef size_t (*blyi_add_blocks_fn)(void *blocks, const blyi_block_probe *probes, size_t n,
                                      unsigned k, uint8_t *out);
 

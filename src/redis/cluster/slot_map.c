@@ -209,9 +209,9 @@ const bly_bytes blyi_cluster_slots_args[2] = {{"CLUSTER", 7}, {"SLOTS", 5}};
 
 enum { SLOT_MAP_MAX_MS = 1000 }; /* time limit for one node, because another may reply sooner */
 
-/* Returns the rank of a node in the order of queries, lowest first: nodes that failed come last;
- * among the others the URL's address comes last, because it may have been only an entry point; and
- * connected nodes come first. */
+/* Returns the rank of a node. Nodes are queried in ascending order of rank: first those that did
+ * not fail; among these the URL's address last, because it may have been only an entry point; and
+ * otherwise connected nodes before others. */
 static unsigned slot_map_rank(const blyi_slot_map *map, const blyi_node *node) {
     return (node->failed ? 4u : 0u) + (node == map->list[0] ? 2u : 0u) + (node->conn ? 0u : 1u);
 }

@@ -137,8 +137,8 @@ static bool remote_create_has_digit(const bly_redis_value *value) {
            (text[0] == '0' || text[0] == '1');
 }
 
-/* The reply is a digit, then the head. The head is read without the secret key. Whether the filter
- * has another key is seen when the shapes are compared. */
+/* The reply is a digit, then the head. The head is read without the secret key.
+ * remote_create_compare finds out whether the filter has another key. */
 static bly_status remote_create_read_first(bly_redis_filter *f, void *ctx, uint64_t shard,
                                            const bly_redis_value *value, bool repeated) {
     remote_create_state *m = ctx;
