@@ -18,8 +18,8 @@
  *     bly_filter_info info = {.struct_size = sizeof info};
  *     status = bly_filter_get_info(f, &info);
  *
- * Every other member of a parameter may be 0, which is its default. A call returns BLY_EINVAL if
- * struct_size is 0 or impossible (docs/abi.md). */
+ * Every other member of a parameter struct may be 0, which selects its default. A call returns
+ * BLY_EINVAL if struct_size is 0 or impossible (docs/abi.md). */
 #ifndef BLOOMERY_BASE_H
 #define BLOOMERY_BASE_H
 
@@ -42,7 +42,8 @@
 extern "C" {
 #endif
 
-/* The version that a program is compiled against; bly_version returns that of the library. */
+/* The version of these headers; bly_version returns the version of the library that the program
+ * runs with. */
 #define BLOOMERY_VERSION_MAJOR  0
 #define BLOOMERY_VERSION_MINOR  2
 #define BLOOMERY_VERSION_PATCH  0
@@ -51,8 +52,8 @@ extern "C" {
 /* Returns the version of the library that runs, such as "0.2.0". */
 BLY_API const char *bly_version(void);
 
-/* The outcome of a call that can fail: BLY_OK or a negative value, all of them stable, with the
- * sentence that bly_strerror returns for it. */
+/* The outcomes of calls that can fail: BLY_OK, or a negative value that never changes between
+ * versions. Each has the sentence that bly_strerror returns. */
 #define BLY_STATUS_MAP(X)                                                                          \
     X(BLY_OK, 0, "success")                                                                        \
     X(BLY_EINVAL, -1, "invalid argument, or struct_size is not set")                               \
@@ -89,7 +90,7 @@ typedef enum bly_status {
 #undef BLY_STATUS_ENUM
 } bly_status;
 
-/* Returns one sentence that describes a status: never NULL, whatever the value. */
+/* Returns one sentence that describes a status. It is never NULL, even for an unknown value. */
 BLY_API const char *bly_strerror(bly_status status);
 
 /* The 128-bit hash of a key (hash.h). */

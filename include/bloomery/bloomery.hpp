@@ -2,12 +2,12 @@
  *
  * Objects own their handle and can be moved, not copied. An object that was default-constructed,
  * moved from or released is empty: it can only be tested, assigned, swapped, compared and
- * destroyed. native_handle() gives the object of <bloomery/bloomery.h> for every call that has no
- * member here.
+ * destroyed. native_handle() returns the object of <bloomery/bloomery.h>, for C functions that have
+ * no member here.
  *
- * Calls that can fail exist twice. `add` throws bloomery::error. `try_add` returns a
- * bloomery::result and throws nothing, except what the conversion of a caller's own key type
- * throws. Without exceptions (-fno-exceptions) only the second form exists. */
+ * Every call that can fail exists in two forms. For example, `add` throws bloomery::error;
+ * `try_add` returns a bloomery::result, and throws nothing itself (but the conversion of a caller's
+ * own key type may throw). Without exceptions (-fno-exceptions) only the second form exists. */
 #ifndef BLOOMERY_BLOOMERY_HPP
 #define BLOOMERY_BLOOMERY_HPP
 
@@ -27,14 +27,15 @@ namespace bloomery {
 
 class filter;
 
-/* The calls that do not change a filter: filter and map have them. */
+/* The members that do not change a filter. filter and map inherit them. */
 class filter_base {
   public:
-    /* True if this is not empty. */
+    /* Returns true if this object is not empty. */
     explicit operator bool() const noexcept { return handle_ != nullptr; }
     const bly_filter *native_handle() const noexcept { return handle_; }
 
-    /* True if the key was added, or for a false positive; false: it was certainly not added. */
+    /* Returns false if the key was certainly not added; true if it was added, or is a false
+     * positive. */
     bool contains(key k) const noexcept { return bly_filter_contains(handle_, k.data(), k.size()); }
     bool contains(bly_hash h) const noexcept { return bly_filter_contains_hash(handle_, h); }
     /* Returns how many keys (or hashes) of a contiguous range are contained. Stores one 0/1 byte
@@ -46,7 +47,8 @@ class filter_base {
         return bly_filter_copies(handle_, k.data(), k.size());
     }
     std::uint64_t copies(bly_hash h) const noexcept { return bly_filter_copies_hash(handle_, h); }
-    /* Hashes a key as this filter does, which must have its hasher. */
+    /* Returns the hash of a key, computed with this filter's hasher. The filter must have it
+     * (BLY_OPEN_WITHOUT_KEY). */
     bly_hash hash(key k) const noexcept {
         return bly_hash_key(bly_filter_hasher(handle_), k.data(), k.size());
     }
@@ -64,11 +66,12 @@ class filter_base {
         (void)bly_filter_get_info(handle_, &out);
         return out;
     }
-    /* True if both can be combined: the same kind, geometry, hash function and seed or key. */
+    /* Returns true if both can be combined: they have the same kind, geometry, hash function, and
+     * seed or key. */
     bool compatible(const filter_base &other) const noexcept {
         return bly_filter_compatible(handle_, other.handle_) == BLY_OK;
     }
-    /* True if both are compatible and have the same bits, or both are empty. */
+    /* Returns true if both are compatible and have the same bits, or if both objects are empty. */
     friend bool operator==(const filter_base &a, const filter_base &b) noexcept {
         return a.handle_ == b.handle_ || (a && b && bly_filter_equal(a.handle_, b.handle_));
     }
@@ -82,14 +85,14 @@ class filter_base {
     result<void> try_save(file_name name) const noexcept {
         return bly_filter_save(handle_, name.c_str());
     }
-    /* Returns the size of the file that save and write make. */
+    /* Returns the number of bytes that save and write produce. */
     std::uint64_t file_size() const noexcept { return bly_filter_file_size(handle_); }
     /* Returns the bytes of the file as a std::vector<std::byte>, or, for
      * try_write<std::string>(), as a std::string. */
     template <class Bytes = std::vector<std::byte>> result<Bytes> try_write() const noexcept;
 
 #if defined(__cpp_exceptions)
-    /* The same, but throwing. */
+    /* The forms that throw. */
     filter clone(const bly_allocator *allocator = nullptr) const;
     void save(file_name name) const {
         try_save(name).value();
@@ -152,11 +155,11 @@ template <class Bytes> result<Bytes> filter_base::try_write() const noexcept {
     return {status, status == BLY_OK ? std::move(out) : Bytes()};
 }
 
-/* A filter and its owner. */
+/* A filter, which the object owns and destroys. */
 class filter : public filter_base {
   public:
     filter() noexcept : filter_base(nullptr) {}
-    /* Takes over a filter of the C interface. */
+    /* Takes ownership of a filter of the C interface. */
     explicit filter(bly_filter *owned) noexcept : filter_base(owned) {}
     filter(filter &&from) noexcept : filter_base(from.release()) {}
     filter &operator=(filter &&from) noexcept {
@@ -166,14 +169,14 @@ class filter : public filter_base {
     ~filter() { bly_filter_destroy(native_handle()); }
     using filter_base::native_handle;
     bly_filter *native_handle() noexcept { return const_cast<bly_filter *>(handle_); }
-    /* Gives the filter up: the caller owns it now. */
+    /* Returns the filter, and gives its ownership to the caller. */
     [[nodiscard]] bly_filter *release() noexcept {
         return const_cast<bly_filter *>(std::exchange(handle_, nullptr));
     }
     void swap(filter &other) noexcept { std::swap(handle_, other.handle_); }
     friend void swap(filter &a, filter &b) noexcept { a.swap(b); }
 
-    /* Creates a filter for `capacity` distinct keys at a false-positive rate. */
+    /* Creates a filter for `capacity` distinct keys at the false-positive rate `fpr`. */
     static result<filter> try_create(std::uint64_t capacity, double fpr) noexcept {
         bly_filter *out = nullptr;
         return {bly_filter_new(capacity, fpr, &out), filter(out)};
@@ -183,13 +186,13 @@ class filter : public filter_base {
         bly_filter *out = nullptr;
         return {bly_filter_create(&s, &out), filter(out)};
     }
-    /* Loads a file. options may be null. */
+    /* Loads a filter from a file. options may be null. */
     static result<filter> try_load(file_name name,
                                    const bly_open_options *options = nullptr) noexcept {
         bly_filter *out = nullptr;
         return {bly_filter_load(name.c_str(), options, &out), filter(out)};
     }
-    /* Loads a filter from the bytes of a file, which it copies. */
+    /* Creates a filter from the bytes of a file, which are copied. */
     static result<filter> try_parse(key bytes, const bly_open_options *options = nullptr) noexcept {
         bly_filter *out = nullptr;
         return {bly_filter_parse(bytes.data(), bytes.size(), options, &out), filter(out)};
@@ -198,7 +201,7 @@ class filter : public filter_base {
     template <class Range = detail::key_list>
     static result<filter> try_build(spec s, const Range &keys);
 
-    /* Adds a key. The value says whether it was new. */
+    /* Adds a key. The value is true if it was new. */
     result<bool> try_add(key k) noexcept {
         bool added = false;
         return {bly_filter_add(native_handle(), k.data(), k.size(), &added), added};
@@ -208,7 +211,8 @@ class filter : public filter_base {
         return {bly_filter_add_hash(native_handle(), h, &added), added};
     }
     /* Adds the keys (or hashes) of a contiguous range. Stores 1 for a new key, else 0, in `added`
-     * unless that is null. The value is valid after a failure too: keys[r->done] failed. */
+     * unless that is null. If the call fails, the value is valid too: the key keys[r->done]
+     * failed. */
     template <class Range = detail::key_list>
     result<bly_batch_result> try_add_many(const Range &keys, std::uint8_t *added = nullptr) {
         return many(keys, added, [this](auto *items, auto... rest) {
@@ -218,7 +222,7 @@ class filter : public filter_base {
                 return bly_filter_add_many(native_handle(), items, rest...);
         });
     }
-    /* Removes a key, which must have been added. The value says whether it was there. */
+    /* Removes a key, which must have been added. The value is true if it was in the filter. */
     result<bool> try_remove(key k) noexcept {
         bool removed = false;
         return {bly_filter_remove(native_handle(), k.data(), k.size(), &removed), removed};
@@ -227,7 +231,7 @@ class filter : public filter_base {
         bool removed = false;
         return {bly_filter_remove_hash(native_handle(), h, &removed), removed};
     }
-    /* Removes the keys of a contiguous range; otherwise as try_add_many. */
+    /* Removes the keys of a contiguous range. Arguments and result are as in try_add_many. */
     template <class Range = detail::key_list>
     result<bly_batch_result> try_remove_many(const Range &keys, std::uint8_t *removed = nullptr) {
         return many(keys, removed, [this](auto... rest) {
@@ -240,7 +244,7 @@ class filter : public filter_base {
     result<void> try_unite(const filter_base &other) noexcept {
         return bly_filter_union(native_handle(), other.native_handle());
     }
-    /* Keeps the keys that both have, and perhaps others. */
+    /* Keeps the keys that both filters contain, and perhaps others. */
     result<void> try_intersect(const filter_base &other) noexcept {
         return bly_filter_intersect(native_handle(), other.native_handle());
     }
@@ -250,7 +254,7 @@ class filter : public filter_base {
     }
 
 #if defined(__cpp_exceptions)
-    /* The same, but throwing. */
+    /* The forms that throw. */
     static filter create(std::uint64_t capacity, double fpr) {
         return try_create(capacity, fpr).value();
     }
@@ -279,14 +283,14 @@ class filter : public filter_base {
     std::size_t add_many(const Range &keys, std::uint8_t *added = nullptr) {
         return try_add_many(keys, added).value().changed;
     }
-    /* Return true if the key was there. */
+    /* Return true if the key was in the filter. */
     bool remove(key k) {
         return try_remove(k).value();
     }
     bool remove(bly_hash h) {
         return try_remove(h).value();
     }
-    /* Returns how many keys were there. */
+    /* Returns how many keys were in the filter. */
     template <class Range = detail::key_list>
     std::size_t remove_many(const Range &keys, std::uint8_t *removed = nullptr) {
         return try_remove_many(keys, removed).value().changed;
@@ -331,7 +335,7 @@ inline filter filter_base::clone(const bly_allocator *allocator) const {
 class map : public filter_base {
   public:
     map() noexcept : filter_base(nullptr), map_(nullptr) {}
-    /* Takes over a map of the C interface. */
+    /* Takes ownership of a map of the C interface. */
     explicit map(bly_map *owned) noexcept
         : filter_base(owned ? bly_map_filter(owned) : nullptr), map_(owned) {}
     map(map &&from) noexcept : map(from.release()) {}
@@ -340,7 +344,7 @@ class map : public filter_base {
         return *this;
     }
     ~map() { bly_map_close(map_); }
-    /* Gives the map up: the caller owns it now. */
+    /* Returns the map, and gives its ownership to the caller. */
     [[nodiscard]] bly_map *release() noexcept {
         handle_ = nullptr;
         return std::exchange(map_, nullptr);
@@ -351,14 +355,14 @@ class map : public filter_base {
     }
     friend void swap(map &a, map &b) noexcept { a.swap(b); }
 
-    /* Opens a file. options may be null. */
+    /* Maps a file. options may be null. */
     static result<map> try_open(file_name name,
                                 const bly_open_options *options = nullptr) noexcept {
         bly_map *out = nullptr;
         return {bly_map_open(name.c_str(), options, &out), map(out)};
     }
 #if defined(__cpp_exceptions)
-    /* The same, but throwing. */
+    /* The forms that throw. */
     static map open(file_name name, const bly_open_options *options = nullptr) {
         return try_open(name, options).value();
     }
@@ -374,7 +378,7 @@ class map : public filter_base {
 class builder {
   public:
     builder() noexcept : handle_(nullptr) {}
-    /* Takes over a builder of the C interface. */
+    /* Takes ownership of a builder of the C interface. */
     explicit builder(bly_builder *owned) noexcept : handle_(owned) {}
     builder(builder &&from) noexcept : handle_(from.release()) {}
     builder &operator=(builder &&from) noexcept {
@@ -382,10 +386,10 @@ class builder {
         return *this;
     }
     ~builder() { bly_builder_destroy(handle_); }
-    /* True if this is not empty. */
+    /* Returns true if this object is not empty. */
     explicit operator bool() const noexcept { return handle_ != nullptr; }
     bly_builder *native_handle() noexcept { return handle_; }
-    /* Gives the builder up: the caller owns it now. */
+    /* Returns the builder, and gives its ownership to the caller. */
     [[nodiscard]] bly_builder *release() noexcept { return std::exchange(handle_, nullptr); }
     void swap(builder &other) noexcept { std::swap(handle_, other.handle_); }
     friend void swap(builder &a, builder &b) noexcept { a.swap(b); }
@@ -402,7 +406,8 @@ class builder {
         return bly_builder_add(handle_, &bytes, 1);
     }
     result<void> try_add(bly_hash h) noexcept { return bly_builder_add_hashes(handle_, &h, 1); }
-    /* Adds the keys (or hashes) of a contiguous range. count() says how many after a failure. */
+    /* Adds the keys (or hashes) of a contiguous range. If the call fails, count() tells how many
+     * were added. */
     template <class Range = detail::key_list> result<void> try_add_many(const Range &keys) {
         return detail::for_blocks(keys, [this](const auto *items, std::size_t n, std::size_t) {
             if constexpr (std::is_same_v<decltype(items), const bly_hash *>)
@@ -419,7 +424,7 @@ class builder {
         return {bly_builder_finish(handle_, &out), filter(out)};
     }
 #if defined(__cpp_exceptions)
-    /* The same, but throwing. */
+    /* The forms that throw. */
     static builder create(const bly_spec &s, const bly_build_options *options = nullptr) {
         return try_create(s, options).value();
     }
@@ -454,13 +459,13 @@ template <class Range> result<filter> filter::try_build(spec s, const Range &key
 
 /* ---- planning ------------------------------------------------------------------------------- */
 
-/* Returns the smallest geometry of a kind for that many distinct keys at that rate. */
+/* Returns the smallest geometry of a kind for `keys` distinct keys at the rate `fpr`. */
 inline result<bly_geometry> try_plan(bly_kind kind, std::uint64_t keys, double fpr,
                                      std::uint32_t options = 0, unsigned hash_bits = 64) noexcept {
     bly_geometry out{};
     return {bly_plan(kind, keys, fpr, options, hash_bits, &out), out};
 }
-/* Recommends a kind. */
+/* Recommends a kind (bly_advise). */
 inline result<bly_advice> try_advise(const bly_needs &needs) noexcept {
     auto out = init<bly_advice>();
     return {bly_advise(&needs, &out), out};
@@ -471,7 +476,7 @@ inline result<spec> try_spec(const bly_advice &advice) noexcept {
     return {bly_advice_get_spec(&advice, &out), out};
 }
 #if defined(__cpp_exceptions)
-/* The same, but throwing. */
+/* The forms that throw. */
 inline bly_geometry plan(bly_kind kind, std::uint64_t keys, double fpr, std::uint32_t options = 0,
                          unsigned hash_bits = 64) {
     return try_plan(kind, keys, fpr, options, hash_bits).value();

@@ -11,12 +11,12 @@
  *
  * A buffer is a classic Bloom filter (docs/kinds/bloom.md): all bytes but the last are its bits,
  * and the last one is the number of probes (docs/format.md, section 23). The bytes are the same on
- * every machine and for every order of the keys. At 1% a key takes 9.6 bits; the last byte and the
- * rounding to whole bytes add at most 18 bits to a buffer.
+ * every machine and for every order of the keys. At 1% a key takes 9.6 bits. The last byte and the
+ * rounding to whole bytes add at most 18 bits per buffer.
  *
- * Hashing. Functions for keys use xxh3 with seed 0. Use those for hashes to look one key up in many
- * buffers, or with a seed or a secret key (hash.h). The buffer does not record the hash function:
- * build and look up with the same one.
+ * Hashing. The functions that take keys hash them by xxh3 with seed 0. Use the functions that take
+ * hashes to look one key up in many buffers, or to hash with a seed or a secret key (hash.h). The
+ * buffer does not record the hash function: build it and look keys up with the same one.
  *
  * Untrusted bytes. A lookup is safe for any bytes of any size: it reads nothing outside the buffer
  * and tests at most BLY_BUFFER_MAX_PROBES bits. A buffer without bits, or whose last byte is not a
@@ -34,26 +34,27 @@ extern "C" {
 
 /* Limits of a buffer. */
 enum {
-    BLY_BUFFER_MIN_SIZE = 2,   /* bytes: eight bits, and the number of probes */
-    BLY_BUFFER_MAX_PROBES = 40 /* bits that a key sets */
+    BLY_BUFFER_MIN_SIZE = 2,   /* in bytes: one byte of bits, and one for the number of probes */
+    BLY_BUFFER_MAX_PROBES = 40 /* maximum number of bits that a key sets */
 };
 
 /* Computes the smallest size in bytes at which the expected FPR of `keys` distinct keys is at most
- * `fpr`. This takes less than a microsecond at 1%, but some hundred for few keys at a very low
- * rate. Errors: BLY_ECOUNT (no keys), BLY_ERATE, BLY_ETOOBIG (more than 2^48 bits, or than a size_t
- * can count), BLY_EWEAKHASH (keys / 2^64 > fpr / 10). */
+ * `fpr`. This takes less than a microsecond at 1%, but some hundred microseconds for few keys at a
+ * very low rate. Errors: BLY_ECOUNT (no keys), BLY_ERATE, BLY_ETOOBIG (more than 2^48 bits, or more
+ * bytes than a size_t can count), BLY_EWEAKHASH (keys / 2^64 > fpr / 10). */
 BLY_CHECKED bly_status bly_buffer_size(uint64_t keys, double fpr, size_t *out);
 
-/* Returns the expected FPR of a buffer of `size` bytes built from `keys` distinct keys: 1 for a
- * size at which none can be built, 0 for no keys. It is the mean over many buffers; the rate of a
- * single small one may differ by a factor of two. */
+/* Returns the expected FPR of a buffer of `size` bytes built from `keys` distinct keys; 1 if no
+ * buffer can have that size, 0 if there are no keys. It is the mean over many buffers; the rate of
+ * a single small buffer may differ by a factor of two. */
 BLY_API double bly_buffer_fpr(size_t size, uint64_t keys);
 
-/* Builds the filter of n keys in the buffer, whose bytes are all overwritten. Keys may repeat, and
+/* Builds the filter of n keys in the buffer, and overwrites all of its bytes. Keys may repeat. They
  * must not overlap the buffer. The number of probes is the best one for `size` and n. Any size from
- * BLY_BUFFER_MIN_SIZE on is valid: a smaller one than that of bly_buffer_size means a higher FPR. A
- * filter of no keys contains no key.
- * Errors: BLY_EGEOMETRY (a smaller size), BLY_ETOOBIG (more than 2^48 bits). */
+ * BLY_BUFFER_MIN_SIZE on is valid, but a size below that of bly_buffer_size means a higher FPR. A
+ * filter of no keys answers "no" for every key.
+ * Errors: BLY_EGEOMETRY (`size` is below BLY_BUFFER_MIN_SIZE), BLY_ETOOBIG (more than 2^48
+ * bits). */
 BLY_CHECKED bly_status bly_buffer_build(void *buf, size_t size, const bly_bytes *keys, size_t n);
 
 /* Builds the filter of n hashes in the buffer, as bly_buffer_build does for keys. A hash must have
@@ -61,15 +62,17 @@ BLY_CHECKED bly_status bly_buffer_build(void *buf, size_t size, const bly_bytes 
 BLY_CHECKED bly_status bly_buffer_build_hashes(void *buf, size_t size, const bly_hash *hashes,
                                                size_t n);
 
-/* Look a key up, or a hash. `buf` may be NULL if size is 0.
+/* Looks a key up. `buf` may be NULL if size is 0.
  * Returns false if the key is certainly not a member; else true. */
 BLY_API bool bly_buffer_contains(const void *buf, size_t size, const void *key, size_t len);
+/* Looks a key up by its hash, as bly_buffer_contains does. */
 BLY_API bool bly_buffer_contains_hash(const void *buf, size_t size, bly_hash hash);
 
-/* Look n keys or hashes up, faster than one by one. `found` (may be NULL) receives one 0/1 byte for
- * each. Returns the number of answers that are 1. */
+/* Looks n keys up, faster than one by one. `found` (may be NULL) receives one 0/1 byte per key.
+ * Returns the number of keys that were found. */
 BLY_API size_t bly_buffer_contains_many(const void *buf, size_t size, const bly_bytes *keys,
                                         size_t n, uint8_t *found);
+/* Looks n keys up by their hashes, as bly_buffer_contains_many does. */
 BLY_API size_t bly_buffer_contains_hashes(const void *buf, size_t size, const bly_hash *hashes,
                                           size_t n, uint8_t *found);
 

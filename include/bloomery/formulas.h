@@ -1,5 +1,5 @@
-/* formulas.h - the textbook's formulas for Bloom filters, uncorrected, as the literature and other
- * libraries use them. To plan a filter use plan.h, whose rates are those that are measured.
+/* formulas.h - the textbook formulas for Bloom filters, uncorrected, as the literature and other
+ * libraries use them. To plan a filter use plan.h, whose rates agree with measurements.
  *
  * n is the number of keys, m the number of bits, k the number of hashes, p the false-positive rate.
  */
@@ -19,14 +19,16 @@ typedef struct bly_textbook {
     double fpr;
 } bly_textbook;
 
-/* Computes the one variable that is 0 from the other three: the smallest m that reaches p, the
- * largest n that keeps p, the smallest k that reaches p, or p. Errors: BLY_EINVAL (not exactly one
- * is 0), BLY_ERATE, BLY_EIMPOSSIBLE (no value solves it), BLY_ETOOBIG. */
+/* Computes the one variable that is 0 from the other three: the smallest m with a rate of at most
+ * p, the largest n with a rate of at most p, the smallest k with a rate of at most p, or p itself.
+ * Errors: BLY_EINVAL (the number of variables that are 0 is not one), BLY_ERATE, BLY_EIMPOSSIBLE
+ * (no value solves it), BLY_ETOOBIG. */
 BLY_CHECKED bly_status bly_textbook_solve(bly_textbook *t);
 /* Returns k = ceil(log2(1/p)); 0 for a rate outside (0, 1). */
 BLY_API uint32_t bly_textbook_hashes(double fpr);
 
-/* Computes m = ceil(n |ln p| / (ln f ln(1-f))) for a fill f; 0.5 gives n |ln p| / ln^2 2.
+/* Computes m = ceil(n |ln p| / (ln f ln(1-f))), where f is the share of bits that are set (`fill`).
+ * With f = 0.5 this is n |ln p| / ln^2 2.
  * Errors: BLY_ECOUNT, BLY_ERATE, BLY_EINVAL (fill outside (0, 1)), BLY_ETOOBIG. */
 BLY_CHECKED bly_status bly_textbook_bits(uint64_t keys, double fpr, double fill, uint64_t *out);
 /* Returns s = ceil(m/k), the size of a slice; 0 if hashes is 0. */

@@ -24,10 +24,10 @@ namespace bloomery {
 /* ---- errors --------------------------------------------------------------------------------- */
 
 #if defined(__cpp_exceptions)
-/* What the calls without `try_` throw. */
+/* The exception that the members without `try_` in their names throw. */
 class BLY_API error : public std::runtime_error {
   public:
-    /* The message is that of bly_strerror, or the system's if there is an errno. */
+    /* The message is that of bly_strerror or, if `system_errno` is not 0, that of the system. */
     explicit error(bly_status status, int system_errno = 0)
         : std::runtime_error(system_errno != 0 ? std::generic_category().message(system_errno)
                                                : std::string(bly_strerror(status))),
@@ -50,7 +50,7 @@ template <> class [[nodiscard]] result<void> {
   public:
     /* Records the status, and errno if the status is BLY_EIO. */
     result(bly_status status) noexcept : status_(status), errno_(status == BLY_EIO ? errno : 0) {}
-    /* True if the call succeeded. */
+    /* Returns true if the call succeeded. */
     explicit operator bool() const noexcept { return status_ == BLY_OK; }
     bly_status status() const noexcept { return status_; }
     /* Returns one sentence about the status. */
@@ -70,11 +70,11 @@ template <> class [[nodiscard]] result<void> {
     int errno_;
 };
 
-/* The outcome of a call that returns a T. A result<bool> is true if the call succeeded, whatever it
- * answered: the answer is *r. */
+/* The outcome of a call that returns a T. Note that a result<bool> r converts to true if the call
+ * succeeded; the answer of the call is *r. */
 template <class T> class [[nodiscard]] result : public result<void> {
   public:
-    /* Records the status and the value, which is empty or 0 after a failure. */
+    /* Records the status, and the value, which is empty or 0 if the call failed. */
     result(bly_status status, T value) noexcept : result<void>(status), value_(std::move(value)) {}
     /* Return the value without a check. */
     T &operator*() noexcept { return value_; }
@@ -98,7 +98,7 @@ template <class T> class [[nodiscard]] result : public result<void> {
 };
 
 #if defined(__cpp_exceptions)
-/* Throws bloomery::error unless the status is BLY_OK: for calls of the C interface. */
+/* Throws bloomery::error unless the status is BLY_OK. For calls of the C interface. */
 inline void check(bly_status status) {
     result<void>(status).value();
 }
@@ -159,14 +159,15 @@ class file_name {
     const char *name_;
 };
 
-/* Returns a zeroed T with its struct_size set: init<bly_open_options>(). */
+/* Returns a zeroed T with its struct_size set, for example init<bly_open_options>(). */
 template <class T> T init() noexcept {
     T object;
     BLY_INIT(object);
     return object;
 }
 
-/* A bly_spec with every default. Members without a setter are set directly: s.window.span = 60. */
+/* A bly_spec in which every member has its default. Members without a setter can be set directly,
+ * for example s.window.span = 60. */
 struct spec : bly_spec {
     /* Describes the blocked Bloom filter that suits the rate. */
     spec(std::uint64_t keys, double rate) noexcept : spec(bly_plan_kind(rate), keys, rate) {}
@@ -174,7 +175,7 @@ struct spec : bly_spec {
     spec(bly_kind kind, std::uint64_t keys, double rate) noexcept
         : bly_spec(bly_spec_for(kind, keys, rate)) {}
     spec(const bly_spec &from) noexcept : bly_spec(from) {}
-    /* Set one member each. An allocator must exist until the filter is created. */
+    /* These setters set one member each. An allocator must exist until the filter is created. */
     spec &with_seed(std::uint64_t value) noexcept { return seed = value, *this; }
     spec &with_hasher(const bly_hasher &value) noexcept { return hasher = value, *this; }
     spec &with_sharing(bly_sharing value) noexcept { return sharing = value, *this; }
@@ -182,12 +183,13 @@ struct spec : bly_spec {
 };
 
 namespace detail {
-/* The type of the keys in add_many({"a", "b"}). */
+/* The type of the argument in add_many({"a", "b"}). */
 using key_list = std::initializer_list<std::string_view>;
 
-/* Passes a contiguous range of keys or hashes to call(items, n, offset of the first), keys in
- * blocks on the stack. Stops at the first failure. The blocks are long because each
- * of them starts prefetching again. */
+/* Passes a contiguous range of keys or hashes to call(items, n, index of the first item). Hashes
+ * and bly_bytes are passed at once; other keys are converted in blocks on the stack. Stops at the
+ * first failure. The blocks are long, because prefetching starts from the beginning in each of
+ * them. */
 template <class Range, class Call> bly_status for_blocks(const Range &range, Call call) {
     using item = element<Range>;
     const item *const items = std::data(range);

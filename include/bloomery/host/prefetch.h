@@ -1,11 +1,11 @@
-/* prefetch.h - prefetching a key's cache lines before its filter is found.
+/* prefetch.h - prefetching a key's cache lines before the filter itself has been found.
  *
- * Finding a filter by its name takes a server about as long as loading a cache line. A host that
- * remembers where the filter was can do both at once.
+ * A server that finds filters by name needs about as long for that as for loading a cache line. If
+ * it remembers where the filter was, it can do both at the same time.
  *
- * A hint is a plain copy of what locates a key's cache lines. Its pointers are only prefetched
- * from, never dereferenced, so it may outlive its filter: if the filter has grown, moved or been
- * destroyed, useless lines are fetched, without harm. */
+ * A hint is a plain copy of the data by which a key's cache lines are located. Its pointers are
+ * only prefetched, never dereferenced, so a hint may outlive its filter: if the filter has grown,
+ * was moved or was destroyed, the wrong lines are fetched, which does no harm. */
 #ifndef BLOOMERY_HOST_PREFETCH_H
 #define BLOOMERY_HOST_PREFETCH_H
 
@@ -15,7 +15,7 @@
 extern "C" {
 #endif
 
-/* The number of levels that a hint covers at most. */
+/* The maximum number of levels that a hint covers. */
 enum { BLY_PREFETCH_TARGETS = 4 };
 
 /* Where the cache lines of a filter's keys are. It may be copied. */
@@ -30,17 +30,18 @@ typedef struct bly_prefetch_hint {
     } targets[BLY_PREFETCH_TARGETS];
 } bly_prefetch_hint;
 
-/* Fills in a hint for a filter; for a filter with levels, for its newest four. The hint is empty
- * for kinds whose cache lines depend on the contents of others, for keyed filters, whose key is not
- * copied, and for custom hash functions. */
+/* Fills in a hint for a filter; if the filter has levels, for its newest four. The hint is empty
+ * for kinds in which the contents of one cache line determine the next one, for keyed filters (a
+ * hint has no copy of the key), and for custom hash functions. */
 BLY_API void bly_prefetch_hint_init(const bly_filter *f, bly_prefetch_hint *out);
 
-/* Returns true if the hint still fits the filter. The hash function is compared exactly, the
- * addresses as far as a quick test can tell. */
+/* Returns true if the hint still fits the filter. The hash function is compared exactly; addresses
+ * only by a quick test, which may miss a difference. */
 BLY_API bool bly_prefetch_hint_valid(const bly_prefetch_hint *hint, const bly_filter *f);
 
 /* Starts to fetch the cache lines of a key. The hint must not be empty. Returns the hash of the
- * key, for bly_filter_add_hash and the like if bly_prefetch_hint_valid once the filter is found. */
+ * key. When the filter has been found, and bly_prefetch_hint_valid is true for it, this hash may be
+ * passed to bly_filter_add_hash and similar functions. */
 BLY_API bly_hash bly_prefetch_hint_start(const bly_prefetch_hint *hint, const void *key,
                                          size_t len);
 
