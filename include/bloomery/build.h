@@ -50,7 +50,7 @@ BLY_CHECKED bly_status bly_builder_add_hashes(bly_builder *b, const bly_hash *h,
 /* Returns the number of keys added so far, repeats included. */
 BLY_API uint64_t bly_builder_count(const bly_builder *b);
 
-/* Computes the filter of the keys added so far. If there are none, the filter answers "no" for
+/* Computes the filter of the keys added so far. If no key was added, the filter answers "no" for
  * every key. Its count and capacity are the number of distinct keys. Afterwards the builder can
  * only be destroyed, even if this call failed. Errors: BLY_ENOMEM, BLY_EIO, BLY_ETOOBIG,
  * BLY_EWEAKHASH (too many keys for the hash at this rate, unless spec.allow_weak_hash; or a custom

@@ -145,7 +145,7 @@ BLY_CHECKED bly_status bly_list_examine_source(const bly_list_source *s, bly_lis
 BLY_API size_t bly_list_sort_hashes(bly_hash *hashes, size_t *n, bool copies);
 
 /* The number of keys for which the hash of a list is chosen, since it must be chosen before the
- * keys are counted. For so many keys, 64 bits suffice at every rate above 10^-9. */
+ * keys are counted. For this number of keys, 64 bits suffice at every rate above 10^-9. */
 #define BLY_LIST_FORESEEN_KEYS (UINT64_C(1) << 32)
 
 /* The hashes of a list's keys. */

@@ -193,9 +193,8 @@ BLY_API bly_rb_bloom *bly_rb_bloom_defrag_handle(bly_rb_bloom *f, bly_defrag_mov
 /* ---- cuckoo filters ------------------------------------------------------------------------- */
 
 /* A chain of sub-filters. Each is a table of one-byte fingerprints. Every add stores a copy of the
- * key's fingerprint: in a free slot of any sub-filter; if there is none, in a slot of the newest
- * one that is freed by moving other fingerprints; or in a new sub-filter that is `expansion` times
- * as large.
+ * key's fingerprint: in a free slot of any sub-filter; otherwise in a slot of the newest one, freed
+ * by moving other fingerprints; otherwise in a new sub-filter that is `expansion` times as large.
  *
  * Every sub-filter adds its own false positives: 16 of them have 16 times the false-positive rate
  * of one. A remove deletes the first equal fingerprint that it finds, beginning with the newest

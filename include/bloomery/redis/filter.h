@@ -96,8 +96,8 @@ BLY_API const char *bly_redis_filter_error(const bly_redis_filter *f);
 /* The outcome of a batch. */
 typedef struct bly_redis_batch_result {
     size_t yes;         /* adds: number of new keys; lookups: number of keys that are present */
-    size_t unsure;      /* adds: number of keys that are in the filter, but for which it is unknown
-                           whether they were new */
+    size_t unsure;      /* adds: number of keys that are in the filter, where it is unknown whether
+                           they were new */
     size_t unknown;     /* number of keys without an answer; after an add, it is unknown whether
                            they are in the filter */
     size_t round_trips; /* maximum number of round trips to one server: 1 per 32768 keys if nothing
