@@ -5,16 +5,16 @@
 
 #include <string.h>
 
-/* Every command exists since the first version. */
+/* Every command has existed since the first version. */
 #define SINCE "0.1.0"
 
-/* Sizes of the lists of arguments and of key specifications of one command, with the entry that
- * ends each list. */
+/* Maximum number of arguments, and of key specifications, of one command. Both include the entry
+ * that ends the list. */
 enum { MAX_ARGS = 32, MAX_SPECS = 3 };
 
 /* What a command does with its keys. */
 typedef enum key_access {
-    ACCESS_NONE,   /* it has no key */
+    ACCESS_NONE,   /* the command has no key */
     ACCESS_READ,   /* reads one key */
     ACCESS_INSERT, /* adds to one key */
     ACCESS_UPDATE, /* changes one key */
@@ -38,7 +38,8 @@ static const command commands[] = {
 #undef COMMAND
 };
 
-/* ---- arguments that follow the keys; the last one of a list has no name ---------------------- */
+/* ---- arguments that follow the keys; the entry without a name ends a list
+ * ---------------------- */
 
 #define ARG_ROW(name_, type_, token_, flags_, parts_, summary_)                                    \
     {                                                                                              \
@@ -208,7 +209,7 @@ static rm_arg bly_tick[] = {ARG("milliseconds", INTEGER, "Unix time in milliseco
 
 static const struct command_doc {
     const char *name, *summary, *complexity, *tips;
-    rm_arg *args; /* NULL: none */
+    rm_arg *args; /* NULL: the command has no arguments after its keys */
 } docs[] = {
     {"bf.reserve", "Creates an empty Bloom filter with a false-positive rate and a capacity",
      "O(1)", NULL, bf_reserve},
@@ -368,9 +369,9 @@ static int set_docs(rm_command *made, const command *c) {
 
 /* ---- registration ---------------------------------------------------------------------------- */
 
-/* Engines before Redis 7.4 and Valkey 8 have only the categories that follow from flags. Categories
- * are a convenience for administrators, so it is no error when a name is taken or the engine allows
- * no more of them. */
+/* Engines before Redis 7.4 and Valkey 8 have no call to add categories: commands get only the
+ * categories that follow from their flags. Categories are a convenience for administrators, so it
+ * is not an error if a name is in use already, or if the engine allows no more categories. */
 static void add_categories(rm_ctx *ctx) {
     static const char *const names[] = {"bloom", "cuckoo", "bloomery"};
     if (!rm.AddACLCategory)

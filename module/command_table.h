@@ -4,10 +4,10 @@
 
 #include "engine_api.h"
 
-/* Names are in lower case, like RedisBloom's: INFO commandstats, COMMAND LIST, ACLs and error
- * messages show them as they are written here. Clients may use any case.
- * X(function, name, arity, flags, ACL categories, access to the key: an access of
- * command_table.c). */
+/* The commands. Names are in lower case, like RedisBloom's, because INFO commandstats, COMMAND
+ * LIST, ACLs and error messages show them as they are written here. (Clients may use any case.) The
+ * parameters of X are: function, name, arity, flags, ACL categories, and the access to the key (a
+ * key_access of command_table.c without its prefix). */
 #define BM_COMMANDS(X)                                                                             \
     X(bm_bf_reserve, "bf.reserve", -4, "write deny-oom", "bloom write fast", INSERT)               \
     X(bm_bf_add, "bf.add", 3, "write deny-oom", "bloom write", INSERT)                             \
@@ -58,8 +58,8 @@
 BM_COMMANDS(BM_DECLARE)
 #undef BM_DECLARE
 
-/* Registers all commands and what COMMAND DOCS and COMMAND INFO show of them. RM_ERR, logged, when
- * the engine rejects one. */
+/* Registers all commands, with the texts that COMMAND DOCS and COMMAND INFO show. Returns RM_ERR,
+ * after logging the reason, if the engine rejects one. */
 int bm_commands_start(rm_ctx *ctx);
 
 #endif

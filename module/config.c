@@ -1,9 +1,10 @@
 /* config.c - the table of settings, and the three ways to set them.
  *
- * The engine registers every setting as bf.<name>. Redis 8 also accepts the plain names of
- * RedisBloom's eight settings. Arguments of loadmodule become defaults: so the configuration file
- * and CONFIG SET override them, CONFIG REWRITE writes only what differs from the arguments, and a
- * server that starts from a rewritten file has the same settings as the one that wrote it.
+ * The engine registers every setting as bf.<name>. Redis 8 also accepts the names of RedisBloom's
+ * eight settings without the prefix. Arguments of loadmodule replace the defaults. So the
+ * configuration file and CONFIG SET override them; CONFIG REWRITE writes only settings that differ
+ * from the arguments; and a server that starts from a rewritten file has the same settings as the
+ * server that wrote it.
  */
 #include "config.h"
 
@@ -19,28 +20,32 @@ bm_config bm_configs;
 
 typedef enum setting_kind { RATE, RATIO, NUMBER, BYTES, SWITCH, PATH } setting_kind;
 
-/* Engines have no settings with fractions, so rates and ratios are registered as text. */
+/* A setting. Engines have no settings with fractions, so rates and ratios are registered as
+ * text. */
 typedef struct setting {
     const char *name;
     setting_kind kind;
     const char *standard; /* the default, as text */
-    void *value;          /* double, long long, unsigned long long or bool, by kind */
+    void *value;          /* where the value is stored: a double, long long, unsigned long long or
+                             bool, depending on `kind` */
     long long min, max;
-    const char *old_name; /* RedisBloom's older name of the argument */
-    bool shared;          /* RedisBloom has a setting of this name */
-    const char *initial;  /* `standard`, or the argument of loadmodule */
-    double requested;     /* of a rate or ratio */
-    rm_string *text;      /* of a rate, ratio or path: as given */
+    const char *old_name; /* older name of the loadmodule argument in RedisBloom; or NULL */
+    bool shared;          /* true: RedisBloom has a setting with this name */
+    const char *initial;  /* the argument of loadmodule; without one, `standard` */
+    double requested;     /* the value of a rate or ratio as requested, before `compat` limits it */
+    rm_string *text;      /* the text of a rate, ratio or path as it was set */
 } setting;
 
 enum { MIN_EXPANSION = 0, MAX_EXPANSION = 32768, TEXT_SIZE = 64, WHY_SIZE = 256 };
 static const long long max_items = 1LL << 40;
 static const double max_ratio = 1e6;
-/* RedisBloom silently replaces higher rates by this one; so does this module with `compat`. */
+/* RedisBloom silently replaces rates above this one by this one. So does this module if `compat` is
+ * on. */
 static const double compat_rate = 0.25;
 static rm_string *compat_rate_text;
 
-/* Settings are set in this order: compat and cf-bucket-size precede those that depend on them. */
+/* The settings, in the order in which they are set: compat and cf-bucket-size come before the
+ * settings that depend on them. */
 static setting settings[] = {
     {"compat", SWITCH, "no", &bm_configs.compat},
     {"compat-layout", SWITCH, "no", &bm_configs.compat_layout},
@@ -106,7 +111,8 @@ static bool is_capped(const setting *s) {
     return bm_configs.compat && s->kind == RATE && s->shared && s->requested > compat_rate;
 }
 
-/* The requested rate is kept: a CONFIG SET that fails halfway, or compat set to no, restores it. */
+/* Sets the rates and ratios that commands use. The requested rates are kept, because a CONFIG SET
+ * that fails halfway, or that sets compat to no, restores them. */
 static void apply_rates(void) {
     for (setting *s = settings; s < settings + SETTINGS; s++)
         if (s->kind == RATE || s->kind == RATIO)
@@ -175,7 +181,8 @@ static int get_switch(const char *name, void *priv) {
     return *(bool *)((setting *)priv)->value;
 }
 
-/* These two settings may change together, so they are checked when both are set. */
+/* Checks cf-initial-size against cf-bucket-size. A CONFIG SET may change both, so the engine calls
+ * this after both are set. */
 static int check_sizes(rm_ctx *ctx, void *priv, rm_string **err) {
     (void)ctx;
     (void)priv;
@@ -190,7 +197,7 @@ static int check_sizes(rm_ctx *ctx, void *priv, rm_string **err) {
 
 /* ---- arguments of loadmodule ----------------------------------------------------------------- */
 
-/* Parses a number of bytes, with or without a unit, as engines do. */
+/* Parses a number of bytes, with or without a unit, like engines. */
 static bool parse_bytes(const char *text, long long *out) {
     static const struct {
         const char *name;
@@ -221,7 +228,8 @@ static bool parse_number(const setting *s, const char *text, long long *out) {
     return *at >= '0' && *at <= '9' && parse_bytes(text, out) && !at[strspn(at, "0123456789")];
 }
 
-/* Whether the argument is valid as the setting's default. Paths are checked when they are set. */
+/* Returns RM_OK if the argument is valid as the setting's default. Paths are checked only when they
+ * are set. */
 static int check_argument(const setting *s, const rm_string *arg, char why[WHY_SIZE]) {
     const char *text = bm_bytes(arg).data;
     long long number;
@@ -246,7 +254,8 @@ static int check_argument(const setting *s, const rm_string *arg, char why[WHY_S
     return RM_ERR;
 }
 
-/* Finds a setting by its name, with or without the prefix "bf.", or by RedisBloom's older one. */
+/* Finds a setting by its name, with or without the prefix "bf.", or by the older name in
+ * RedisBloom. */
 static setting *find_setting(const rm_string *arg) {
     char full[TEXT_SIZE];
     for (setting *s = settings; s < settings + SETTINGS; s++) {
@@ -302,7 +311,8 @@ static int register_as(rm_ctx *ctx, setting *s, const char *name, unsigned flags
         return rm.RegisterBoolConfig(ctx, name, !strcasecmp(s->initial, "yes"), flags, get_switch,
                                      set_switch, apply, s);
     case NUMBER:
-        /* No range for the engine: set_number checks it, and returns the error text. */
+        /* The engine gets no range: set_number checks the range, so that the error text is
+         * RedisBloom's. */
         parse_number(s, s->initial, &number);
         return rm.RegisterNumericConfig(ctx, name, number, flags, LLONG_MIN, LLONG_MAX, get_number,
                                         set_number, apply, s);
@@ -324,8 +334,8 @@ static int register_setting(rm_ctx *ctx, setting *s) {
     return register_as(ctx, s, s->name, RM_CONFIG_DEFAULT);
 }
 
-/* Sets the initial value before registration: an engine does not set a setting that already has the
- * value to be set. The key file has not been read yet, so its path is empty. */
+/* Sets the initial value before registration, because an engine does not call the setter if the new
+ * value equals the present one. The key file has not been read yet, so its path is empty. */
 static void init_setting(setting *s) {
     long long number = 0;
     const char *text = s->kind == PATH ? "" : s->initial;

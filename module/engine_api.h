@@ -1,10 +1,11 @@
-/* engine_api.h - declares the calls of the engine that this module uses.
+/* engine_api.h - declares the functions ("calls") of the engine, Redis or Valkey, that this module
+ * uses.
  *
- * Redis and Valkey pass a module one function, GetApi, through the first word of the context that
- * OnLoad receives. Every other call is resolved by name. Valkey registers its calls under Redis's
- * names too, so one binary works on both. Calls of the first list (RM_NEEDED) exist since Redis 7.0
- * and Valkey 7.2, and loading fails without them. Those of the second (RM_OPTIONAL) are NULL on
- * engines that lack them, so callers must check.
+ * An engine passes a module one function, GetApi, in the first word of the context that OnLoad
+ * receives. All others are resolved by name. Valkey registers its calls under Redis's names too, so
+ * one binary works on both. The calls of the first list (RM_NEEDED) exist since Redis 7.0 and
+ * Valkey 7.2; without them, loading the module fails. The calls of the second list (RM_OPTIONAL)
+ * are NULL on engines that do not have them, so callers must check.
  */
 #ifndef BLOOMERY_MODULE_ENGINE_API_H
 #define BLOOMERY_MODULE_ENGINE_API_H
@@ -30,15 +31,16 @@ enum { RM_KEY_EMPTY = 0, RM_KEY_MODULE = 6 };
 enum {
     RM_CTX_MASTER = 1 << 2,
     RM_CTX_REPLICATED = 1 << 12, /* the command comes from a master */
-    RM_CTX_LOADING = 1 << 13,    /* the server is loading, RDB or AOF */
-    RM_CTX_STALE = 1 << 14,      /* a replica without its master */
+    RM_CTX_LOADING = 1 << 13,    /* the server is loading an RDB file or the AOF */
+    RM_CTX_STALE = 1 << 14,      /* the server is a replica without a connection to its master */
     RM_CTX_RESP3 = 1 << 22,
     RM_CTX_ASYNC_LOADING = 1 << 23
 };
 enum {
     RM_OPTION_HANDLE_IO_ERRORS = 1 << 0,
     RM_OPTION_NO_IMPLICIT_SIGNAL = 1 << 1, /* closing a key that was opened for writing does not
-                                              mark it as modified: SignalModifiedKey does */
+                                              mark it as modified; the module calls
+                                              SignalModifiedKey */
 };
 enum { RM_NOTIFY_GENERIC = 1 << 2 };
 enum {
@@ -56,7 +58,7 @@ typedef enum rm_arg_type {
     RM_ARG_KEY,
     RM_ARG_PATTERN,
     RM_ARG_UNIX_TIME,
-    RM_ARG_TOKEN, /* the token without a value */
+    RM_ARG_TOKEN, /* a token that has no value */
     RM_ARG_ONEOF,
     RM_ARG_BLOCK
 } rm_arg_type;
@@ -66,13 +68,14 @@ enum { RM_ARG_OPTIONAL = 1 << 0, RM_ARG_MULTIPLE = 1 << 1 };
 typedef struct rm_arg {
     const char *name;
     rm_arg_type type;
-    int key_spec; /* of a key: the index of its key specification; of everything else: -1 */
+    int key_spec; /* for a key: the index of its key specification; for any other argument: -1 */
     const char *token;
     const char *summary;
     const char *since;
     int flags;
     const char *deprecated_since;
-    struct rm_arg *parts; /* of RM_ARG_ONEOF and RM_ARG_BLOCK; the last one has no name */
+    struct rm_arg *parts; /* for RM_ARG_ONEOF and RM_ARG_BLOCK; an entry without a name ends the
+                             list */
 } rm_arg;
 
 enum {
@@ -125,13 +128,14 @@ typedef struct rm_command_info {
     rm_history *history;
     const char *tips;
     int arity;
-    rm_key_spec *key_specs; /* the last one is all zeroes */
+    rm_key_spec *key_specs; /* an entry of zeroes ends the list */
     rm_arg *args;
 } rm_command_info;
 
 /* ---- a data type ----------------------------------------------------------------------------- */
 
-/* Version 4 is that of Redis 7.0. Engines accept versions older than their own. */
+/* The methods of a data type. Version 4 of this struct is that of Redis 7.0. Engines accept
+ * versions that are older than their own. */
 typedef struct rm_type_methods {
     uint64_t version;
     void *(*rdb_load)(rm_io *io, int encver);
@@ -275,11 +279,11 @@ typedef int (*rm_config_apply)(rm_ctx *ctx, void *priv, rm_string **err);
 #define RM_OPTIONAL(X)                                                                             \
     X(int, AddACLCategory, (rm_ctx * ctx, const char *name))                                       \
     X(int, SetCommandACLCategories, (rm_command * command, const char *categories))                \
-    X(float, GetUsedMemoryRatio, (void))       /* of maxmemory; 0 without */                       \
-    X(int, LoadDefaultConfigs, (rm_ctx * ctx)) /* Redis 8, whose configs may go unprefixed */
+    X(float, GetUsedMemoryRatio, (void))       /* 0: no maxmemory */                               \
+    X(int, LoadDefaultConfigs, (rm_ctx * ctx)) /* Redis 8 and later */
 
-/* One pointer per call: rm.OpenKey(...) calls the engine. Set by main.c when the module is loaded.
- */
+/* The calls, as one function pointer each: rm.OpenKey(...) calls the engine. main.c sets the
+ * pointers when the module is loaded. */
 typedef struct rm_api {
 #define RM_MEMBER(result, name, parameters) result(*name) parameters;
     RM_NEEDED(RM_MEMBER) RM_OPTIONAL(RM_MEMBER)

@@ -1,7 +1,8 @@
-/* main.c - the module's entry point: resolves the engine's calls, then starts every part in turn.
+/* main.c - the module's entry point: resolves the engine's calls, then starts the parts of the
+ * module one after the other.
  *
- * Steps that can fail come first. The thread that frees memory and the subscriptions to events come
- * last, because an engine that aborts loading a module undoes neither of them.
+ * Steps that may fail come first. The thread that frees memory and the subscriptions to events come
+ * last, because the engine does not undo them if it aborts loading the module.
  */
 #include "command_table.h"
 #include "config.h"
@@ -28,10 +29,11 @@ rm_api rm;
 
 typedef int (*rm_get_api)(const char *name, void *out);
 
-/* Resolves all calls. Returns NULL, or the name of a needed call that is missing. */
+/* Resolves all calls. Returns NULL, or the name of a required call that the engine does not
+ * have. */
 static const char *resolve_calls(rm_ctx *ctx) {
     rm_get_api get = *(rm_get_api *)(void *)ctx;
-    /* Log is first, so that a missing call can be logged. */
+    /* Log is resolved first, so that a missing call can be logged. */
     if (get("RedisModule_Log", (void *)&rm.Log) != RM_OK)
         return "Log";
 #define RM_NEED(result, name, parameters)                                                          \
@@ -71,8 +73,8 @@ static void add_info_numbers(rm_info *info, const bm_totals *totals) {
         rm.InfoAddFieldULongLong(info, fields[i].name, fields[i].value);
 }
 
-/* The engine also calls this for its crash report, so it only reads numbers: it neither allocates
- * nor follows pointers to filters. */
+/* Adds the fields of INFO. The engine also calls this for its crash report, so the function only
+ * reads numbers: it does not allocate memory or follow pointers to filters. */
 static void add_info(rm_info *info, int for_crash_report) {
     (void)for_crash_report;
     bm_totals totals;

@@ -1,14 +1,16 @@
 /* bf.c - BF.RESERVE, ADD, MADD, INSERT, EXISTS, MEXISTS and CARD.
  *
- * Replication. bm_create_filter replicates a creation. Adds that changed something are replicated:
- * verbatim if every item was processed and there were no options, else as the BF.MADD of the
- * processed items. Options have no effect once the filter exists, and a replica with other settings
- * might refuse them. A replica has no memory limits for replicated writes, so it must not receive
- * items that its master refused.
+ * Replication. bm_create_filter replicates the creation of a filter. A command that added something
+ * is replicated verbatim if it had no options and every item was processed; otherwise it is
+ * replicated as a BF.MADD of the processed items. Options are left out, because they have no effect
+ * once the filter exists, and a replica with other settings might refuse them. Items that the
+ * master refused are left out, because a replica has no memory limits for replicated writes and
+ * would add them.
  *
- * Replay. A creation by BF.* from a master, or from the AOF, comes from RedisBloom: our own are
- * replicated as BLY.RESERVE. So the filter is created in RedisBloom's layout, and all later
- * commands have the same effect here as there.
+ * Replay. If a replayed BF.* command (from a master or from the AOF) creates a filter, it was
+ * written by RedisBloom, because this module replicates creations as BLY.RESERVE. So the filter is
+ * created in RedisBloom's layout, and all later commands have the same effect on this server as on
+ * RedisBloom.
  */
 #include "command_table.h"
 #include "commands/bf_cf_common.h"
@@ -61,9 +63,10 @@ static void reply_failure(rm_ctx *ctx, const bm_value *value, bly_status status)
         bm_status_error(ctx, status);
 }
 
-/* For a full filter the array ends with its error. For one that could not grow, it has an error for
- * every item that the filter does not contain. The remaining items are not tried, so that a batch
- * always adds a prefix of its items. */
+/* Replies with an array. If the filter is full, the array ends with that error, after the answers
+ * of the items that were processed. If the filter could not grow, each remaining item has an answer
+ * if the filter contains it, and an error otherwise. Remaining items are not added even if they
+ * would fit, so that a batch always adds a prefix of its items. */
 static void reply_added(rm_ctx *ctx, const bm_value *value, const bm_items *items, size_t done,
                         bly_status status) {
     bool full = is_full(value, status);
@@ -84,7 +87,7 @@ static void reply_added(rm_ctx *ctx, const bm_value *value, const bm_items *item
 
 /* ---- ADD, MADD, INSERT ----------------------------------------------------------------------- */
 
-/* The options of a filter to be created. */
+/* The options for creating a filter. */
 typedef struct bf_options {
     double error;
     long long capacity, expansion;
@@ -109,8 +112,9 @@ static bool create_bf(rm_ctx *ctx, bm_key *key, const bf_options *options) {
     return bm_create_filter(ctx, key, &params, "bloom.reserve");
 }
 
-/* Before an add: creates the filter if the key is missing. False: an error was replied. Close the
- * key in both cases. `options` NULL: default options. */
+/* Prepares an add: creates the filter if the key does not exist. `options` may be NULL for the
+ * defaults. Returns false after replying with an error. The caller closes the key in either
+ * case. */
 static bool prepare_add(rm_ctx *ctx, const bf_options *options, bm_key *key) {
     if (key->type == BM_MISSING) {
         if (options && options->nocreate) {
@@ -127,7 +131,7 @@ static bool prepare_add(rm_ctx *ctx, const bf_options *options, bm_key *key) {
     return bm_may_write(ctx, key);
 }
 
-/* Adds argv[first] and all that follow. */
+/* Adds argv[first] and all arguments after it. */
 static int add_many(rm_ctx *ctx, rm_string **argv, int argc, int first, const bf_options *options) {
     bm_items items;
     if (!bm_items_init(&items, argv + first, argc - first))
@@ -194,7 +198,7 @@ typedef enum option {
     OPTION_NONSCALING
 } option;
 
-/* RedisBloom compares only the first letters. */
+/* Recognises an option by its first letters only, as RedisBloom does. */
 static option guess_option(const rm_string *word) {
     if (bm_starts(word, "I"))
         return OPTION_ITEMS;
@@ -225,7 +229,7 @@ static option parse_option(rm_ctx *ctx, const rm_string *word) {
     return bm_lax_options(ctx) ? guess_option(word) : OPTION_UNKNOWN;
 }
 
-/* Parses the value of an option. Returns NULL or an error. */
+/* Parses the value of an option. Returns NULL, or the text of an error. */
 static const char *parse_value(option o, const rm_string *value, bf_options *options) {
     if (o == OPTION_ERROR) {
         if (!bm_parse_rate(value, &options->error) || !(options->error > 0 && options->error < 1))
@@ -242,7 +246,7 @@ static const char *parse_value(option o, const rm_string *value, bf_options *opt
     return NULL;
 }
 
-/* Returns the index of the first item; 0 when there are no items, or with an *error. */
+/* Returns the index of the first item; 0 if there are no items, or if *error is set. */
 static int parse_options(rm_ctx *ctx, rm_string **argv, int argc, bf_options *options,
                          const char **error) {
     for (int i = 2; i < argc && !*error; i++) {
@@ -283,7 +287,8 @@ int bm_bf_insert(rm_ctx *ctx, rm_string **argv, int argc) {
 
 /* ---- RESERVE --------------------------------------------------------------------------------- */
 
-/* Parses EXPANSION n and NONSCALING, anywhere after the capacity. False: an error was replied. */
+/* Parses EXPANSION n and NONSCALING, which may stand anywhere after the capacity. Returns false
+ * after replying with an error. */
 static bool reserve_options(rm_ctx *ctx, rm_string **argv, int argc, bf_options *options) {
     options->nonscaling = bm_find_word(argv, argc, 4, 1, "NONSCALING") != 0;
     int at = bm_find_word(argv, argc, 4, 1, "EXPANSION");

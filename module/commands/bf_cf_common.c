@@ -1,5 +1,5 @@
-/* bf_cf_common.c - shared by BF.* and CF.*: accepted values, refused writes, capacity limits and
- * options.
+/* bf_cf_common.c - functions that BF.* and CF.* share: which values they accept, which writes they
+ * refuse, capacity limits and options.
  */
 #include "commands/bf_cf_common.h"
 

@@ -1,8 +1,8 @@
 /* bf_cf_info.c - BF.INFO, BF.DEBUG, CF.INFO and CF.DEBUG.
  *
  * The fields are the same for every filter. For RedisBloom's types the numbers are those that
- * RedisBloom returns. For our own type they describe our layout, except that bucket size and
- * iterations are as requested.
+ * RedisBloom returns. For filters in Bloomery's layout they describe this layout, except that
+ * bucket size and maximum iterations are the requested numbers.
  */
 #include "command_table.h"
 #include "commands/bf_cf_common.h"
@@ -55,7 +55,8 @@ static void bf_reply_value(rm_ctx *ctx, const bf_numbers *n, int field) {
         bm_reply_count(ctx, values[field]);
 }
 
-/* One field is a map of one pair in RESP3, and an array of only the value in RESP2. */
+/* Replies with a single field: in RESP3 as a map of one pair, in RESP2 as an array that contains
+ * only the value. */
 static void bf_reply_field(rm_ctx *ctx, const bf_numbers *n, const rm_string *word) {
     for (int field = 0; field < FIELDS; field++) {
         if (!bm_is(word, field_words[field]))

@@ -1,8 +1,8 @@
 /* bly.c - BLY.ADD, CHECK, DEL, COUNT, CARD, AGE, CLEAR, TICK, NOOP and KEYRING.
  *
  * Replication. Adds and removes that changed something are replicated: verbatim if all items were
- * processed, else with only those that were. A replica has no memory limits for replicated writes,
- * so it must not receive items that its master refused.
+ * processed, otherwise with only the processed items. Items that the master refused are left out,
+ * because a replica has no memory limits for replicated writes and would add them.
  */
 #include "commands/bly.h"
 
@@ -48,7 +48,7 @@ bool bm_bly_open(rm_ctx *ctx, rm_string *name, int mode, bm_key *key) {
     return open_for(ctx, name, mode, false, key);
 }
 
-/* For commands on items, which also need the filter's secret key. */
+/* Opens the key of a command on items, which also needs the filter's secret key. */
 static bool open_items(rm_ctx *ctx, rm_string *name, int mode, bm_key *key) {
     return open_for(ctx, name, mode, true, key);
 }
@@ -75,7 +75,7 @@ double bm_bly_rate(const bm_value *value) {
 
 /* ---- ADD ------------------------------------------------------------------------------------- */
 
-/* bm_key_open has set the memory limits: none for replayed writes. */
+/* The memory limits were set by bm_key_open (replayed writes have no limits). */
 static bly_status add_items(rm_ctx *ctx, bm_value *value, bm_items *items,
                             bly_batch_result *tally) {
     const bly_bytes *keys = items->keys;
@@ -117,7 +117,8 @@ static void reply_failure(rm_ctx *ctx, const bm_value *value, bly_bytes item, bl
         bm_status_error(ctx, status);
 }
 
-/* One answer for each item that was processed, and the error of the first one that was not. */
+/* Replies with one answer for each item that was processed, and with the error of the first item
+ * that was not. */
 static void reply_answers(rm_ctx *ctx, const bm_value *value, const bm_items *items, size_t done,
                           bly_status status) {
     rm.ReplyWithArray(ctx, (long)(status == BLY_OK ? items->n : done + 1));
@@ -127,13 +128,14 @@ static void reply_answers(rm_ctx *ctx, const bm_value *value, const bm_items *it
         reply_failure(ctx, value, items->keys[done], status);
 }
 
-/* A command that changes a filter, and its keyspace event. */
+/* The name of a command that changes a filter, and of its keyspace event. */
 typedef struct write_command {
     const char *command, *event;
 } write_command;
 static const write_command add_change = {"BLY.ADD", "bly.add"}, del_change = {"BLY.DEL", "bly.del"};
 
-/* Replicates and notifies the change, if there is one, and replies. */
+/* Sends the reply. If `change` is not NULL, also replicates the change and notifies keyspace
+ * listeners. */
 static void end_write(rm_ctx *ctx, rm_string **argv, bm_key *key, const bm_items *items,
                       const bly_batch_result *tally, bly_status status,
                       const write_command *change) {
@@ -208,7 +210,7 @@ static bly_status remove_items(bm_value *value, bm_items *items, bly_batch_resul
     return BLY_OK;
 }
 
-/* Saturates, because a loaded filter may have any number of deletes. */
+/* Stops at the maximum, because the number of deletes of a loaded filter is untrusted. */
 static void count_deletes(bm_traits *traits, uint64_t more) {
     uint64_t max = UINT64_MAX - traits->deletes;
     traits->deletes += more < max ? more : max;
@@ -239,7 +241,7 @@ int bm_bly_del(rm_ctx *ctx, rm_string **argv, int argc) {
 
 /* ---- CHECK ----------------------------------------------------------------------------------- */
 
-/* Whether the key can answer yes or no. */
+/* Whether lookups in the key can be answered by yes or no, not only by "unknown". */
 static bool can_answer(rm_ctx *ctx, const bm_key *key) {
     return !bm_bly_key_error(key, true) && bm_is_ready(ctx);
 }
@@ -300,7 +302,8 @@ int bm_bly_cardinality(rm_ctx *ctx, rm_string **argv, int argc) {
     return RM_OK;
 }
 
-/* How far the window's clock, from which the library computes ages, is behind the present. */
+/* Returns by how many milliseconds the window's clock, from which the library computes ages, is
+ * behind the present time. */
 static uint64_t clock_delay(const bly_filter *f) {
     bly_window_info info = {.struct_size = sizeof info};
     uint64_t now = (uint64_t)rm.Milliseconds();
@@ -361,8 +364,9 @@ int bm_bly_clear(rm_ctx *ctx, rm_string **argv, int argc) {
     return RM_OK;
 }
 
-/* A key that is not the same window as on the master is ignored: the replication stream contains,
- * before or after this command, the commands that made the difference. */
+/* If the key does not contain the window that it contains on the master, the command is ignored:
+ * other commands in the replication stream, before or after this one, have made or will make the
+ * keys equal. */
 int bm_bly_tick(rm_ctx *ctx, rm_string **argv, int argc) {
     uint64_t now;
     if (argc != 3)
@@ -392,7 +396,8 @@ static int noop_one(rm_ctx *ctx, rm_string **argv) {
     return RM_OK;
 }
 
-/* Does everything that a query does except for the lookup, so its time is the engine's overhead. */
+/* Does everything that a lookup command does except for the lookup itself, so its time is the
+ * overhead of the engine. */
 int bm_bly_noop(rm_ctx *ctx, rm_string **argv, int argc) {
     bm_items items;
     if (argc < 3)

@@ -1,4 +1,4 @@
-/* bly.h - shared by the commands BLY.*. */
+/* bly.h - functions that the commands BLY.* share. */
 #ifndef BLOOMERY_MODULE_BLY_H
 #define BLOOMERY_MODULE_BLY_H
 
@@ -6,20 +6,22 @@
 
 #include <bloomery/host/chunks.h>
 
-/* NULL if the key has a filter, and with `items` its secret key too; else the error. */
+/* Returns NULL if the key has a filter and, if `items` is true, the server has its secret key; else
+ * the text of the error. */
 const char *bm_bly_key_error(const bm_key *key, bool items);
-/* Opens a key that must have a filter. False: a reply was sent (a replayed write leaves a
- * tombstone), and the key is closed. */
+/* Opens a key that must have a filter. Otherwise sends a reply (and, for a replayed write, leaves a
+ * tombstone), closes the key, and returns false. */
 bool bm_bly_open(rm_ctx *ctx, rm_string *name, int mode, bm_key *key);
 
-/* The file of the value's filter as it is now, kept until the filter changes. NULL: no memory. */
+/* Returns the file of the value's filter, as it is now. The value keeps it until the filter
+ * changes. Returns NULL if there is no memory. */
 const bly_chunks *bm_bly_image(bm_value *value);
 
-/* "bloomery", "redisbloom" or "redisbloom-cuckoo". */
+/* Returns the name of the value's layout: "bloomery", "redisbloom" or "redisbloom-cuckoo". */
 const char *bm_bly_layout(const bm_value *value);
-/* The name of the filter's kind, or of RedisBloom's layout. */
+/* Returns the name of the filter's kind or, for RedisBloom's types, of the layout. */
 const char *bm_bly_kind(const bm_value *value);
-/* The requested false-positive rate; NAN if none was requested. */
+/* Returns the requested false-positive rate; NAN if no rate was requested. */
 double bm_bly_rate(const bm_value *value);
 
 #endif

@@ -1,6 +1,6 @@
 /* bly_create.c - BLY.RESERVE: parses its options, in any order, and creates the filter.
  *
- * A table has for each option the range of its value and the kinds that support it.
+ * A table has, for each option, the range of its value and the kinds that support it.
  */
 #include "command_table.h"
 #include "commands/bly.h"
@@ -25,7 +25,7 @@
 #define MAX_KEYS       (1ull << 48)
 
 typedef enum option {
-    O_CAPACITY, /* whole numbers */
+    O_CAPACITY, /* these take whole numbers */
     O_GROWTH,
     O_HORIZON,
     O_SPAN,
@@ -38,9 +38,9 @@ typedef enum option {
     O_EXPANSION,
     O_BUCKETSIZE,
     O_MAXITERATIONS,
-    O_ERROR, /* fractions */
+    O_ERROR, /* these take fractions */
     O_FIRSTSHARE,
-    O_KIND, /* names */
+    O_KIND, /* these take names */
     O_HASH,
     O_SEED,
     O_KEYED,
@@ -48,7 +48,7 @@ typedef enum option {
     O_BASE,
     O_FACE,
     O_LAYOUT,
-    O_NONSCALING, /* options without a value */
+    O_NONSCALING, /* these have no value */
     O_TEXTBOOK,
     O_FOLDABLE,
     OPTIONS
@@ -56,8 +56,8 @@ typedef enum option {
 
 static const struct row {
     const char *word;
-    uint64_t min, max; /* of whole numbers */
-    uint32_t kinds;    /* that support it; 0: all */
+    uint64_t min, max; /* the range of a whole number */
+    uint32_t kinds;    /* the kinds that support the option; 0: all kinds */
 } rows[OPTIONS] = {
     [O_CAPACITY] = {"CAPACITY", 1, MAX_KEYS, 0},
     [O_GROWTH] = {"GROWTH", 1, 32768, LEVELS},
@@ -90,13 +90,14 @@ static const struct row {
 typedef struct parser {
     rm_ctx *ctx;
     rm_string **argv;
-    int argc, at; /* `at`: the next argument */
+    int argc, at; /* `at`: index of the next argument */
     bool given[OPTIONS];
     uint64_t whole[O_MAXITERATIONS + 1];
     bm_create_params *out;
 } parser;
 
-/* The beginning of an argument for an error, with other than printable characters replaced. */
+/* Copies the beginning of an argument for an error text. Characters that are not printable ASCII
+ * become question marks. */
 static const char *printable(const rm_string *arg, char *to, size_t size) {
     bly_bytes from = bm_bytes(arg);
     size_t n = from.size < size ? from.size : size - 1;
@@ -108,7 +109,7 @@ static const char *printable(const rm_string *arg, char *to, size_t size) {
     return to;
 }
 
-/* Replies with an error that lists the valid names. */
+/* Replies with an error that lists the valid names. Returns false. */
 static bool refuse_name(parser *in, const char *what, rm_string *name,
                         const char *(*next)(unsigned *at)) {
     char text[480], given[40];
@@ -142,8 +143,8 @@ static const char *next_marker(unsigned *at) {
     return *at < 2 ? names[(*at)++] : NULL;
 }
 
-/* Copies a name in lower case, as the library spells it. An empty string if the name is too long or
- * contains a zero byte. */
+/* Copies a name in lower case, as the library spells names. The copy is empty if the name is too
+ * long or contains a zero byte. */
 static void lower(const rm_string *arg, char *to, size_t size) {
     bly_bytes from = bm_bytes(arg);
     size_t n = from.size < size ? from.size : 0;
@@ -233,8 +234,8 @@ static bool parse_layout(parser *in, rm_string *value) {
     return true;
 }
 
-/* Parses what follows KEYED: optionally the id of a key, 16 hexadecimal digits. No option has such
- * a name. */
+/* Parses the optional argument after KEYED: the id of a key, which is 16 hexadecimal digits. No
+ * option has such a name, so anything else is the next option. */
 static void parse_key(parser *in) {
     in->out->keyed = true;
     if (in->at == in->argc)
@@ -398,8 +399,8 @@ static bool check_options(parser *in) {
            check_base(in) && check_kinds(in);
 }
 
-/* FACE and the options that need it replicate creations by BF.* and CF.*, so they are accepted only
- * for the kinds that those create. */
+/* FACE, and the options that need it, exist to replicate creations by BF.* and CF.*. So they are
+ * accepted only for the kinds that these commands create. */
 static bool check_traits(parser *in) {
     const bm_create_params *params = in->out;
     bool has_traits =
@@ -458,7 +459,8 @@ static void fill_params(parser *in) {
     t->max_iterations = (uint16_t)in->whole[O_MAXITERATIONS];
 }
 
-/* The face follows from RedisBloom's type. A filter without EXPANSION does not grow. */
+/* Fills in the parameters of a filter in RedisBloom's layout. The layout determines the face.
+ * Without EXPANSION the filter does not grow. */
 static void fill_redisbloom(parser *in) {
     bm_traits *t = &in->out->traits;
     if (in->out->layout == BM_LAYOUT_RB_BLOOM) {
@@ -473,7 +475,7 @@ static void fill_redisbloom(parser *in) {
         t->max_iterations = (uint16_t)bm_configs.cf_max_iterations;
 }
 
-/* Parses the arguments of BLY.RESERVE after the key. False: an error was replied. */
+/* Parses the arguments of BLY.RESERVE after the key. Returns false after replying with an error. */
 static bool parse_params(rm_ctx *ctx, rm_string **argv, int argc, bm_create_params *out) {
     *out =
         (bm_create_params){.layout = BM_LAYOUT_NATIVE, .spec = bly_spec_for(BLY_KIND_NONE, 0, 0)};
@@ -509,7 +511,8 @@ static int reserve(rm_ctx *ctx, bm_key *key, bm_create_params *params) {
     return RM_OK;
 }
 
-/* The base is copied, so its key may change or be deleted afterwards. */
+/* Creates an overlay. It gets a copy of the base, so the key of the base may be changed or deleted
+ * afterwards. */
 static int reserve_over(rm_ctx *ctx, bm_key *key, bm_create_params *params) {
     bm_key base = bm_key_open(ctx, params->base_name, RM_READ);
     const char *error = bm_bly_key_error(&base, true);

@@ -23,11 +23,12 @@ static void add_id(bm_reply_map *map, const char *field, uint64_t id) {
 static bly_status copy_header(void *ctx, const void *data, size_t size) {
     if (size >= BLY_FILE_HEADER)
         memcpy(ctx, data, BLY_FILE_HEADER);
-    return BLY_EIO; /* the rest is not needed */
+    return BLY_EIO; /* stops the write: the rest of the file is not needed */
 }
 
-/* A filter without its secret key or custom hash function has no hasher, but the header of its file
- * names it. Writing the header takes a pass over the filter, but few filters are keyless. */
+/* Adds the fields about the hash of a filter that was opened without its secret key or custom hash
+ * function. Such a filter has no hasher, but the header of its file names the hash. Writing the
+ * header takes a pass over the filter, but few filters are opened without their keys. */
 static void add_hash_of_file(bm_reply_map *map, const bly_filter *f) {
     uint8_t header[BLY_FILE_HEADER] = {0};
     bly_file_info info = {.struct_size = sizeof info};
@@ -55,7 +56,7 @@ static void add_hash(bm_reply_map *map, const bm_value *value) {
         add_id(map, "key_id", hasher->seed);
         return;
     }
-    char seed[24]; /* as text: it may be larger than an integer of the protocol */
+    char seed[24]; /* as text, because it may be too large for an integer of the protocol */
     snprintf(seed, sizeof seed, "%" PRIu64, hasher->seed);
     bm_map_text(map, "seed", seed);
 }
@@ -77,7 +78,7 @@ static void add_window(bm_reply_map *map, const bly_filter *f) {
     bm_map_number(map, "clock", info.now);
 }
 
-/* Fields that only some kinds have. */
+/* Adds the fields that only some kinds have. */
 static void add_kind(bm_reply_map *map, const bly_filter *f) {
     bly_geometry g = bly_filter_geometry(f);
     bly_overlay_info changes = {.struct_size = sizeof changes};
@@ -127,7 +128,7 @@ static uint64_t capacity_of(const bm_value *value) {
     if (value->type == BM_RB_BLOOM)
         return bly_rb_bloom_get_info(value->as.bloom).capacity;
     if (value->type == BM_RB_CUCKOO)
-        return bly_rb_cuckoo_get_info(value->as.cuckoo).data_bytes; /* a byte for each slot */
+        return bly_rb_cuckoo_get_info(value->as.cuckoo).data_bytes; /* one byte per slot */
     return bly_filter_capacity(value->as.filter);
 }
 
@@ -146,8 +147,8 @@ static void add_all(bm_reply_map *map, const bm_value *value) {
         add_redisbloom(map, value);
 }
 
-/* Fields of tombstones and staged loads. RedisBloom's chunks come in any order, so for them the
- * number of received bytes is not shown. */
+/* Adds the fields of tombstones and staged loads. The number of received bytes is not shown for
+ * RedisBloom's chunks, because they may arrive in any order. */
 static void add_staged(bm_reply_map *map, const bm_value *value) {
     const char *reason = bm_removed_text(value->traits.removed_kind);
     bm_map_bool(map, "lost", bm_is_tombstone(value));

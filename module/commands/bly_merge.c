@@ -1,9 +1,11 @@
-/* bly_merge.c - BLY.MERGE: adds the contents of all other filters to a filter, or of none.
+/* bly_merge.c - BLY.MERGE: adds the contents of all source filters to a filter or, if that fails,
+ * of none of them.
  *
- * A single union changes nothing when it fails, but one of several may fail after others succeeded.
- * For kinds that consist of bits or counters alone, a union fails only if the filters do not match,
- * which is checked before the first. Other kinds may be full or lack memory, so their sources are
- * united with a copy, which then replaces the filter.
+ * A single union changes nothing if it fails. But with several sources, one union may fail after
+ * others have succeeded. In kinds that consist only of bits or counters, a union fails only if the
+ * filters do not match, which is checked before the first union. In other kinds the filter may
+ * become full or memory may be missing. So these sources are united with a copy of the filter,
+ * which replaces the filter at the end.
  */
 #include "command_table.h"
 #include "commands/bly.h"
@@ -12,7 +14,7 @@
 #include "runtime/tombstone.h"
 #include "runtime/window_timer.h"
 
-/* Whether a union cannot fail once the filters match. */
+/* Whether a union of two filters of this kind cannot fail if the filters match. */
 static bool cannot_fail(bly_kind kind) {
     switch (kind) {
     case BLY_CLASSIC:
@@ -29,7 +31,8 @@ static bool cannot_fail(bly_kind kind) {
     }
 }
 
-/* Returns NULL, or why a source that has a filter cannot be united with the destination. */
+/* Returns why a source, which has a filter, cannot be united with the destination; NULL if it
+ * can. */
 static const char *mismatch(rm_ctx *ctx, const bm_key *to, bm_key *from) {
     if (from->type != BM_FILTER)
         return "it is in RedisBloom's layout";
@@ -39,7 +42,8 @@ static const char *mismatch(rm_ctx *ctx, const bm_key *to, bm_key *from) {
     return bly_filter_why_not(BLY_OP_UNION, to->value->as.filter, from->value->as.filter);
 }
 
-/* Whether the source can be united with the destination. False: a reply was sent. */
+/* Returns true if the source can be united with the destination; else false, after sending a
+ * reply. */
 static bool check_source(rm_ctx *ctx, bm_key *to, rm_string *name) {
     bm_key from = bm_key_open(ctx, name, RM_READ);
     const char *error = bm_bly_key_error(&from, false);
@@ -64,7 +68,7 @@ static bool check_sources(rm_ctx *ctx, bm_key *to, rm_string **names, int n) {
     return true;
 }
 
-/* Unites into `f`, the destination's filter or a copy of it. */
+/* Adds the contents of the sources to `f`, which is the destination's filter or a copy of it. */
 static bly_status unite(rm_ctx *ctx, bly_filter *f, rm_string **names, int n) {
     bly_status status = BLY_OK;
     for (int i = 0; i < n && status == BLY_OK; i++) {
@@ -75,8 +79,9 @@ static bly_status unite(rm_ctx *ctx, bly_filter *f, rm_string **names, int n) {
     return status;
 }
 
-/* The copy is on the same account, which for a while contains both filters. So limits are checked
- * at the end, against the size of the copy alone. */
+/* Unites the sources with a copy of the filter. The copy is charged to the same account as the
+ * filter, so the account counts both for a while. So limits are checked only at the end, for the
+ * size of the copy alone. */
 static bly_status unite_copy(rm_ctx *ctx, bm_value *to, rm_string **names, int n) {
     bm_account *account = &to->account;
     bool unlimited = account->unlimited;

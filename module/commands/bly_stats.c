@@ -24,7 +24,7 @@ static uint64_t count_set_bits(bly_bytes bytes) {
     return n;
 }
 
-/* A non-member is a false positive when any link has all of its bits set. */
+/* A non-member is a false positive if all of its bits are set in at least one link. */
 static bly_filter_info bloom_stats(const bly_rb_bloom *f) {
     bly_rb_bloom_info info = bly_rb_bloom_get_info(f);
     bly_filter_info s = {.struct_size = sizeof s,
@@ -53,7 +53,8 @@ static bly_filter_info bloom_stats(const bly_rb_bloom *f) {
     return s;
 }
 
-/* In each sub-filter a non-member is compared with two buckets of fingerprints of 255 values. */
+/* In each sub-filter, the fingerprint of a non-member is compared with those in two buckets. A
+ * fingerprint has one of 255 values. */
 static bly_filter_info cuckoo_stats(const bly_rb_cuckoo *f) {
     bly_rb_cuckoo_info info = bly_rb_cuckoo_get_info(f);
     bly_filter_info s = {.struct_size = sizeof s,

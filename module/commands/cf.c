@@ -1,10 +1,13 @@
 /* cf.c - CF.RESERVE, ADD, ADDNX, INSERT, INSERTNX, EXISTS, MEXISTS, COUNT, DEL and COMPACT.
  *
- * An add always adds a copy of the key, and so always changes the filter. The NX commands look it
- * up first. Replication: bm_create_filter replicates a creation. A successful add is replicated. A
- * batch that had options, or of which some items could not be added, is replicated as the INSERT of
- * those that were: options have no effect once the filter exists, and a replica must not receive
- * items that its master refused. A replayed creation comes from RedisBloom: see bf.c.
+ * An add always stores a copy of the item, and so always changes the filter. The NX commands look
+ * the item up first, and add it only if it seems to be absent.
+ *
+ * Replication: bm_create_filter replicates the creation of a filter. Successful adds are
+ * replicated. If a batch had options, or some of its items could not be added, it is replicated as
+ * an INSERT of the items that were added: options have no effect once the filter exists, and a
+ * replica, which has no memory limits, would add items that its master refused. A replayed creation
+ * comes from RedisBloom: see bf.c.
  */
 #include "command_table.h"
 #include "commands/bf_cf_common.h"
@@ -26,9 +29,9 @@
 /* Values of bm_items.answers. */
 enum { PRESENT = 0, ADDED = 1, FAILED = 2 };
 
-/* Adds the items that the filter does not contain. One batch finds most of those that it contains,
- * and brings the blocks of the rest into the cache. The rest are looked up again before they are
- * added, because an item of the same batch may have added them. */
+/* Adds the items that the filter does not contain. A batched lookup finds most of the items that it
+ * contains, and brings the blocks of the others into the cache. Each of the others is looked up
+ * again before it is added, because the batch may contain it twice. */
 static bly_status add_absent(bly_filter *f, const bly_bytes *keys, size_t n, uint8_t *answers,
                              size_t *done) {
     bly_filter_contains_many(f, keys, n, answers);
@@ -51,7 +54,8 @@ static bly_rb_cuckoo_how rb_add_options(rm_ctx *ctx, const bm_value *value, bool
         .absent = absent, .max_filters = value->type == BM_RB_CUCKOO ? bm_max_rb_filters(ctx) : 0};
 }
 
-/* Adds the items from *done on. */
+/* Adds the items from number *done on, and increases *done by the number of items that were
+ * processed. */
 static bly_status add_rest(bm_value *value, bm_items *items, const bly_rb_cuckoo_how *how,
                            size_t *done) {
     const bly_bytes *keys = items->keys + *done;
@@ -71,8 +75,9 @@ static bly_status add_rest(bm_value *value, bm_items *items, const bly_rb_cuckoo
     return status;
 }
 
-/* An item for which there is no slot, nor memory to grow, does not stop the batch: the next one may
- * have a free slot. Returns why the last failing item was not added. */
+/* Adds a batch. An item for which there is neither a free slot nor memory to grow does not end the
+ * batch, because there may be a free slot for the next item. Returns BLY_OK, or why the last of the
+ * failed items was not added. */
 static bly_status add_items(rm_ctx *ctx, bm_value *value, bm_items *items, bool absent) {
     bly_rb_cuckoo_how how = rb_add_options(ctx, value, absent);
     bly_status failure = BLY_OK;
@@ -106,7 +111,7 @@ static bool at_max_filters(const bm_value *value) {
                                               (uint64_t)bm_configs.cf_max_expansions;
 }
 
-/* The text is RedisBloom's for its layout, and with `compat`. */
+/* For RedisBloom's layout, and if `compat` is on, the text is that of RedisBloom. */
 static void reply_full(rm_ctx *ctx, const bm_value *value, bly_bytes item) {
     bool rb_text = bm_configs.compat || value->type != BM_FILTER;
     uint64_t copies = rb_text ? 0 : bm_value_max_copies(value, item);
@@ -134,7 +139,7 @@ static void reply_failure(rm_ctx *ctx, const bm_value *value, bly_bytes item, bl
         reply_full(ctx, value, item);
 }
 
-/* The options of a filter to be created. */
+/* The options for creating a filter. */
 typedef struct cf_options {
     double error;
     long long capacity, bucket_size, max_iterations, expansion;
@@ -158,9 +163,10 @@ static bool create_cf(rm_ctx *ctx, bm_key *key, const cf_options *options) {
     return bm_create_filter(ctx, key, &params, "cuckoo.reserve");
 }
 
-/* Opens the key for an add, and creates the filter if the key is missing. False: an error was
- * replied. Close the key in both cases. RedisBloom adds nothing to a filter with the maximum number
- * of sub-filters, even if it has free slots. */
+/* Opens the key for an add, and creates the filter if the key does not exist. Returns false after
+ * replying with an error. The caller closes the key in either case. If `compat` is on, nothing is
+ * added to a filter that has the maximum number of sub-filters, even if it has free slots, as in
+ * RedisBloom. */
 static bool open_to_add(rm_ctx *ctx, rm_string *name, const cf_options *options, bm_key *key) {
     *key = bm_key_open(ctx, name, RM_READ | RM_WRITE);
     const char *error = NULL;
@@ -212,7 +218,8 @@ int bm_cf_addnx(rm_ctx *ctx, rm_string **argv, int argc) {
     return add_command(ctx, argv, argc, true);
 }
 
-/* Replicates the items that were added, in one command if there is memory for a list of them. */
+/* Replicates the items that were added: in one command or, if there is no memory for a list of
+ * them, in one command per item. */
 static void replicate_added(rm_ctx *ctx, rm_string *name, rm_string **argv, const bm_items *items,
                             bool absent) {
     const char *command = absent ? "CF.INSERTNX" : "CF.INSERT";
@@ -231,7 +238,8 @@ static void replicate_added(rm_ctx *ctx, rm_string *name, rm_string **argv, cons
     rm.Free(list);
 }
 
-/* In RESP3 INSERT replies false where it replies -1 in RESP2. INSERTNX replies numbers in both. */
+/* For an item that was not added, INSERT replies -1 in RESP2 and false in RESP3. INSERTNX replies
+ * with numbers in both. */
 static void reply_added(rm_ctx *ctx, const bm_items *items, bool absent) {
     rm.ReplyWithArray(ctx, (long)items->n);
     bool numbers = absent || !bm_resp3(ctx);
@@ -244,7 +252,7 @@ static void reply_added(rm_ctx *ctx, const bm_items *items, bool absent) {
     }
 }
 
-/* The items begin at argv[first]. */
+/* Executes INSERT or INSERTNX for the items from argv[first] on. */
 static int insert_items(rm_ctx *ctx, rm_string **argv, int argc, int first,
                         const cf_options *options, bool absent) {
     bm_items items;
@@ -269,7 +277,8 @@ static int insert_items(rm_ctx *ctx, rm_string **argv, int argc, int first,
     return RM_OK;
 }
 
-/* Whether the argument is this option: the whole word, or for RedisBloom only its first letter. */
+/* Whether the argument is this option: the whole word or, if `lax`, any word with the same first
+ * letter, as in RedisBloom. */
 static bool is_option(const rm_string *arg, const char *word, bool lax) {
     char letter[] = {word[0], 0};
     return lax ? bm_starts(arg, letter) : bm_is(arg, word);
@@ -320,7 +329,8 @@ int bm_cf_insertnx(rm_ctx *ctx, rm_string **argv, int argc) {
 
 /* ---- RESERVE --------------------------------------------------------------------------------- */
 
-/* Parses the option as a number in a range. False: an error was replied. */
+/* Parses the value of an option, a number from min to max, if the option is given. Returns false
+ * after replying with an error. */
 static bool reserve_number(rm_ctx *ctx, rm_string **argv, int argc, int step, const char *word,
                            long long min, long long max, long long *out) {
     int at = bm_find_word(argv, argc, 3, step, word);
@@ -337,7 +347,8 @@ static bool reserve_number(rm_ctx *ctx, rm_string **argv, int argc, int step, co
     return true;
 }
 
-/* ERROR, which RedisBloom lacks: the requested false-positive rate. */
+/* Parses ERROR, the requested false-positive rate. (RedisBloom does not have this option.) Returns
+ * false after replying with an error. */
 static bool reserve_error(rm_ctx *ctx, rm_string **argv, int argc, int step, cf_options *options) {
     int at = bm_find_word(argv, argc, 3, step, "ERROR");
     if (!at)
@@ -353,8 +364,9 @@ static bool reserve_error(rm_ctx *ctx, rm_string **argv, int argc, int step, cf_
     return true;
 }
 
-/* Pairs of words and values. RedisBloom searches its words among all arguments, values too, and
- * ignores unknown ones. */
+/* Parses pairs of an option and its value. By RedisBloom's lax rules, options are searched among
+ * all arguments, including values, and unknown words are ignored. Returns false after replying with
+ * an error. */
 static bool reserve_options(rm_ctx *ctx, rm_string **argv, int argc, cf_options *options) {
     bool lax = argc > 3 && bm_lax_options(ctx);
     int step = lax ? 1 : 2;
@@ -420,7 +432,8 @@ int bm_cf_count(rm_ctx *ctx, rm_string **argv, int argc) {
 
 /* ---- DEL, COMPACT ---------------------------------------------------------------------------- */
 
-/* Opens the key for a remove. False: an error was replied. Close the key in both cases. */
+/* Opens the key for a remove. Returns false after replying with an error. The caller closes the key
+ * in either case. */
 static bool open_to_remove(rm_ctx *ctx, rm_string *name, const char *missing, bm_key *key) {
     *key = bm_key_open(ctx, name, RM_READ | RM_WRITE);
     if (bm_cf_accepts(key))
@@ -462,7 +475,8 @@ int bm_cf_del(rm_ctx *ctx, rm_string **argv, int argc) {
     return RM_OK;
 }
 
-/* Returns whether anything changed. Resets the count of deletes, as RedisBloom does. */
+/* Compacts a filter, and resets its number of deletes, as RedisBloom does. Returns whether anything
+ * has changed. */
 static bool compact_cf(bm_value *value) {
     if (value->type == BM_RB_CUCKOO) {
         bly_rb_cuckoo_compact(value->as.cuckoo);

@@ -33,8 +33,8 @@ bool bm_integer(const rm_string *arg, long long *out) {
     return rm.StringToLongLong(arg, out) == RM_OK;
 }
 
-/* Does not use the engine's parser, which ignores what follows a zero byte in numbers above
- * 2^63. */
+/* Does not use the engine's parser: in numbers above 2^63 it ignores everything after a zero
+ * byte. */
 bool bm_unsigned(const rm_string *arg, uint64_t *out) {
     size_t size;
     const char *text = rm.StringPtrLen(arg, &size);

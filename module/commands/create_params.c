@@ -15,14 +15,15 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A capacity that the user gave is usually right, so the filter seldom grows. The first level gets
- * most of the false-positive rate (docs/kinds/scalable.md). The shares are a compromise between a
- * filter that does not grow (at 1%: 10.7 bits per key, 10.4 for cuckoo) and one that grew a
- * thousandfold (19.9, 17.1). */
+/* The share of the false-positive rate that the first level gets (docs/kinds/scalable.md), if the
+ * user gave the capacity. Such a capacity is usually right, so the filter seldom grows, and the
+ * first level gets most of the rate. These shares are a compromise between a filter that does not
+ * grow (10.7 bits per key at 1%, 10.4 for cuckoo) and one that has grown a thousandfold (19.9 and
+ * 17.1). */
 static const double BF_KNOWN_SHARE = 0.75, CF_KNOWN_SHARE = 0.8;
 
-/* The kind of a filter that does not grow: of the two with blocks of 512 bits the faster one,
- * unless it needs more than 1.15 times the space of the other. */
+/* Returns the kind for a filter that does not grow: split512, the faster of the two kinds with
+ * blocks of 512 bits, unless it needs more than 1.15 times the space of the other, bb2x512. */
 static bly_kind fixed_kind(uint64_t capacity, double error) {
     bly_geometry fast, small;
     if (bly_plan(BLY_SPLIT512, capacity, error, 0, 64, &fast) != BLY_OK ||
@@ -76,8 +77,9 @@ bm_create_params bm_create_params_cf(double error, uint64_t capacity, uint16_t b
 
 /* ---- filters --------------------------------------------------------------------------------- */
 
-/* An overlay borrows its base, which belongs to another key. The new filter is therefore a clone of
- * the overlay: a clone owns a copy of the base. */
+/* Creates an overlay over the filter of another key. bly_overlay_over borrows the base, but the
+ * other key may change. So the result is a clone of that overlay, because a clone owns a copy of
+ * the base. */
 static bly_status create_overlay(const bly_filter *base, const bly_spec *spec, bly_filter **out) {
     bly_filter *overlay;
     bly_status status = bly_overlay_over(base, &spec->overlay, spec->allocator, &overlay);
@@ -111,8 +113,9 @@ static bly_status create_native(bm_create_params *r, const bly_allocator *a, bly
         r->key_id = used->seed;
     else
         r->hash = (bly_hash_id)used->id;
-    /* The library derives capacity and rate of an exact size from the hash as requested, which may
-     * be none. The replicated command always names a hash, so it must state the results too. */
+    /* For an exact size, the library derives the capacity and the rate from the requested hash, or
+     * from the default one if no hash was requested. The replicated command always names a hash, so
+     * that its result might differ: it must state the capacity and the rate too. */
     if (spec.geometry.size != 0) {
         r->spec.capacity = bly_filter_capacity(*out);
         r->spec.fpr = bly_filter_fpr(*out);
@@ -138,7 +141,8 @@ static bly_status create_rb_cuckoo(const bm_create_params *r, const bly_allocato
     return bly_rb_cuckoo_create(&spec, a, out);
 }
 
-/* BLY_ENOMEM: *refusal is the reason. Fills in the hash and key that were left open. */
+/* Creates a value. Fills in the hash and the key id in `params` if they were not given. If the
+ * result is BLY_ENOMEM, *refusal is the reason. */
 static bly_status create_value(bm_create_params *params, bool unlimited, bm_value **out,
                                bm_refusal *refusal) {
     static const bm_value_type types[] = {[BM_LAYOUT_NATIVE] = BM_FILTER,
@@ -186,7 +190,7 @@ static void append_text(words *w, const char *word, const char *text) {
     append(w, text);
 }
 
-/* A parameter that was not given is 0, and left out. */
+/* Appends a parameter, unless it is 0, which means that it was not given. */
 static void append_number(words *w, const char *word, uint64_t number) {
     if (number == 0)
         return;
@@ -195,7 +199,7 @@ static void append_number(words *w, const char *word, uint64_t number) {
     append_text(w, word, text);
 }
 
-/* With enough digits to parse back the same number. */
+/* Appends a number, unless it is 0, with enough digits for parsing the same number again. */
 static void append_double(words *w, const char *word, double number) {
     if (number == 0)
         return;
@@ -303,7 +307,8 @@ static void reply_failure(rm_ctx *ctx, const bm_create_params *r, bly_status sta
     bm_error(ctx, "ERR could not create filter: %s", bly_strerror(status));
 }
 
-/* Whether the span of a timed window is long enough. False: an error was replied. */
+/* Returns false, after replying with an error, if the value is a timed window whose span is too
+ * short; else true. */
 static bool check_span(rm_ctx *ctx, const bm_value *value) {
     uint64_t min = value->type == BM_FILTER ? bm_window_min_span(value->as.filter) : 0;
     if (!min || bm_is_replayed(ctx))

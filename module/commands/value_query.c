@@ -35,7 +35,7 @@ uint64_t bm_value_copies(const bm_value *value, bly_bytes item) {
     return bm_value_contains(value, item);
 }
 
-/* An item has two buckets in every level or sub-filter. */
+/* An item may be stored in two buckets of every level or sub-filter. */
 uint64_t bm_value_max_copies(const bm_value *value, bly_bytes item) {
     uint64_t max = 0;
     if (value->type == BM_RB_CUCKOO) {

@@ -8,26 +8,28 @@
 /* Whether the value may contain an item. A value without a filter (a staged load, a tombstone) may
  * contain every item. */
 bool bm_value_contains(const bm_value *value, bly_bytes item);
-/* The same for a batch; the results are in items->answers. */
+/* Looks a batch up as bm_value_contains does, and stores the results in items->answers. */
 void bm_value_contains_many(const bm_value *value, bm_items *items);
-/* How many copies of an item there seem to be; 0 or 1 where copies are not counted. */
+/* Returns how many copies of an item the value seems to contain; 0 or 1 if its kind does not count
+ * copies. */
 uint64_t bm_value_copies(const bm_value *value, bly_bytes item);
 
-/* After an add that failed because the filter is full (BLY_EFULL): the number of copies of the item
- * if these fill all slots that the item may use, so that a filter for more items could not store
- * another copy either. 0: that is not the reason. */
+/* To be called after an add that failed with BLY_EFULL. If copies of the item fill all slots that
+ * the item may use, returns their number: then even a larger filter could not store another copy.
+ * Returns 0 if the filter is full for another reason. */
 uint64_t bm_value_max_copies(const bm_value *value, bly_bytes item);
-/* The number of items, of a value that has a filter. */
+/* Returns the number of items in a value that has a filter. */
 uint64_t bm_value_count(const bm_value *value);
 
-/* EXISTS and MEXISTS, for keys that `accepts` accepts. A missing key contains no item. With
- * `compat` a key of another type contains none either, as in RedisBloom. */
+/* Execute EXISTS and MEXISTS. `accepts` tells whether a key has an accepted type. The answer for a
+ * missing key is 0. If `compat` is on, it is 0 also for a key of another type, as in RedisBloom;
+ * else that is an error. */
 typedef bool (*bm_accepts_fn)(const bm_key *key);
 int bm_exists(rm_ctx *ctx, rm_string **argv, int argc, bm_accepts_fn accepts);
 int bm_mexists(rm_ctx *ctx, rm_string **argv, int argc, bm_accepts_fn accepts);
 
-/* For a read of a key that is not accepted: replies with WRONGTYPE and returns true, if that is an
- * error. */
+/* To be called for a lookup in a key that is not accepted. If the key exists and `compat` is off,
+ * replies with WRONGTYPE and returns true; else returns false. */
 bool bm_reply_wrong_type(rm_ctx *ctx, const bm_key *key);
 
 #endif

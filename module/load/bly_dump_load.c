@@ -1,17 +1,18 @@
 /* bly_dump_load.c - BLY.DUMP and BLY.LOAD: a filter's file, returned and loaded in chunks.
  *
- * DUMP computes the file's headers and checksums at the first chunk and keeps them until the filter
- * changes. The stamp in the reply shows whether it has. A client that receives another stamp starts
- * again, or dumps a COPY of the key, which does not change.
+ * DUMP computes the headers and checksums of the file at the first chunk, and keeps them until the
+ * filter changes. Each reply contains a stamp, which is different after a change of the filter. A
+ * client that receives another stamp than before must start again; or it can dump a COPY of the
+ * key, which does not change.
  *
- * LOAD stages the received chunks under the key, beside the filter that they will replace, if there
- * is one. Every accepted chunk is replicated as it came, so a replica that becomes the master can
- * continue where the old master was. If the last chunk completes a damaged file, all of it is
- * dropped here, and a replicated command makes the replicas drop it. A replicated chunk that cannot
- * be applied leaves a tombstone (runtime/tombstone.h).
+ * LOAD stores the received chunks with the key as a staged load, beside the filter that they will
+ * replace, if there is one. Every accepted chunk is replicated verbatim, so a replica that becomes
+ * the master can continue the load. If the last chunk completes a damaged file, all chunks are
+ * dropped, and a replicated command makes the replicas drop them too. A replicated chunk that
+ * cannot be applied leaves a tombstone (runtime/tombstone.h).
  *
- * LOAD without bytes, but with the META of a tombstone, makes the key a tombstone: this is how
- * tombstones are written to the AOF.
+ * A LOAD without bytes, but with the META of a tombstone, makes the key a tombstone. Tombstones are
+ * written to the AOF as such a command.
  */
 #include "command_table.h"
 #include "commands/bf_cf_common.h"
@@ -99,7 +100,7 @@ static bool is_empty(const chunk *c) {
     return c->total == 0 && c->offset == 0 && c->data.size == 0;
 }
 
-/* Returns NULL or an error. */
+/* Parses the arguments of LOAD. Returns NULL, or the text of an error. */
 static const char *parse_chunk(rm_string **argv, int argc, chunk *c) {
     *c = (chunk){.data = bm_bytes(argv[4])};
     if (!bm_unsigned(argv[2], &c->total) || !bm_unsigned(argv[3], &c->offset))
@@ -118,7 +119,8 @@ static const char *parse_chunk(rm_string **argv, int argc, chunk *c) {
     return NULL;
 }
 
-/* Refuses a chunk with an error that is formatted as by printf. */
+/* Refuses a chunk: replies with an error that is formatted as by printf or, for a replayed command,
+ * leaves a tombstone. */
 static void __attribute__((format(printf, 3, 4)))
 refuse(rm_ctx *ctx, bm_key *key, const char *fmt, ...) {
     char text[256];
@@ -168,8 +170,8 @@ static const char *begin_error(const bm_key *key, const chunk *c) {
     return NULL;
 }
 
-/* Begins a staged load, which replaces an unfinished one. False: an error was replied, and nothing
- * has changed. */
+/* Begins a staged load. If the key has an unfinished one, it is dropped. Returns false after
+ * refusing the chunk; nothing has changed then. */
 static bool begin_load(rm_ctx *ctx, bm_key *key, const chunk *c) {
     const char *error = begin_error(key, c);
     if (error) {
@@ -228,7 +230,7 @@ static bool continue_load(rm_ctx *ctx, bm_key *key, const chunk *c) {
 
 /* ---- LOAD: the end --------------------------------------------------------------------------- */
 
-/* Drops the staged load. A key that has neither a filter nor is a tombstone is deleted. */
+/* Drops the staged load, and deletes the key if it has no filter and is not a tombstone. */
 static void drop_staged(rm_ctx *ctx, bm_key *key) {
     bm_staged_file_free(key->value->staged_file);
     key->value->staged_file = NULL;
@@ -241,7 +243,8 @@ static void drop_staged(rm_ctx *ctx, bm_key *key) {
     (void)rm.NotifyKeyspaceEvent(ctx, RM_NOTIFY_GENERIC, "del", key->name);
 }
 
-/* Drops a complete file that is not an acceptable filter, here and on the replicas. */
+/* Drops a file that is complete but not an acceptable filter, on this server and on its
+ * replicas. */
 static void abort_load(rm_ctx *ctx, bm_key *key, const char *why) {
     if (bm_tombstone_if_replayed(ctx, key, why))
         return;
@@ -285,7 +288,7 @@ static void cancel_load(rm_ctx *ctx, bm_key *key) {
     rm.ReplyWithLongLong(ctx, 0);
 }
 
-/* Makes the key a tombstone, if it is missing or may be replaced. */
+/* Makes the key a tombstone, if the key does not exist or may be replaced. */
 static void load_tombstone(rm_ctx *ctx, bm_key *key, const chunk *c) {
     if (key->value && !c->replace) {
         rm.ReplyWithError(ctx, "ERR item exists; send REPLACE to replace it");
@@ -323,7 +326,8 @@ int bm_bly_load(rm_ctx *ctx, rm_string **argv, int argc) {
     if (error)
         return rm.ReplyWithError(ctx, error);
     bm_key key = bm_key_open(ctx, argv[1], RM_READ | RM_WRITE);
-    c.replace = c.replace || bm_is_replayed(ctx); /* the master has checked that */
+    c.replace = c.replace || bm_is_replayed(ctx); /* for a replayed chunk, the master has checked
+                                                     REPLACE */
     if (key.type == BM_FOREIGN)
         rm.ReplyWithError(ctx, BM_WRONGTYPE);
     else if (is_empty(&c) && c.traits.tombstone)

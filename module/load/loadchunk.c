@@ -1,15 +1,15 @@
 /* loadchunk.c - SCANDUMP and LOADCHUNK of BF.* and CF.*.
  *
- * The chunks of RedisBloom's types are RedisBloom's, byte for byte. Those of our own type are
- * described in native_chunks.h.
+ * For filters of RedisBloom's types, the chunks are those of RedisBloom, byte for byte. The chunks
+ * of other filters are described in native_chunks.h.
  *
- * A filter that is being loaded is a staged load in a value of our own type (redisbloom_chunks.h
- * for RedisBloom's chunks, staged_file.h for ours). The key shows no filter before it is whole. A
- * header for a key with a staged load starts the load again, so that an interrupted script can be
- * run again.
+ * A filter that is being loaded is a staged load in a bloomery1 value (redisbloom_chunks.h for
+ * RedisBloom's chunks, staged_file.h for native ones). The key has no filter until all chunks have
+ * been received. If the key has a staged load, another header starts the load again, so that an
+ * interrupted script can be run again.
  *
- * Every accepted chunk is replicated as it came. A chunk that completes a damaged filter is not:
- * the staged load is dropped, and that is replicated.
+ * Every accepted chunk is replicated verbatim. Exception: if a chunk completes a damaged filter,
+ * the staged load is dropped, and the deletion of the key is replicated instead.
  */
 #include "command_table.h"
 #include "commands/bf_cf_common.h"
@@ -26,7 +26,7 @@
 
 /* ---- SCANDUMP -------------------------------------------------------------------------------- */
 
-/* Replies [next, data], or [next, null] without data. */
+/* Replies with [next, data]; with [next, null] if `data` is NULL. */
 static int reply_chunk(rm_ctx *ctx, long long next, const void *data, size_t size) {
     rm.ReplyWithArray(ctx, 2);
     rm.ReplyWithLongLong(ctx, next);
@@ -72,7 +72,8 @@ int bm_bf_scandump(rm_ctx *ctx, rm_string **argv, int argc) {
     return RM_OK;
 }
 
-/* RedisBloom returns no chunk of a filter without keys. */
+/* Replies with a chunk of a cuckoo filter. A filter without keys has no chunks, as in
+ * RedisBloom. */
 static int cf_scandump(rm_ctx *ctx, bm_value *value, long long pos) {
     if (value->type == BM_FILTER)
         return bm_native_scandump(ctx, value, (uint64_t)pos, true);
@@ -111,15 +112,16 @@ typedef struct family {
     bm_face face;
     const char *event;
     bool (*accepts)(const bm_key *key);
-    /* Begins with RedisBloom's header. */
+    /* Begins a staged load with RedisBloom's header. */
     bly_status (*begin)(bm_account *account, const void *header, size_t size,
                         bm_staged_chunks **out);
-    /* Of a complete filter of RedisBloom's type: reads as bly_rb_bloom_read, and overwrites. */
+    /* Read and overwrite the data of a complete filter of RedisBloom's type, as bly_rb_bloom_read
+     * and bly_rb_bloom_write do. */
     bly_bytes (*read)(const bm_value *value, uint64_t offset, size_t max);
     bly_status (*write)(bm_value *value, uint64_t offset, const void *data, size_t size);
-    /* The texts of errors except for lack of memory. For a header BLY_EINVAL means a wrong length,
-     * and BLY_EFULL that the key has a filter already. For a chunk BLY_ECORRUPT means that its
-     * iterator cannot be right. */
+    /* Return the texts of errors other than lack of memory. For a header, BLY_EINVAL means a wrong
+     * length, and BLY_EFULL that the key already has a filter. For a chunk, BLY_ECORRUPT means that
+     * its iterator is not possible. */
     const char *(*header_error)(bly_status status);
     const char *(*chunk_error)(bly_status status);
 } family;
@@ -200,7 +202,8 @@ static const family cf = {.face = BM_FACE_CF,
 
 /* ---- LOADCHUNK: replies ---------------------------------------------------------------------- */
 
-/* For a chunk that was not accepted. One that the master accepted leaves a tombstone. */
+/* Replies to a chunk that was not accepted. If the chunk was replayed, the master had accepted it,
+ * so the key becomes a tombstone. */
 static int reply_error(rm_ctx *ctx, bm_key *key, bly_status status, bm_refusal refusal,
                        const char *(*text)(bly_status)) {
     if (bm_tombstone_if_replayed(ctx, key, bly_strerror(status)))
@@ -208,7 +211,8 @@ static int reply_error(rm_ctx *ctx, bm_key *key, bly_status status, bm_refusal r
     return rm.ReplyWithError(ctx, status == BLY_ENOMEM ? bm_refusal_text(refusal) : text(status));
 }
 
-/* The chunk was accepted, and more must follow. Keyspace listeners are notified with the last. */
+/* Replies to a chunk that was accepted, and after which more must follow. Keyspace listeners are
+ * notified only of the last chunk. */
 static int reply_accepted(rm_ctx *ctx, bm_key *key) {
     bm_value_changed(key->value);
     rm.SignalModifiedKey(ctx, key->name);
@@ -259,10 +263,10 @@ static int load_redisbloom(rm_ctx *ctx, bm_key *key, uint64_t offset, bly_bytes 
     return reply_complete(ctx, key, f);
 }
 
-/* For a filter that is complete, and to which keys may have been added since. RedisBloom overwrites
- * it, and the keys that were added later are lost. A chunk with the same bytes is accepted, because
- * the client may not have received the reply to it. Other bytes are refused, unless a master wrote
- * them. */
+/* Handles a chunk for a filter that is already complete. Keys may have been added to the filter
+ * since. RedisBloom overwrites the filter, and loses these keys. Here a chunk is accepted without
+ * effect if the filter has the same bytes, because the client may send it again after losing the
+ * reply. Other bytes are refused, unless the command is replayed or `compat` is on. */
 static int load_over(rm_ctx *ctx, bm_key *key, uint64_t offset, bly_bytes chunk, const family *f) {
     bly_bytes present = f->read(key->value, offset, chunk.size);
     bool fits = chunk.size && present.size == chunk.size;

@@ -14,7 +14,7 @@ enum {
     TRAITS_AT = TOTAL_AT + 8,
     FILE_AT = TRAITS_AT + BM_TRAITS_BYTES,
     HEADER = FILE_AT + BLY_FILE_HEADER,
-    CHUNK = 4 << 20 /* copied in a millisecond or two */
+    CHUNK = 4 << 20 /* maximum bytes of a chunk, which take a millisecond or two to copy */
 };
 
 /* ---- SCANDUMP -------------------------------------------------------------------------------- */
@@ -50,12 +50,13 @@ static int reply_header(rm_ctx *ctx, bm_value *value) {
 int bm_native_scandump(rm_ctx *ctx, bm_value *value, uint64_t iter, bool null_end) {
     if (iter == 0)
         return reply_header(ctx, value);
-    if (value->image_stamp == 0) /* the header was never dumped */
+    if (value->image_stamp == 0) /* no dump has been started */
         return bm_error(ctx, "ERR no dump of this filter was started; start at 0");
     if (value->image_stamp != value->stamp)
         return bm_error(ctx,
                         "ERR the filter changed during the dump; start again at 0, or dump a COPY");
-    /* Defragmentation may have closed the image. It is the same when it is created again. */
+    /* Defragmentation may have closed the image. Since the filter has not changed, a new image has
+     * the same bytes. */
     const bly_chunks *image = bm_bly_image(value);
     if (!image)
         return bm_status_error(ctx, BLY_ENOMEM);
@@ -79,7 +80,7 @@ bool bm_native_is_header(const void *data, size_t size) {
     return size == HEADER && memcmp(data, MAGIC, sizeof MAGIC) == 0;
 }
 
-/* Whether the commands of that face accept the announced filter. */
+/* Whether the commands of this face (BF.* or CF.*) accept the filter that the header announces. */
 static bool face_accepts(bm_face face, const bm_traits *traits, const uint8_t *file) {
     bly_file_info info = {.struct_size = sizeof info};
     if (bly_file_parse_info(file, BLY_FILE_HEADER, &info) != BLY_OK)

@@ -1,13 +1,13 @@
 /* redisbloom_chunks.c - collects the chunks of a filter in RedisBloom's layout.
  *
- * RedisBloom's chunks may come in any order, and repeatedly. So a staged load is the whole
- * structure, empty at first, and a list of the ranges of its data that have been received: in
- * order, without overlaps, and with a gap between any two. It is complete when there is one range,
- * which covers all data. There are at most MAX_RANGES of them, otherwise the list would need more
- * memory, and changing it more time, than the data.
+ * RedisBloom's chunks may arrive in any order, and repeatedly. So a staged load consists of the
+ * whole structure, in which all data is 0 at first, and a list of the ranges of its data that have
+ * been received. The ranges are in order and do not overlap, and there is a gap between any two.
+ * The load is complete when there is one range that covers all data. There are at most MAX_RANGES
+ * ranges; otherwise the list could need more memory than the data, and changing the list more time.
  *
- * The structure belongs to a separate value from the beginning, which becomes the key's value at
- * the end.
+ * The structure is in a value of its type from the beginning. At the end this becomes the value of
+ * the key.
  */
 #include "load/redisbloom_chunks.h"
 
@@ -24,14 +24,15 @@ typedef struct range {
 
 struct bm_staged_chunks {
     bm_value *value;
-    bm_account own; /* of the list; untracked, because limits are for data */
+    bm_account own; /* account of the list; untracked, because limits are for data */
     range *ranges;
     size_t n, capacity;
 };
 
 /* ---- begin, finish, free --------------------------------------------------------------------- */
 
-/* Takes over a value, which is freed on failure. */
+/* Creates a staged load that owns `value`. If there is no memory, frees the value and returns
+ * NULL. */
 static bm_staged_chunks *staged_for(bm_value *value) {
     bm_staged_chunks *s = rm.TryAlloc(sizeof *s);
     if (!s) {
@@ -126,7 +127,7 @@ static bool reserve_range(bm_staged_chunks *s) {
     return true;
 }
 
-/* The first range that ends at `at` or later. */
+/* Returns the index of the first range that ends at `at` or later. */
 static size_t first_ending_at(const bm_staged_chunks *s, uint64_t at) {
     size_t low = 0, high = s->n;
     while (low < high) {
@@ -139,7 +140,8 @@ static size_t first_ending_at(const bm_staged_chunks *s, uint64_t at) {
     return low;
 }
 
-/* Adds a range, for which memory was reserved, and unites it with those that it touches. */
+/* Adds a range and unites it with the ranges that it touches or overlaps. Memory must have been
+ * reserved (reserve_range). */
 static void add_range(bm_staged_chunks *s, range r) {
     size_t i = first_ending_at(s, r.from), j = i;
     for (; j < s->n && s->ranges[j].from <= r.to; j++) {
@@ -179,8 +181,8 @@ bool bm_staged_chunks_complete(const bm_staged_chunks *s) {
 
 /* ---- RDB, AOF, digest, copy ------------------------------------------------------------------ */
 
-/* Saved like RedisBloom's type, with missing bytes as zeroes: so loading allocates no more than the
- * stream contains. The ranges follow. */
+/* The structure is saved like a value of RedisBloom's type, with zeroes for missing bytes: so
+ * loading it allocates no more than the stream contains. Then the ranges are saved. */
 void bm_staged_chunks_save(rm_io *io, const bm_staged_chunks *s) {
     rm.SaveUnsigned(io, (uint64_t)s->value->type);
     bm_rb_save(io, s->value);

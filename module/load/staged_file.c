@@ -1,9 +1,12 @@
-/* staged_file.c - collects the chunks of a filter's file until it is complete.
+/* staged_file.c - collects the chunks of a filter's file until the file is complete, then creates
+ * the filter.
  *
- * The received bytes are in a list of blocks. A new block is as large as all bytes received before,
- * within bounds: so a file that is sent in very small chunks needs few blocks, and never more than
- * twice the memory of the bytes received. When the file is complete, the blocks are read once, in
- * order, and each is freed when it has been read. So memory moves from the blocks to the filter.
+ * The received bytes are stored in a list of blocks. A new block is as large as all bytes received
+ * before it, but not larger than MAX_BLOCK, nor than the rest of the file. So a file that is sent
+ * in very small chunks needs few blocks, and the blocks never take more than twice the memory of
+ * the received bytes. When the file is complete, the filter is created from the blocks: they are
+ * read once, in order, and each is freed after it was read. So their memory becomes free while the
+ * filter is filled.
  */
 #include "load/staged_file.h"
 
@@ -16,21 +19,21 @@
 enum { MAX_BLOCK = 256 << 10 };
 
 typedef struct chunk {
-    uint8_t *data; /* NULL once it has been read */
+    uint8_t *data; /* NULL after the chunk was read */
     uint64_t at;
     size_t size, capacity;
 } chunk;
 
 struct bm_staged_file {
-    bm_account *account; /* of the future filter */
-    bm_account own;      /* of the chunks */
+    bm_account *account; /* account of the future filter */
+    bm_account own;      /* account of the chunks */
     bm_traits traits;
     uint64_t total, received;
-    bool keyed, custom; /* hashed with a secret key, with a custom function */
+    bool keyed, custom; /* hashed with a secret key; hashed with a custom function */
     uint64_t key_id;
     chunk *chunks;
     size_t n, capacity;
-    size_t next; /* the first chunk that has not been read */
+    size_t next; /* index of the first chunk that has not been read */
 };
 
 /* ---- chunks ---------------------------------------------------------------------------------- */
@@ -51,7 +54,7 @@ static bool reserve_chunk(bm_staged_file *s) {
     return true;
 }
 
-/* Adds a block at the end, for all or some of the next `size` bytes. */
+/* Adds an empty block at the end, with room for all or some of the next `size` bytes. */
 static bool add_block(bm_staged_file *s, size_t size) {
     uint64_t capacity = s->received > size ? s->received : size;
     if (capacity > s->total - s->received)
@@ -68,8 +71,8 @@ static bool add_block(bm_staged_file *s, size_t size) {
     return true;
 }
 
-/* Frees at once, so that memory is freed as fast as the filter uses it, except for very large
- * blocks. */
+/* Frees a chunk. Blocks that are not very large are freed immediately, so that memory is freed as
+ * fast as the filter uses it. */
 static void free_chunk(bm_staged_file *s, chunk *c) {
     bly_allocator a = bm_allocator(&s->own);
     if (c->size <= BM_BIG_BLOCK)
@@ -88,8 +91,8 @@ static void undo(bm_staged_file *s, size_t n, uint64_t received) {
     s->received = received;
 }
 
-/* Whether `size` more bytes are allowed. The total was announced and allowed, but other filters may
- * have been created since. */
+/* Whether the memory limits allow `size` more bytes. They allowed the total when the load began,
+ * but other filters may have been created since. */
 static bool may_append(bm_staged_file *s, size_t size) {
     s->own.unlimited = s->account->unlimited;
     s->account->refusal = bm_memory_would_refuse(&s->own, size);
@@ -195,7 +198,7 @@ void bm_staged_file_free(bm_staged_file *s) {
     bm_totals_staged(-1);
 }
 
-/* The chunk with the byte at `at`. */
+/* Returns the index of the chunk that contains the byte at offset `at`. */
 static size_t chunk_at(const bm_staged_file *s, uint64_t at) {
     size_t low = s->next, high = s->n;
     while (high - low > 1) {
@@ -251,8 +254,9 @@ static bly_status read_filter(bm_staged_file *s, bly_filter **out, bool *keyless
     return bly_filter_read_chunks(&source, &options, out);
 }
 
-/* For a while there are both the filter and its chunks. So limits are checked at the end, when only
- * the filter is left: its structs need memory that the file does not. */
+/* For a while both the filter and its chunks exist. So limits are checked at the end, when only the
+ * filter is left. (It may exceed them although the file did not, because its structs need more
+ * memory.) */
 bly_status bm_staged_file_finish(bm_staged_file *s, bly_filter **out, bool *keyless) {
     bm_account *account = s->account;
     bool unlimited = account->unlimited;

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A key and its line end are 33 bytes: this is enough for thousands of keys, and comments. */
+/* A key and its line end take 33 bytes, so MAX_FILE suffices for thousands of keys and comments. */
 enum { MAX_FILE = 256 * 1024, KEY_DIGITS = 32, KEY_BYTES = 16 };
 
 static bly_hasher *ring;
@@ -56,7 +56,7 @@ static bool refuse(char *why, size_t why_size, const char *fmt, ...) {
     return false;
 }
 
-/* Uses read(2), so that no buffer of the C library keeps a copy of the keys. */
+/* Reads the file with read(2), so that no buffer of the C library retains a copy of the keys. */
 static bool read_all(int file, char *text, size_t *size, char *why, size_t why_size) {
     *size = 0;
     while (*size < MAX_FILE) {

@@ -1,4 +1,5 @@
-/* memory_quota.c - how much memory the server may use, by maxmemory and the machine. */
+/* memory_quota.c - how much memory the server may use, according to maxmemory and to the
+ * machine. */
 #include "runtime/memory_quota.h"
 
 #include "runtime/server_state.h"
@@ -8,12 +9,13 @@
 #include <string.h>
 #include <unistd.h>
 
-static uint64_t machine, maxmemory; /* bytes; 0: unknown, or no limit */
-static bool evicts;                 /* maxmemory-policy is not noeviction */
+static uint64_t machine, maxmemory; /* in bytes; 0: unknown, or no limit */
+static bool evicts;                 /* true: maxmemory-policy is not noeviction */
 
 /* ---- the machine ----------------------------------------------------------------------------- */
 
-/* The number in a file of one line; 0 without a number ("max", or no such file). */
+/* Returns the number in a file of one line; 0 if there is no number (but, for example, "max") or no
+ * such file. */
 static uint64_t number_in(const char *path) {
     char line[32] = "";
     FILE *file = fopen(path, "re");
@@ -25,8 +27,9 @@ static uint64_t number_in(const char *path) {
     return strtoull(line, NULL, 10);
 }
 
-/* The limit of a container is in one of two files, depending on the version of control groups.
- * Without a limit they contain no number, or one larger than any machine's memory. */
+/* Returns the memory of the machine, or the limit of the container if that is less. The limit is in
+ * one of two files, depending on the version of control groups. If there is no limit, the file
+ * contains no number, or one that is larger than the memory of any machine. */
 static uint64_t machine_bytes(void) {
     static const char *const files[] = {"/sys/fs/cgroup/memory.max",
                                         "/sys/fs/cgroup/memory/memory.limit_in_bytes"};
@@ -42,7 +45,7 @@ static uint64_t machine_bytes(void) {
 
 /* ---- the engine ------------------------------------------------------------------------------ */
 
-/* A setting of the engine as text; empty when CONFIG GET fails. */
+/* Reads a setting of the engine as text. The text is empty if CONFIG GET fails. */
 static void get_setting(rm_ctx *ctx, const char *name, char *to, size_t max) {
     to[0] = 0;
     rm_reply *reply = rm.Call(ctx, "CONFIG", "cc", "GET", name);
@@ -79,7 +82,7 @@ int bm_quota_start(rm_ctx *ctx) {
     return rm.SubscribeToServerEvent(ctx, (rm_event){RM_EVENT_CONFIG, 1}, on_config);
 }
 
-/* The share of maxmemory that is used; 0 on engines that do not report it. */
+/* Returns the share of maxmemory that is used; 0 on engines that do not report it. */
 static double used_share(void) {
     return rm.GetUsedMemoryRatio ? (double)rm.GetUsedMemoryRatio() : 0;
 }

@@ -1,23 +1,26 @@
 /* module_memory.c - allocates, counts, limits and frees memory for filters.
  *
- * Zeroing. A large block from the engine's allocator may be new from the system, and zero already,
- * or it may have been used before. Instead of writing to it, its pages are given back with
- * MADV_DONTNEED, which on Linux makes them read as zero, and costs a system call and no memory.
- * Only the partial pages at its ends, which it shares with other blocks, are written to. Whether
- * this works for the engine's memory is tried at the start, on a real block.
+ * Zeroing. A large block from the engine's allocator may be new from the system, and therefore
+ * zero, or it may have been used before. It is not zeroed by writing to it: its pages are given
+ * back to the system with MADV_DONTNEED. On Linux they then read as zero; this costs one system
+ * call, and no memory. Only the partial pages at the ends of the block, which it shares with other
+ * blocks, are written to. Whether this works with the engine's memory is tested at the start, on a
+ * block of its allocator.
  *
- * Freeing. Giving pages back takes time. So they are detached from the block (page_release.h),
- * which is then freed at once: the engine expects that when it evicts keys until it has enough
- * memory. Only the pages wait for the thread. Where the system cannot detach pages, which is also
- * tried at the start, the whole block waits. The queue is a list whose links are in the pages
- * themselves, so that freeing needs no memory.
+ * Freeing. Giving pages back to the system takes time, so a thread does it. The pages are first
+ * detached from their block (page_release.h), and the block is freed immediately, because the
+ * engine expects this when it evicts keys until it has enough memory. Only the detached pages wait
+ * for the thread. If the system cannot detach pages, which is also tested at the start, the whole
+ * block waits. The queue of the thread is a linked list whose nodes are in the pages themselves, so
+ * that freeing needs no memory.
  *
- * The engine's own threads, which free lazily what is unlinked, evicted or flushed, give the pages
- * back themselves: they block no client, and the engine waits for them when it needs memory.
+ * The engine has threads that free unlinked, evicted or flushed keys lazily. In these threads pages
+ * are given back directly: this blocks no client, and the engine waits for its threads when it
+ * needs memory.
  *
- * Forks. The engine saves in child processes that it forks. A child does not have the thread, and
- * the lock may have been taken when it was forked. So a child frees at once, and never uses the
- * lock.
+ * Forks. The engine saves its data in child processes. A child does not have the thread that frees,
+ * and another thread may have held the lock at the time of the fork. So a child frees blocks
+ * directly, and never uses the lock.
  */
 #include "runtime/module_memory.h"
 
@@ -31,20 +34,24 @@
 #include <stdatomic.h>
 #include <string.h>
 
-enum { MIN_DROP = 64 << 10 }; /* smallest block whose pages bm_account_free_now gives back */
+enum {
+    MIN_DROP = 64 << 10
+}; /* minimum size of a block whose pages bm_account_free_now gives
+      back */
 
 typedef struct pending_block {
     struct pending_block *next;
     size_t size;
-    bool detached; /* pages without their block */
+    bool detached; /* true: only pages, detached from their block */
 } pending_block;
 
 static atomic_uint_fast64_t total, pending;
-static bool drop_zeroes, can_detach; /* set at the start, before anything is allocated */
+static bool drop_zeroes, can_detach; /* what the system supports; set at the start, before anything
+                                        is allocated */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t more = PTHREAD_COND_INITIALIZER;
-static pending_block *queue;        /* under the lock */
+static pending_block *queue;        /* protected by the lock */
 static atomic_bool has_free_thread; /* false before the start, and in child processes */
 static pthread_t main_thread;       /* set at the start */
 
@@ -57,7 +64,7 @@ static void zero(void *block, size_t size) {
         memset(block, 0, size);
 }
 
-/* Whether a block of the engine's allocator that was full of ones is zero after bm_pages_zero. */
+/* Tests whether bm_pages_zero zeroes a block of the engine's allocator in which all bits were 1. */
 static bool try_drop_zeroes(void) {
     uint8_t *block = rm.TryAlloc(BM_BIG_BLOCK);
     bool all_zero = block != NULL;
@@ -109,7 +116,8 @@ static void in_child(void) {
     atomic_store(&has_free_thread, false);
 }
 
-/* The thread blocks the engine's signals, except those that report a crash. */
+/* The signals that report a crash. The thread blocks all other signals, which are for the
+ * engine. */
 static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 
 int bm_memory_start(void) {
@@ -243,7 +251,8 @@ static uint64_t left_of(uint64_t limit, uint64_t used) {
     return used < limit ? limit - used : 0;
 }
 
-/* Whether `bytes` more, as the allocator rounds them, exceed a limit of the module. */
+/* Returns the limit of the module that `bytes` more bytes, as the allocator has rounded them, would
+ * exceed; else BM_REFUSED_NOT. */
 static bm_refusal exceeds_limit(const bm_account *account, uint64_t bytes) {
     if (account->unlimited || account->untracked)
         return BM_REFUSED_NOT;

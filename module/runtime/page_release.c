@@ -1,14 +1,14 @@
 /* page_release.c - zeroes, drops and detaches the pages of large blocks.
  *
- * Detaching. mremap moves page-table entries to another address. MREMAP_DONTUNMAP (Linux 5.7) keeps
- * the old address mapped, without contents, as the allocator that owns it expects. Where both
+ * Detaching. mremap moves page-table entries to another address. With MREMAP_DONTUNMAP (Linux 5.7)
+ * the old address remains mapped, without contents, as the allocator that owns it expects. If both
  * addresses are equal modulo the range of one page table, the kernel moves whole tables instead of
- * their entries, which is many times faster. So such an address is searched for, and passed as a
- * hint.
+ * single entries, which is many times faster. So an address with this property is chosen and passed
+ * to mremap as a hint.
  *
- * Emulators (qemu-user, for one) move the pages, but may then treat the old address as unmapped: an
- * access faults, or the address is handed out again while the allocator still owns it. So this is
- * tried on a page before any block is detached.
+ * Some emulators, such as qemu-user, move the pages, but then treat the old address as unmapped: an
+ * access to it faults, or the address is used for another mapping while the allocator still owns
+ * it. So detaching is tested on one page before it is used for a block.
  */
 #define _GNU_SOURCE
 #include "runtime/page_release.h"
@@ -20,8 +20,8 @@
 #include <unistd.h>
 
 enum {
-    STEP = 4 << 20, /* bytes given back at once */
-    TABLE = 2 << 20 /* bytes that one page table describes, on most systems */
+    STEP = 4 << 20, /* maximum number of bytes given back by one system call */
+    TABLE = 2 << 20 /* number of bytes that one page table maps, on most systems */
 };
 
 /* The whole pages of a block, without the partial ones at its ends. */
@@ -58,8 +58,8 @@ void bm_pages_drop(void *block, size_t size) {
 }
 
 #ifdef MREMAP_DONTUNMAP
-/* A free address for `size` bytes that equals `from` modulo TABLE; NULL: any. It is only a hint,
- * because another thread may map it first. */
+/* Returns an address where `size` bytes are free, and which equals `from` modulo TABLE; NULL if
+ * none is found. The address is only a hint, because another thread may map it first. */
 static void *hint_address(const uint8_t *from, size_t size) {
     uint8_t *free_range =
         mmap(NULL, size + TABLE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -87,8 +87,9 @@ void *bm_pages_detach(void *block, size_t size, size_t *detached) {
 }
 #endif
 
-/* Whether a byte is mapped and readable: the kernel finds out by writing it to a pipe. (mincore
- * would work too, but systemd kills services for it: it is not among the calls allowed to them.) */
+/* Whether a byte is mapped and readable. To find out, the byte is written to a pipe: if the kernel
+ * cannot read it, write fails. (mincore would work too, but systemd kills services that call it,
+ * because it is not among the system calls that services may use.) */
 static bool is_readable(const void *byte) {
     int ends[2];
     if (pipe2(ends, O_CLOEXEC) != 0)
@@ -106,7 +107,7 @@ bool bm_pages_can_detach(void) {
         return false;
     void *pages = bm_pages_detach(block, size, &detached);
     bool stayed = is_readable(block);
-    if (stayed || !pages) /* otherwise another mapping may use the address */
+    if (stayed || !pages) /* if it did not stay, another mapping may use the address */
         (void)munmap(block, size);
     if (pages)
         (void)munmap(pages, detached);

@@ -14,11 +14,12 @@ typedef struct cache_entry {
     bly_prefetch_hint hint;
 } cache_entry;
 
-/* Direct-mapped: colliding names evict each other. */
+/* The entries, direct-mapped by name: names with the same entry evict each other. */
 static cache_entry entries[ENTRIES];
 uint64_t bm_prefetch_generation;
 
-/* NULL: the name is too long to be remembered. Names mostly differ in length, or at the end. */
+/* Returns the entry for a name; NULL if the name is too long (or empty) to be remembered. The entry
+ * depends on the length and the last byte, because most names differ in one of these. */
 static cache_entry *entry_of(bly_bytes name) {
     const uint8_t *text = name.data;
     if (name.size == 0 || name.size > MAX_NAME)

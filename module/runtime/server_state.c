@@ -1,12 +1,13 @@
-/* server_state.c - queries whether the engine is loading, a replica, or replaying a command. */
+/* server_state.c - queries whether the server is loading, is a replica, or is replaying a
+ * command. */
 #include "runtime/server_state.h"
 
 #include <string.h>
 
 bool bm_readiness_unknown = true, bm_role_unknown = true;
 
-/* Whether the server's settings let a replica without its master answer. Where CONFIG GET fails,
- * the engine's default applies: yes. */
+/* Whether a replica that has lost its master may answer, by the setting replica-serve-stale-data.
+ * If CONFIG GET fails, returns the engine's default, which is true. */
 static bool serves_stale(rm_ctx *ctx) {
     rm_reply *reply = rm.Call(ctx, "CONFIG", "cc", "GET", "replica-serve-stale-data");
     if (!reply)

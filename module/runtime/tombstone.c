@@ -1,4 +1,4 @@
-/* tombstone.c - replaces a filter that could not follow a replayed write by a tombstone. */
+/* tombstone.c - replaces a filter by a tombstone if a replayed write could not be applied to it. */
 #include "runtime/tombstone.h"
 
 #include "runtime/server_state.h"
@@ -10,7 +10,8 @@
 
 /* ---- removed kinds --------------------------------------------------------------------------- */
 
-/* Returns a static text, which the next call overwrites. */
+/* Returns the error text for a removed kind; NULL if `kind` is NULL. The text is static, and the
+ * next call overwrites it. */
 static const char *removed_error(const bly_removed_kind *kind) {
     static char text[160];
     if (!kind)
@@ -30,7 +31,7 @@ const char *bm_removed_name_text(const char *name) {
     return removed_error(bly_kind_removed_by_name(name));
 }
 
-/* An overlay is a header and then its base, which has a header of its own (docs/format.md). */
+/* The file of an overlay has its own header, and then the header of its base (docs/format.md). */
 uint8_t bm_removed_kind(const void *file, size_t size) {
     enum { KIND_AT = 5 };
     const uint8_t *bytes = file;
@@ -57,8 +58,8 @@ bool bm_tombstone_set(rm_ctx *ctx, bm_key *key) {
     return true;
 }
 
-/* Writes the tombstone to the AOF of this server, as a BLY.LOAD. Replicas of a replica receive the
- * writes of the master, so each of them makes its own tombstones. */
+/* Writes the tombstone to the AOF of this server, as a BLY.LOAD. (Replicas of a replica receive the
+ * writes of the master, so each of them creates tombstones itself.) */
 static void replicate_tombstone(rm_ctx *ctx, const bm_key *key) {
     uint8_t meta[BM_TRAITS_BYTES];
     bm_traits_encode(&key->value->traits, meta);

@@ -1,26 +1,27 @@
-/* window_timer.c - the timed windows, in the order in which they must be advanced next.
+/* window_timer.c - advances timed windows, in the order in which they are due.
  *
- * Advancing a window clears the bits of its next generation in every cache line. bly_window_advance
- * clears a share of them that corresponds to the time passed in the slice, so each of many calls
- * does little. Here a slice is divided into parts that each clear at most PART_BYTES of the filter,
- * and the timer fires at the end of each part. A part takes 30 microseconds, and up to 300 if its
- * pages are not mapped yet (measured on a virtual machine, with 3 microseconds for a page). A small
- * window is one part, and advances once per slice. An empty window need not advance at all: there
- * is nothing to clear, and the next add sets its clock.
+ * Advancing a window by a slice of time clears the bits of its next generation in every cache line.
+ * bly_window_advance clears a share of them that corresponds to the time that has passed in the
+ * slice, so each of many calls does a little work. Here a slice is divided into parts, in each of
+ * which at most PART_BYTES of the filter are cleared, and the timer fires at the end of each part.
+ * Clearing a part takes 30 microseconds, or up to 300 if its pages are not mapped yet (measured on
+ * a virtual machine, at 3 microseconds per page). A small window has one part, and advances once
+ * per slice. An empty window need not advance at all: there is nothing to clear, and the next add
+ * sets its clock.
  *
- * A window may be late by more than its slice, for example because it was loaded from disk. The
- * timer then advances it part by part: to the end of the slice of its clock, from there directly to
- * the present slice, and through that. It works for half a millisecond at a time, or longer if the
- * server's other work delays it. Each add also does a part. But an add does not wait for the rest,
- * because a key must be added to the present slice. So where the timer could not keep up, an add
- * clears the whole rest of a slice in one pass: in a window that has just been loaded, or on a
- * server that is busy only with adds. Clients cannot create windows whose slices are too short for
- * this work (bm_window_min_span).
+ * A window may be late by more than a slice, for example because it was loaded from disk. The timer
+ * then advances it part by part to the end of the slice in which its clock is, from there directly
+ * to the beginning of the present slice, and then part by part to the present time. It works for
+ * half a millisecond at a time, or longer if other work of the server delays the timer. Each add
+ * also advances the window. But a key must be added to the present slice. So if the timer could not
+ * keep up, an add clears all that remains of the old slice in one pass. This happens in a window
+ * that has just been loaded, or on a server that is busy only with adds. Clients cannot create
+ * windows whose slices are too short for this work (bm_window_min_span).
  *
- * Entries are kept in a binary heap, the earliest first. An entry names its window by database and
- * key, because BLY.TICK needs them, and by the value, to check that the key still has it. Once
- * values are out of the keyspace, any thread may free them at any time. The lock protects the heap
- * and its entries, and no entry is accessed without it.
+ * Entries are in a binary heap, the earliest first. An entry refers to its window by database and
+ * key, because BLY.TICK needs them, and also by the value, to check that the key still has this
+ * value. After a value has been removed from the keyspace, any thread may free it at any time. So
+ * the lock protects the heap and its entries, and no entry is accessed without holding it.
  */
 #include "runtime/window_timer.h"
 
@@ -34,21 +35,22 @@
 enum {
     PART_BYTES = 1 << 18,
     MAX_PARTS = 1 << 18,
-    ADD_PARTS = 256,      /* minimum number of steps per slice that adds make */
+    ADD_PARTS = 256,      /* minimum number of steps into which adds divide a slice */
     IDLE_MS = 100,        /* the timer's period when no window is due */
-    MAX_CALLBACK_MS = 2,  /* how long one call of the timer may work on all windows */
-    MIN_BUDGET_US = 500,  /* how long the timer, or an add, may work on one late window */
-    MAX_BUDGET_US = 2000, /* the same for the timer when it fires late */
-    LATE_SHARE = 4,       /* the budget is the timer's delay divided by this, within these bounds */
+    MAX_CALLBACK_MS = 2,  /* maximum time that one call of the timer works on all windows */
+    MIN_BUDGET_US = 500,  /* time that the timer, or an add, may work on one late window */
+    MAX_BUDGET_US = 2000, /* the same, at most, for the timer if it fires late */
+    LATE_SHARE = 4,       /* the time for a late window is the timer's delay divided by this, but
+                             within the two bounds above */
     FIRST_ENTRIES = 64
 };
 
 struct bm_timer_entry {
     bm_value *value;
     long long due;
-    size_t at; /* its index in the heap */
+    size_t at; /* index of the entry in the heap */
     int db;
-    size_t size; /* of the key's name */
+    size_t size; /* length of the key's name */
     char name[];
 };
 
@@ -56,7 +58,8 @@ static struct {
     pthread_mutex_t lock;
     struct bm_timer_entry **heap;
     size_t n, capacity;
-    struct bm_timer_entry *current; /* whose key the timer is opening; NULL: removed since */
+    struct bm_timer_entry *current; /* the entry whose key the timer has opened; NULL after the
+                                       entry was removed */
 } timers = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* ---- the heap -------------------------------------------------------------------------------- */
@@ -66,7 +69,7 @@ static void heap_set(size_t at, struct bm_timer_entry *t) {
     t->at = at;
 }
 
-/* Restores the order of the heap after the entry at `at` has changed. */
+/* Restores the order of the heap after the entry at index `at` has changed. */
 static void heap_sift(size_t at) {
     struct bm_timer_entry *t = timers.heap[at];
     while (at > 0 && timers.heap[(at - 1) / 2]->due > t->due) {
@@ -128,8 +131,8 @@ static bool has_name(const struct bm_timer_entry *t, int db, bly_bytes name) {
     return t->db == db && t->size == name.size && memcmp(t->name, name.data, name.size) == 0;
 }
 
-/* The timer reaches the new entry within IDLE_MS. Without memory for an entry, only adds advance
- * the window, until one of the next commands adds it. */
+/* Adds an entry for a window. The timer processes it within IDLE_MS. If there is no memory for an
+ * entry, only adds advance the window, until a later command adds the entry. */
 static void add_entry(bm_value *value, int db, bly_bytes name) {
     struct bm_timer_entry *t = rm.TryAlloc(sizeof *t + name.size);
     if (!t)
@@ -176,7 +179,7 @@ void bm_window_timer_add_loaded(rm_io *io, bm_value *value) {
 
 /* ---- steps ----------------------------------------------------------------------------------- */
 
-/* The length of a step, when a slice has at least `min_parts` parts. */
+/* Returns the length in milliseconds of a step, if a slice has at least `min_parts` parts. */
 static uint64_t step_of(const bly_filter *f, const bly_window_info *info, uint64_t min_parts) {
     bly_geometry g = bly_filter_geometry(f);
     uint64_t parts = bly_plan_bytes(&g) / PART_BYTES;
@@ -184,8 +187,8 @@ static uint64_t step_of(const bly_filter *f, const bly_window_info *info, uint64
     return info->slice > parts ? info->slice / parts : 1;
 }
 
-/* The minimum is a millisecond for each MiB. Clearing takes an eighth of that once the pages are in
- * memory. */
+/* The minimum length of a slice is a millisecond per MiB of the window. Clearing takes an eighth of
+ * that if the pages are in memory. */
 uint64_t bm_window_min_span(const bly_filter *f) {
     bly_window_info info = {.struct_size = sizeof info};
     if (bly_window_get_info(f, &info) != BLY_OK || info.span == 0)
@@ -198,8 +201,9 @@ uint64_t bm_window_min_span(const bly_filter *f) {
     return min_slice * slices;
 }
 
-/* The last end of a step that is not after `now`. Slices begin at multiples of their length, and a
- * step begins with each slice, so a key is always added to the slice of its time. */
+/* Returns the time of the last end of a step that is not after `now`. Slices begin at multiples of
+ * their length, and at the beginning of each slice a step begins, so a key is always added to the
+ * slice of its time. */
 static uint64_t step_before(uint64_t now, uint64_t slice, uint64_t step) {
     return now - now % slice % step;
 }
@@ -212,16 +216,16 @@ static void set_clock(rm_ctx *ctx, bm_key *key, uint64_t now) {
     rm.Replicate(ctx, "BLY.TICK", "sl", key->name, (long long)now);
 }
 
-/* Processor time of the main thread in microseconds. Wall-clock time would count the work of other
- * processes, and windows on a busy machine would fall behind. */
+/* Returns the processor time of the calling thread in microseconds. (Wall-clock time would include
+ * the work of other processes, and windows on a busy machine would fall behind.) */
 static uint64_t cpu_time(void) {
     struct timespec t;
     (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
     return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
 }
 
-/* The window must be in the present slice. Within the slice a few steps are enough, because the
- * timer makes the others. */
+/* Advances a window before an add. Its clock must reach the present slice. Within the slice a few
+ * steps are enough, because the timer makes the others. */
 void bm_window_advance(rm_ctx *ctx, bm_key *key) {
     bly_window_info info = {.struct_size = sizeof info};
     if (!key->value || !is_timed(key->value, &info) || bm_is_replayed(ctx))
@@ -236,7 +240,7 @@ void bm_window_advance(rm_ctx *ctx, bm_key *key) {
         set_clock(ctx, key, begin);
         return;
     }
-    /* Each step is replicated, so steps are as long as possible: a small window makes only one. */
+    /* Each step is replicated, so steps are as long as possible: a small window needs only one. */
     step = step_of(key->value->as.filter, &info, 1);
     do {
         info.now = now - info.now > step ? info.now + step : now;
@@ -246,7 +250,7 @@ void bm_window_advance(rm_ctx *ctx, bm_key *key) {
 
 /* ---- the timer ------------------------------------------------------------------------------- */
 
-/* The next time to which the timer sets the clock of a late window. */
+/* Returns the next time to which the timer sets the clock of a late window. */
 static uint64_t next_stop(const bly_window_info *info, uint64_t now, uint64_t step) {
     uint64_t slice = info->slice, end = (info->now / slice + 1) * slice;
     if (now < end)
@@ -254,15 +258,15 @@ static uint64_t next_stop(const bly_window_info *info, uint64_t now, uint64_t st
     return end - info->now > step ? info->now + step : now - now % slice;
 }
 
-/* How long, in microseconds, the timer may work on a window. Longer when the timer fires late:
- * otherwise a window on a busy server would fall behind, and an add would have to clear the rest of
- * a slice at once. */
+/* Returns how many microseconds the timer may work on a window, if it fires `late` milliseconds
+ * late. The later it fires, the longer it may work: otherwise a window on a busy server would fall
+ * behind, and an add would have to clear the rest of a slice in one pass. */
 static uint64_t budget(long long late) {
     uint64_t share = late > 0 ? (uint64_t)late * 1000 / LATE_SHARE : 0;
     return share < MIN_BUDGET_US ? MIN_BUDGET_US : share > MAX_BUDGET_US ? MAX_BUDGET_US : share;
 }
 
-/* Advances a window that is due. Returns when it is due again. */
+/* Advances a window that is due. Returns the time at which it is due again. */
 static long long advance_one(rm_ctx *ctx, bm_key *key, long long present, uint64_t until) {
     bly_filter *f = key->value->as.filter;
     bly_window_info info = {.struct_size = sizeof info};
@@ -276,15 +280,16 @@ static long long advance_one(rm_ctx *ctx, bm_key *key, long long present, uint64
         if (info.now < target && cpu_time() >= until)
             return present + 1;
     }
-    /* The next end of a step. The last step of a slice includes the remainder of the division. */
+    /* The next end of a step. The last step of a slice is longer by the remainder of the
+     * division. */
     uint64_t slice_end = ((uint64_t)present / info.slice + 1) * info.slice;
     uint64_t next = target + step;
     next = next > slice_end || slice_end - next < step ? slice_end : next;
     return (long long)next;
 }
 
-/* The key does not have the entry's value any more: it was renamed, moved or replaced. The next
- * command that opens the window adds it again. */
+/* Removes the current entry, because its key does not have its value any more: the key was renamed,
+ * moved or replaced. The next command that opens the window adds it again. */
 static void remove_current(void) {
     pthread_mutex_lock(&timers.lock);
     if (timers.current)
@@ -292,7 +297,8 @@ static void remove_current(void) {
     pthread_mutex_unlock(&timers.lock);
 }
 
-/* Returns the first entry that is due, which stays in the heap with a later time. */
+/* Returns the first entry that is due, or NULL. The entry remains in the heap, with a later
+ * time. */
 static const struct bm_timer_entry *next_due(rm_ctx *ctx, long long present, int *db,
                                              rm_string **name) {
     pthread_mutex_lock(&timers.lock);
@@ -336,7 +342,7 @@ static void advance_due(rm_ctx *ctx, long long present, long long late) {
 
 static void on_timer(rm_ctx *ctx, void *data) {
     (void)data;
-    static long long expected; /* when this call should have been made */
+    static long long expected; /* the time at which this call was due */
     long long present = rm.Milliseconds(), wait = IDLE_MS;
     int flags = rm.GetContextFlags(ctx);
     bool ours = flags & RM_CTX_MASTER && !(flags & (RM_CTX_LOADING | RM_CTX_ASYNC_LOADING)) &&
@@ -354,8 +360,8 @@ static void on_timer(rm_ctx *ctx, void *data) {
     rm.CreateTimer(ctx, wait, on_timer, NULL);
 }
 
-/* The timer runs from the start, every IDLE_MS, so that loaded windows advance without a command
- * that uses them. */
+/* The timer fires from the start, every IDLE_MS, so that windows that were loaded advance even if
+ * no command uses them. */
 int bm_window_timer_start(rm_ctx *ctx) {
     rm.CreateTimer(ctx, IDLE_MS, on_timer, NULL);
     return RM_OK;

@@ -1,6 +1,7 @@
-/* type_filter.c - the data type bloomery1: any filter of the library, saved in its file format.
+/* type_filter.c - the data type bloomery1: any filter of the library, saved in the library's file
+ * format.
  *
- * Saved, encoding version 1:
+ * How values are saved, in encoding version 1:
  *
  *   unsigned            what follows: the sum of HAS_FILTER, HAS_STAGED_FILE, HAS_STAGED_CHUNKS; 0
  *                       for a tombstone (runtime/tombstone.h)
@@ -12,8 +13,9 @@
  *
  * Secret keys are never saved: a file names its key by an id.
  *
- * Versions before 0.2 saved kinds that were removed. A file of such a kind is read to its end and
- * dropped, and a tombstone replaces it, so that the server starts with all other keys.
+ * Versions before 0.2 saved filters of kinds that were removed later. The file of such a filter is
+ * read to its end and dropped, and the key gets a tombstone, so that the server can start with all
+ * other keys.
  */
 #include "load/redisbloom_chunks.h"
 #include "load/staged_file.h"
@@ -91,7 +93,7 @@ static bool load_traits(rm_io *io, bm_traits *out) {
     return good;
 }
 
-/* Loads the next string of a file of which `left` bytes are missing. */
+/* Loads the next string of a file, of which `left` bytes have not been loaded yet. */
 static bly_status load_piece(rm_io *io, uint64_t left, char **data, size_t *size) {
     *data = bm_load_bytes(io, left, size);
     if (*data && *size)
@@ -100,7 +102,7 @@ static bly_status load_piece(rm_io *io, uint64_t left, char **data, size_t *size
     return BLY_ECORRUPT;
 }
 
-/* Reads the other `left` bytes of a file without keeping them. */
+/* Reads the remaining `left` bytes of a file without keeping them. */
 static bly_status skip_pieces(rm_io *io, uint64_t left) {
     char *data;
     size_t size;
@@ -113,7 +115,8 @@ static bly_status skip_pieces(rm_io *io, uint64_t left) {
     return BLY_OK;
 }
 
-/* The first bytes of a file, which contain its kind and, of an overlay, that of its base. */
+/* The first bytes of a file. They contain its kind and, if that is an overlay, the kind of its
+ * base. */
 typedef struct file_start {
     uint8_t bytes[2 * BLY_FILE_HEADER];
     size_t size;
@@ -125,8 +128,9 @@ static void append_start(file_start *start, const char *data, size_t size) {
     start->size += n;
 }
 
-/* Loads a file of which `received` bytes are in the stream. BLY_EUNSUPPORTED: its kind was removed,
- * *removed is the code, and all of it was read. */
+/* Loads a file, of which `received` bytes are in the stream. If the kind of the file was removed,
+ * reads all of these bytes, stores the code of the kind in *removed, and returns
+ * BLY_EUNSUPPORTED. */
 static bly_status load_file(rm_io *io, bm_value *value, const bm_traits *traits, uint64_t total,
                             uint64_t received, uint8_t *removed, bm_staged_file **out) {
     char *data;
@@ -158,8 +162,9 @@ static bly_status load_file(rm_io *io, bm_value *value, const bm_traits *traits,
     return status;
 }
 
-/* A tombstone in place of a filter whose kind was removed. RESTORE by a client is refused instead:
- * the error is better than a key without contents. */
+/* Makes the value a tombstone, because the kind of its filter was removed. If a client sent
+ * RESTORE, returns BLY_EUNSUPPORTED instead: an error is better for the client than a key without
+ * contents. */
 static bly_status replace_by_tombstone(rm_io *io, bm_value *value, uint8_t kind) {
     const int loading = RM_CTX_LOADING | RM_CTX_ASYNC_LOADING;
     const char *text = bm_removed_text(kind);
@@ -192,19 +197,19 @@ static bly_status load_staged_file(rm_io *io, bm_value *value) {
     uint8_t removed = 0;
     if (!load_traits(io, &traits) || !bm_load_number(io, &total) || !bm_load_number(io, &received))
         return BLY_ECORRUPT;
-    if (received >= total) /* a complete file would have become a filter */
+    if (received >= total) /* if all bytes had been received, the file would be a filter by now */
         return BLY_ECORRUPT;
     bly_status status =
         load_file(io, value, &traits, total, received, &removed, &value->staged_file);
     if (status != BLY_EUNSUPPORTED)
         return status;
-    /* Keep the filter or tombstone that was loaded before. */
+    /* A filter or tombstone that was loaded before is kept. */
     return value->as.filter || bm_is_tombstone(value) ? BLY_OK
                                                       : replace_by_tombstone(io, value, removed);
 }
 
-/* A value has a filter, a staged file, both, or RedisBloom's chunks. A tombstone has nothing, or a
- * staged file. */
+/* Whether `has` is a valid combination: a filter, a staged file, both, or staged chunks; for a
+ * tombstone nothing, or a staged file. */
 static bool is_valid(uint64_t has, const bm_traits *traits) {
     if (traits->tombstone)
         return has == 0 || has == HAS_STAGED_FILE;
@@ -260,7 +265,7 @@ typedef struct emission {
     rm_string *key;
     uint64_t total, at;
     const bm_traits *traits;
-    bool replace; /* the key has a filter or is a tombstone */
+    bool replace; /* true: the key has a filter or is a tombstone, which the file will replace */
 } emission;
 
 static void emit(emission *e, const void *data, size_t size) {
@@ -288,7 +293,7 @@ static void emit_chunk(void *ctx, uint64_t at, const void *data, size_t size) {
     emit(ctx, data, size);
 }
 
-/* A BLY.LOAD without bytes, whose META is that of a tombstone. */
+/* Emits a BLY.LOAD without bytes, whose META is that of a tombstone. */
 static void emit_tombstone(rm_io *io, rm_string *key, const bm_traits *traits) {
     uint8_t meta[BM_TRAITS_BYTES];
     bm_traits_encode(traits, meta);
@@ -370,8 +375,8 @@ static void *filter_copy(rm_string *from_key, rm_string *to_key, const void *ptr
     return to;
 }
 
-/* The cursor is the number of the next block. The image refers to the filter's blocks, so it is
- * closed first. */
+/* Moves blocks of the filter. The cursor of the engine is the number of the next block. The image
+ * refers to the blocks, so it is closed first. */
 static int filter_defrag(rm_defrag *ctx, rm_string *key, void **ptr) {
     bm_value *value = *ptr;
     bm_moving moving = {ctx, &value->account};

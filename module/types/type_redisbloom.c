@@ -1,13 +1,15 @@
 /* type_redisbloom.c - the data types MBbloom-- and MBbloomCF.
  *
- * They have RedisBloom's names, encodings and fields, so that its RDB files, DUMP payloads and
- * replication streams load here, and ours load there. Nothing may be added to what is saved.
+ * They have the names, encodings and fields of RedisBloom's types. So this module loads RDB files,
+ * DUMP payloads and replication streams of RedisBloom, and RedisBloom loads those of this module.
+ * Nothing may be added to what is saved.
  *
- * Bloom filters (MBbloom--, a list of links), encoding 4: items, links, options, growth; for each
- * link capacity, error (a double), hashes, bits per key (a double), bits, n2, the bitmap (a
- * string), items. Encodings 0 to 3 lack some of these. Cuckoo filters: sub-filters, buckets, items,
- * deletes, bucket size, iterations, expansion; for each sub-filter its buckets and its slots (a
- * string). Encodings below 4 have only the first three and the slots.
+ * The fields of a Bloom filter (MBbloom--) in encoding 4 are: items, number of links, options,
+ * growth; and for each link capacity, error (a double), hashes, bits per key (a double), bits, n2,
+ * the bitmap (a string), items. Encodings 0 to 3 do not have all of these. The fields of a cuckoo
+ * filter (MBbloomCF) are: number of sub-filters, buckets, items, deletes, bucket size, maximum
+ * iterations, expansion; and for each sub-filter its buckets and its slots (a string). Encodings
+ * below 4 have only the first three and the slots.
  */
 #include "config.h"
 #include "runtime/server_state.h"
@@ -16,7 +18,7 @@
 #include <bloomery/host/redisbloom.h>
 #include <string.h>
 
-enum { PIECE = 1 << 20 }; /* of a digest */
+enum { PIECE = 1 << 20 }; /* bytes added to a digest at once */
 
 /* ---- both structures ------------------------------------------------------------------------- */
 
@@ -85,7 +87,7 @@ static void rb_rdb_save(rm_io *io, void *value) {
 
 /* ---- RDB: loading ---------------------------------------------------------------------------- */
 
-/* Loads a number that encodings before `since` do not have. */
+/* Loads a number, unless the encoding is before `since` and does not have it. */
 static bool load_number_since(rm_io *io, int encver, int since, uint64_t *out) {
     return encver < since || bm_load_number(io, out);
 }
@@ -95,7 +97,7 @@ static bool load_double(rm_io *io, double *out) {
     return !rm.IsIOError(io);
 }
 
-/* *block must be freed with bm_release. */
+/* Loads a string. The caller frees *block with bm_release. */
 static bool load_string(rm_io *io, bly_bytes *out, char **block) {
     *block = bm_load_bytes(io, UINT64_MAX, &out->size);
     out->data = *block;
@@ -200,8 +202,9 @@ static void emit(rm_io *io, rm_string *key, const bm_value *value, uint64_t iter
     rm.EmitAOF(io, command, "slb", key, (long long)iterator, data, size);
 }
 
-/* The AOF is rewritten in a child process, which can neither fail nor wait for memory. So the
- * buffer is static and fits the longest header. Its unused pages are never touched. */
+/* The AOF is rewritten in a child process, which must not fail for lack of memory. So the buffer is
+ * static, and large enough for the longest header. Pages of it that are never used take no
+ * memory. */
 void bm_rb_emit_header(rm_io *io, rm_string *key, const bm_value *value) {
     static uint8_t header[BLY_RB_BLOOM_HEAD + BLY_RB_MAX_PARTS * BLY_RB_BLOOM_LINK];
     size_t size = BLY_RB_CUCKOO_HEADER;
@@ -303,7 +306,7 @@ static void move_handle(bm_value *value, bm_moving *moving) {
         value->as.cuckoo = bly_rb_cuckoo_defrag_handle(value->as.cuckoo, bm_move_block, moving);
 }
 
-/* Returns the number of the next block, 0 after the last one. */
+/* Moves block number `at`. Returns the number of the next block; 0 after the last one. */
 static size_t move_block(bm_value *value, size_t at, bm_moving *moving) {
     return value->type == BM_RB_BLOOM
                ? bly_rb_bloom_defrag(value->as.bloom, at, 1, bm_move_block, moving)

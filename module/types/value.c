@@ -63,8 +63,9 @@ static uint64_t decode_number(const uint8_t *from, int bytes) {
     return value;
 }
 
-/* Version, face, flags, 0; bucket size (of a tombstone the removed kind) and iterations in two
- * bytes each; expansion and 0 in four; deletes in eight; all little-endian. */
+/* The bytes are: version, face, flags and 0 in one byte each; bucket size (for a tombstone, the
+ * code of the removed kind) and maximum iterations in two bytes each; expansion and 0 in four bytes
+ * each; deletes in eight bytes. All numbers are little-endian. */
 void bm_traits_encode(const bm_traits *traits, uint8_t out[BM_TRAITS_BYTES]) {
     memset(out, 0, BM_TRAITS_BYTES);
     out[0] = TRAITS_VERSION;
@@ -110,9 +111,11 @@ bool bm_traits_fit(const bm_traits *traits, bly_kind kind) {
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
-/* Stamps begin at the time of the start. So they do not repeat after a restart, as long as there
- * are fewer than 2^20 changes in a millisecond. */
-static uint64_t last_stamp; /* values are created and changed in the engine's main thread */
+/* The last stamp that was used. Stamps begin at the time of the server's start, in units of 2^-20
+ * ms. So they do not repeat after a restart, as long as there are fewer than 2^20 changes per
+ * millisecond. */
+static uint64_t last_stamp; /* not atomic: values are created and changed only in the engine's main
+                               thread */
 uint32_t bm_capabilities[BM_KINDS];
 
 int bm_types_start(rm_ctx *ctx) {
@@ -132,7 +135,7 @@ bm_value *bm_value_new(bm_value_type type) {
     return value;
 }
 
-/* Adds a value to a total, or removes it, when `now` differs from *counted. */
+/* If `now` differs from *counted, adds a value to a total or removes it, and sets *counted. */
 static void recount(atomic_uint_fast64_t *total, bool *counted, bool now) {
     if (now == *counted)
         return;
@@ -209,8 +212,8 @@ void bm_type_free(void *value) {
     bm_value_free(value);
 }
 
-/* BLY_ENOMEM without a refusal: the library got the amount of available memory as an argument, and
- * did not try to allocate more. */
+/* If the status is BLY_ENOMEM and the account has no refusal, the library was told how much memory
+ * is available, needed more, and did not try to allocate it. */
 const char *bm_load_failure(const bm_value *value, bly_status status) {
     if (status == BLY_EUNSUPPORTED)
         return "its kind was removed (window replaces stable, layered replaces blocked-counting)";
@@ -244,11 +247,13 @@ void *bm_move_block(void *ctx, void *block, size_t size) {
 
 /* ---- keys ------------------------------------------------------------------------------------ */
 
-/* The module's own types are checked first, because most keys that are opened have them. */
+/* Returns the type of a key. The module's types are checked first, because most keys that are
+ * opened have one of them. */
 static bm_value_type type_of(rm_key *key) {
     if (!key)
         return BM_MISSING;
-    rm_type *type = rm.ModuleTypeGetType(key); /* NULL for every other key, and for a missing one */
+    rm_type *type = rm.ModuleTypeGetType(key); /* NULL for a key of a type that is not a module's,
+                                                  and for a missing key */
     if (!type)
         return rm.KeyType(key) == RM_KEY_EMPTY ? BM_MISSING : BM_FOREIGN;
     return type == bm_type_filter      ? BM_FILTER
@@ -257,8 +262,9 @@ static bm_value_type type_of(rm_key *key) {
                                        : BM_FOREIGN;
 }
 
-/* bm_is_replayed takes as long as a small command, so it is called only where the result matters:
- * when this server may be a replica or loading, or there are limits. */
+/* Whether a write has no memory limits, because it is replayed. bm_is_replayed takes as long as a
+ * small command, so it is called only if its result may matter: if this server may be a replica or
+ * loading, or if limits are set. */
 static bool has_no_limits(rm_ctx *ctx) {
     bool limits = bm_configs.max_filter || bm_configs.max_total;
     return (limits || !bm_is_loaded_master(ctx)) && bm_is_replayed(ctx);
@@ -268,8 +274,9 @@ static bool is_window(const bm_value *value) {
     return value->type == BM_FILTER && value->as.filter && bm_kind(value) == BLY_WINDOW;
 }
 
-/* The filter's key may have been added to the ring since the filter was loaded. (A replayed write
- * in between would have made it a tombstone.) */
+/* Searches the ring for the secret key of a filter that was opened without it, because the key may
+ * have been added to the ring since. (If a replayed write had come before that, the filter would be
+ * a tombstone.) */
 static void find_secret_key(bm_value *value) {
     uint64_t version = bm_keyring_version();
     if (value->ring_version == version || !value->as.filter)
