@@ -2,11 +2,11 @@
  * the filter.
  *
  * The received bytes are stored in a list of blocks. A new block is as large as all bytes received
- * before it, but not larger than MAX_BLOCK, nor than the rest of the file. So a file that is sent
- * in very small chunks needs few blocks, and the blocks never take more than twice the memory of
- * the received bytes. When the file is complete, the filter is created from the blocks: they are
- * read once, in order, and each is freed after it was read. So their memory becomes free while the
- * filter is filled.
+ * before it, or as the chunk to be stored if that is larger, but not larger than MAX_BLOCK, nor
+ * than the rest of the file. So a file that is sent in very small chunks needs few blocks, and the
+ * blocks never take more than twice the memory of the received bytes. When the file is complete,
+ * the filter is created from the blocks: they are read once, in order, and each is freed after it
+ * was read. So their memory becomes free while the filter is filled.
  */
 #include "load/staged_file.h"
 

@@ -15,9 +15,10 @@ typedef struct bm_staged_file bm_staged_file;
 
 /* Begins to load a file of `total` bytes with its first `size` bytes. The filter will be charged to
  * `account`, which is not used before bm_staged_file_finish. Returns BLY_EINVAL if `size` is below
- * BLY_FILE_HEADER, an error of bly_file_parse_info if the header is not valid, BLY_EMISMATCH if the
- * traits do not fit the kind, and BLY_ENOMEM, with the reason in account->refusal, if the limits do
- * not allow the file. */
+ * BLY_FILE_HEADER or above `total`, BLY_ECORRUPT if `total` is too small for a header or differs
+ * from what the header says, an error of bly_file_parse_info if the header is not valid,
+ * BLY_EMISMATCH if the traits do not fit the kind, and BLY_ENOMEM, with the reason in
+ * account->refusal, if the limits do not allow the file. */
 bly_status bm_staged_file_begin(bm_account *account, uint64_t total, const void *first, size_t size,
                                 const bm_traits *traits, bm_staged_file **out);
 uint64_t bm_staged_file_total(const bm_staged_file *s);
