@@ -1,8 +1,9 @@
 // Guava's side of scripts/bench-peers; peers.c does the same with Bloomery.
 //
-// java GuavaBench N P: for each line on standard input one round. A new filter for N keys at rate P
-// is filled, then looked up. Prints nanoseconds per key for put, for mightContain of non-members and
-// of members, then bytes and false positives. One thread.
+// "java GuavaBench N P" runs one round for each line on standard input: it fills a new filter for N
+// keys at the false-positive rate P, then looks keys up. It prints the nanoseconds per key for put,
+// for mightContain of non-members and for mightContain of members, then the size of the filter in
+// bytes and the number of false positives. It uses one thread.
 
 import com.google.common.hash.BloomFilter;
 import com.google.common.hash.Funnels;
@@ -22,7 +23,7 @@ public final class GuavaBench {
     private static final byte[][] keys = new byte[BATCH][KEY_BYTES];
     private static double nanoseconds;
 
-    /** The same keys as keys_make() in keys.c. */
+    /** Makes the same keys as keys_make() in keys.c. */
     private static void makeKeys(long first, int n) {
         for (int i = 0; i < n; i++) {
             long x = first + i;
@@ -48,7 +49,7 @@ public final class GuavaBench {
         return found;
     }
 
-    /** Sets nanoseconds (per key); returns the number of new or found keys. */
+    /** Adds or looks up n keys. Sets `nanoseconds` to the time per key; returns the number of new or found keys. */
     private static long timed(BloomFilter<byte[]> filter, boolean add, long first, long n) {
         long sum = 0, spent = 0;
         for (long at = 0; at < n; at += BATCH) {

@@ -1,11 +1,12 @@
-/* Build time of the built kinds by number of keys; the time per key should not grow. One thread;
- * includes hashing and collecting the keys. */
+/* Measures the build time of the built kinds for several numbers of keys. The time per key should
+ * not grow with the number. The time is that of one thread, and includes hashing and collecting the
+ * keys. */
 #include "bench.h"
 
 static const uint64_t sizes[BUILD_SIZES] = {1000000, 4000000, 10000000, 40000000};
 static const bly_kind kinds[BUILD_KINDS] = {BLY_FUSE, BLY_RIBBON};
 
-/* Seconds, without generating the keys. */
+/* Returns the seconds that building takes, without the time of generating the keys. */
 static double build(bly_kind kind, uint64_t keys, const keyset *set) {
     const bly_build_options alone = {.struct_size = sizeof alone, .threads = 1};
     bly_spec spec = bly_spec_for(kind, keys, 0.01);

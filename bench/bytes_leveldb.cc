@@ -1,10 +1,10 @@
 /* Compares filters in the caller's bytes with LevelDB's built-in Bloom filter: space at the same
  * measured false-positive rate, and time per key. docs/benchmarks.md describes what is measured.
  *
- * Both build the same blocks of n random keys of 16 bytes. LevelDB's policy has 10 bits per key,
- * its usual setting. In each round each of the two does each operation once on all blocks; the
- * medians of the rounds count. Non-members differ in every round, so no branch predictor can learn
- * the answers. */
+ * Both sides build filters for the same blocks of n random keys of 16 bytes. LevelDB's policy has
+ * 10 bits per key, its usual setting. In each round, each side does each operation once on all
+ * blocks; the results are the medians of the rounds. Every round has other non-members, so that
+ * branch predictors cannot learn the answers. */
 #include <bloomery/bytes.h>
 #include <bloomery/hash.h>
 
@@ -100,7 +100,8 @@ void build_leveldb(blocks &b) {
     }
 }
 
-/* With `with_size` the size is computed for every block, as in a program that does not store it. */
+/* If `with_size` is true, the size is computed for every block, as in a program that does not store
+ * it. */
 void build_ours(blocks &b, bool with_size) {
     for (size_t i = 0; i < b.count(); i++) {
         size_t size = with_size ? size_for(b.n, b.rate) : b.size;
@@ -117,7 +118,7 @@ size_t build(blocks &b, side who, bool with_size) {
     return 0;
 }
 
-/* Looks up each key in one block; returns the number found. */
+/* Looks up each key in its block. Returns the number of keys found. */
 size_t look_up(blocks &b, side who, const keys &some) {
     size_t hits = 0;
     for (size_t i = 0; i < b.count(); i++)
@@ -180,7 +181,7 @@ std::array<double, SIDES> measure_rates(size_t n, double requested) {
 
 using times = std::array<std::array<double, OPERATIONS>, SIDES>;
 
-/* Nanoseconds per key. */
+/* Measures all operations. Returns the median nanoseconds per key of each side and operation. */
 times measure_times(size_t n) {
     blocks b(n, KEYS_PER_ROUND / n, RATE);
     std::vector<double> taken[SIDES][OPERATIONS];
@@ -214,7 +215,7 @@ double bits_per_key(size_t bytes, size_t n) {
     return 8 * static_cast<double>(bytes) / static_cast<double>(n);
 }
 
-/* Compares sizes at 1% and at LevelDB's measured rate. */
+/* Prints LevelDB's size, and ours at a rate of 1% and at LevelDB's measured rate. */
 void compare_space(size_t n) {
     std::string filter;
     keys some(n);

@@ -1,25 +1,27 @@
 /* Detects other load on the processors.
  *
- * On a shared machine a virtual processor may be one half of a core whose other half runs another
- * program. Then computation takes up to half as long again, and waiting for memory hardly longer.
- * Even a ratio of two measurements right after each other depends on that load. Therefore a short
- * piece of arithmetic that uses most of a core is timed before and after each measurement. If
- * either took 20% longer than the fastest run on one processor, the measurement was disturbed and
- * is dropped, unless too few would be left. (Waiting for a calm moment instead would favour
- * operations on one processor over those on two.)
+ * On a shared machine, a virtual processor may be one of two hardware threads of a core, and the
+ * other may run another program. Then computing takes up to 50% longer, while waiting for memory
+ * takes hardly longer. So even the ratio of two measurements that directly follow each other
+ * depends on such load. Therefore a short piece of arithmetic that uses most of a core is timed
+ * before and after each measurement. If one of the two runs took 20% longer than the fastest run on
+ * one processor, the measurement was disturbed. It is dropped, unless too few measurements would
+ * remain. (Waiting for a calm moment instead would favour operations on one processor over
+ * operations on two.)
  */
 #include "bench.h"
 
 enum {
-    STEPS = 50000, /* of the arithmetic: about 50 us */
-    FIRST = 2000   /* timings at the start, to find the fastest */
+    STEPS = 50000, /* number of steps of the arithmetic, which take about 50 us */
+    FIRST = 2000   /* number of timings at the start, to find the fastest */
 };
 
 #define SLACK 1.2
 
 static double fastest;
 static uint64_t calm, all;
-static volatile uint64_t sink; /* not part of the checksum: the number of timings varies */
+static volatile uint64_t sink; /* keeps the arithmetic from being optimised away; not part of the
+                                  checksum, because the number of timings varies */
 
 static uint64_t arithmetic(bly_filter *unused, const bly_bytes *keys, size_t n) {
     uint64_t a = n, b = n + 1, c = n + 2, d = n + 3;

@@ -1,10 +1,12 @@
 /* Compares the kinds that support removal or counts on one set of keys: the six forms in the order
  * of docs/choosing.md, and sbbf, which supports neither.
  *
- * First as a set, with every key once: each kind is filled, a tenth of the keys is removed and
- * added again, and lookups take turns chunk by chunk, so that ratios compare times on the same
- * chunk. Then as a multiset: the key of rank r has C / r^s copies, at least one, and five copies on
- * average. Measured are the space, the share of exact counts, and what is left after all removals.
+ * First the filters are used as sets, with every key once. Each kind is filled, a tenth of the keys
+ * is removed and added again, and the kinds look up each chunk of keys in turn, so that ratios
+ * compare times on the same chunk. Then the filters are used as multisets. The key of rank r has C
+ * / r^s copies, but at least one; C is chosen so that keys have five copies on average. The program
+ * measures the space, the share of exact counts, and how many keys are still found after all copies
+ * were removed.
  */
 #include "bench.h"
 
@@ -85,7 +87,7 @@ static bly_filter *open_filter(bly_kind kind, uint64_t n, double p) {
     if (kind == BLY_OVERLAY)
         spec.overlay.changes = n / 10 + 1;
     must(bly_filter_create(&spec, &f) == BLY_OK, "creating a filter");
-    bly_filter_clear(f); /* touches all memory */
+    bly_filter_clear(f); /* writes to all memory, so that it is mapped */
     return f;
 }
 
@@ -114,7 +116,7 @@ static void remove_some(counter *m, const counting *c, const keyset *set) {
     }
     bly_filter_info s = {.struct_size = sizeof s};
     bly_filter_get_info(m->filter, &s);
-    m->bytes = s.bytes; /* an overlay is at its largest now */
+    m->bytes = s.bytes; /* now, after the removals, an overlay is at its largest */
     for (uint64_t at = 0; at < c->n / 10; at += CHUNK) {
         size_t n = chunk_at(c->n / 10, at);
         keys_make(set, at, n);
@@ -169,7 +171,7 @@ static void measure_round(counting *c, const options *opt, const keyset *set) {
 
 /* ---- repeated keys --------------------------------------------------------------------------- */
 
-/* The number of copies of the key of rank r >= 1. */
+/* Returns the number of copies of the key with this rank. The first rank is 1. */
 static uint64_t copies_of(double scale, double exponent, uint64_t rank) {
     double copies = floor(scale * pow((double)rank, -exponent));
     return copies > 1 ? (uint64_t)copies : 1;
@@ -182,7 +184,7 @@ static uint64_t total_copies(double scale, double exponent, uint64_t n) {
     return sum + (n + 1 - r);
 }
 
-/* The scale for which a key has `mean` copies on average. */
+/* Returns the scale for which keys have `mean` copies on average. */
 static double scale_for(double exponent, uint64_t n, double mean) {
     double low = 1, high = mean * (double)n;
     for (int step = 0; step < 30; step++) {
@@ -195,7 +197,7 @@ static double scale_for(double exponent, uint64_t n, double mean) {
     return high;
 }
 
-/* Adds or removes all copies of a chunk of keys, whose ranks begin with at + 1. */
+/* Adds or removes all copies of a chunk of keys. The first key has rank at + 1. */
 static void each_copy(bly_filter *f, const keyset *set, uint64_t at, size_t n, double scale,
                       double exponent, bool removing) {
     bly_bytes batch[BATCH];

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Compares `bloomery dedup` with other ways to remove repeated lines: dedup.py BIN FOLDER [LINES].
 
-Measures CPU seconds (user and system), which other load disturbs less than elapsed time, and peak
-memory. `bloomery` and the bare scan take turns, and the median of their ratios counts. The slow
+Measures peak memory and CPU seconds (user and system), which other load affects less than elapsed
+time. `bloomery` and the bare scan run in turn, and the result is the median of their ratios. The slow
 programs run once. Output goes to /dev/null; the input is in the page cache.
 """
 import json
@@ -81,7 +81,7 @@ def main():
             if os.path.exists(confirm):
                 os.unlink(confirm)
             if name.endswith("a pipe"):
-                # `cat` writes to a pipe; it is not measured.
+                # `cat` feeds the pipe; its time is not measured.
                 feeder = subprocess.Popen(["cat", urls], stdout=subprocess.PIPE)
                 child = subprocess.Popen(command, stdin=feeder.stdout, stdout=subprocess.DEVNULL,
                                          stderr=subprocess.PIPE)
@@ -94,7 +94,7 @@ def main():
                 used, _top, errors = measure(command, urls)
             cpu[name].append(used)
             report[name] = json.loads(errors.decode().splitlines()[-1])
-            # The kernel's figure includes the size of this program before exec.
+            # Not ru_maxrss: the kernel's number includes the memory of this program before exec.
             peak[name] = max(peak.get(name, 0), report[name]["peak_bytes"])
     show(Table(), ours, cpu, peak, report, urls)
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Compares `bloomery distinct` with a bare loop and with sort: distinct.py BIN FOLDER [LINES].
 
-Measures CPU seconds (user and system), which other load disturbs less than elapsed time. `bloomery`
-and the bare loop, which finds line ends and hashes every line with XXH3 to 64 bits, take turns for
-five rounds; medians are printed, and the median of the ratios has a target. sort runs once. The input
+Measures CPU seconds (user and system), which other load affects less than elapsed time. The bare loop
+finds line ends and hashes every line with XXH3 to 64 bits. `bloomery` and the bare loop run in turn for
+five rounds. Medians are printed, and the median of the ratios has a target. sort runs once. The input
 is in the page cache.
 """
 import json

@@ -1,15 +1,15 @@
 /* Compares the other kinds with the fastest one, sbbf, in the same run.
  *
- * Lookups take turns chunk by chunk as in measure.c, and a ratio compares the times on one chunk.
- * Kinds are filled one after the other; adds of the same chunk are compared. Built kinds need all
- * keys at once: the total time of building in a round, with hashing, on one thread, is compared
- * with the total time of sbbf's adds.
+ * The kinds look up each chunk of keys in turn, as in measure.c, so that a ratio compares times on
+ * the same chunk. They are filled one after the other, and the times of adding the same chunk are
+ * compared. A built kind needs all keys at once: the total time of building it in a round, on one
+ * thread and including hashing, is compared with the total time of sbbf's adds.
  */
 #include "bench.h"
 
 #include <string.h>
 
-/* The window has room for all keys. */
+/* The kinds. The window is large enough to contain all keys. */
 static const bly_kind kinds[FAMILY] = {BLY_SBBF,   BLY_CUCKOO, BLY_GROWABLE_CUCKOO,
                                        BLY_WINDOW, BLY_FUSE,   BLY_RIBBON};
 
@@ -60,19 +60,20 @@ static void open_members(family *f) {
         bly_spec spec = bly_spec_for(kinds[i], f->n, f->p);
         m->kind = kinds[i];
         m->fill_ns = 0;
-        if (m->kind == BLY_GROWABLE_CUCKOO) /* the full filter can double once more */
+        if (m->kind == BLY_GROWABLE_CUCKOO) /* so the filter can double once after it is full */
             spec.cuckoo.horizon = 2 * f->n;
         if (is_built(m->kind)) {
             const bly_build_options alone = {.struct_size = sizeof alone, .threads = 1};
             must(bly_builder_create(&spec, &alone, &m->builder) == BLY_OK, "a builder");
         } else {
             must(bly_filter_create(&spec, &m->filter) == BLY_OK, "creating a filter");
-            bly_filter_clear(m->filter); /* touches all memory */
+            bly_filter_clear(m->filter); /* writes to all memory, so that it is mapped */
         }
     }
 }
 
-/* Fills one kind at a time, so that kinds do not share the caches. */
+/* Fills one kind. The kinds are filled one after the other, so that they do not share the
+ * caches. */
 static void fill(family *f, const keyset *set, member *m) {
     for (uint64_t at = 0; at < f->n; at += CHUNK) {
         size_t n = chunk_at(f, at);

@@ -1,11 +1,12 @@
-/* Key number i is a function of i, so a hundred million keys need only the memory of one chunk.
- * Keys lie in memory without gaps, like the lines of a file. */
+/* Generates keys. The bytes of key number i are computed from i, so a hundred million keys need
+ * only the memory of one chunk. Keys are adjacent in memory, like the lines of a file. */
 #include "bench.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* The finaliser of Murmur3. It is a bijection, so different numbers give different keys. */
+/* The finaliser of MurmurHash3. It is a bijection, so different numbers result in different
+ * keys. */
 static uint64_t mix(uint64_t x) {
     x = (x ^ (x >> 33)) * UINT64_C(0xFF51AFD7ED558CCD);
     x = (x ^ (x >> 33)) * UINT64_C(0xC4CEB9FE1A85EC53);

@@ -11,8 +11,9 @@
 
 enum {
     LINE = 64,
-    WINDOW = 32,   /* lines requested but not yet read */
-    SEQUENCES = 4, /* random sequences, used alternately: one alone waits for its multiplication */
+    WINDOW = 32,   /* number of lines that are prefetched but not yet read */
+    SEQUENCES = 4, /* number of random sequences, used in turn, because each has to wait for its
+                      multiplication */
     HUGE_PAGE = 2 << 20
 };
 
@@ -38,9 +39,9 @@ void arena_close(arena *a) {
     *a = (arena){0};
 }
 
-/* Advances a linear congruential generator and prefetches the line that its upper half selects:
- * into the first-level cache if `near`, otherwise into the second level, which supports more
- * outstanding requests. Filters do the same. */
+/* Advances a linear congruential generator, and prefetches the line that the upper half of its
+ * state selects: into the first-level cache if `near`, otherwise into the second level, which
+ * allows more outstanding requests. Bloomery's filters do the same. */
 static inline const uint64_t *request(const uint64_t *at, uint64_t lines, uint64_t *x, bool near) {
     *x = *x * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
     const uint64_t *line = at + ((*x >> 32) * lines >> 32) * (LINE / sizeof *at);
@@ -77,7 +78,7 @@ uint64_t limit_lines(arena *a, uint64_t bytes, size_t reads) {
                          : read_lines(a, bytes / LINE, reads, false);
 }
 
-/* `flatten` inlines the hash into the loop, as in the library. */
+/* `flatten` inlines the hash function into the loop, as in the library. */
 __attribute__((flatten)) uint64_t limit_hash(const bly_bytes *keys, size_t n) {
     uint64_t sum = 0;
     for (size_t i = 0; i < n; i++)

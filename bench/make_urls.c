@@ -1,9 +1,11 @@
-/* make_urls - prints URLs as a web crawl finds them: make_urls [LINES [SEED]].
+/* make_urls - prints URLs in the order in which a web crawl might find them: make_urls [LINES
+ * [SEED]].
  *
- * The output depends only on the arguments. A line has about 57 bytes. A line is a new URL with
- * probability 1/2. Of the repeats, 60% are any earlier URL, popular ones more often (Zipf's law
- * with exponent 1 over the order of first appearance), and 40% are one of the newest 100,000, like
- * pages that link to each other. URLs of one site have a common prefix.
+ * The output depends only on the arguments. A line has about 57 bytes. With probability 1/2 it is a
+ * new URL; otherwise it repeats an earlier one. For 60% of the repeats, the URL is chosen among all
+ * earlier ones, popular ones more often (Zipf's law with exponent 1, where the rank is the order of
+ * first appearance). For 40%, it is one of the newest 100,000, as if pages linked to each other.
+ * URLs of one site have a common prefix.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -27,8 +29,8 @@ static double uniform(void) {
     return (double)(next() >> 11) * 0x1p-53;
 }
 
-/* Returns an id below n; the probability of id i is nearly proportional to 1/(i+1). Inverts the
- * logarithm that approximates the harmonic sum. */
+/* Returns a random id below n. The probability of id i is nearly proportional to 1/(i+1): the
+ * distribution function is a harmonic sum, which is approximated by a logarithm and inverted. */
 static uint64_t popular(uint64_t n) {
     uint64_t id = (uint64_t)exp(uniform() * log((double)n + 1)) - 1;
     return id < n ? id : n - 1;

@@ -1,6 +1,6 @@
-/* Measures one setting: n keys of one length at rate p. A round fills new filters and looks up
- * keys. On each chunk of keys all filters take turns, in a rotating order, so that a disturbance
- * affects all of them. Ratios are computed per chunk. */
+/* Measures one setting: n keys of one length at rate p. A round fills new filters, and then looks
+ * keys up. All filters process a chunk of keys, in an order that rotates, before the next chunk
+ * begins, so that a disturbance affects all of them. Ratios are computed per chunk. */
 #include "bench.h"
 
 #include <limits.h>
@@ -29,7 +29,7 @@ static void add_rival(setting *s, const char *name, bly_kind kind, uint32_t ops)
     r->ops = ops;
 }
 
-/* libbloom stores the numbers of keys and bits in an int. */
+/* Whether libbloom supports this filter: it stores the numbers of keys and of bits as int. */
 static bool peer_fits(uint64_t n, double p) {
     double bits = (double)n * -log(p) / (log(2) * log(2));
     return n >= 1000 && bits < INT_MAX;
@@ -52,7 +52,8 @@ static void choose_rivals(setting *s, const options *opt) {
         add_rival(s, "libbloom", BLY_KIND_NONE, BIT(ADD_ONE) | BIT(MISS_ONE) | BIT(HIT_ONE));
 }
 
-/* Every filter does its share of `ops` on these keys; `rotation` selects the first. */
+/* Every filter does those of the operations `ops` that are measured for it, on the same keys.
+ * `rotation` selects the operation that comes first. */
 static void run_tasks(setting *s, uint32_t ops, arena *lines, const chunk *keys, size_t rotation) {
     task tasks[MAX_TASKS];
     size_t count = 0;
@@ -83,11 +84,11 @@ static void fill(setting *s, const keyset sets[2], size_t rotation) {
 
 static void query(setting *s, arena *lines, const keyset sets[2], uint64_t work, size_t rotation) {
     size_t n = s->n < CHUNK ? (size_t)s->n : CHUNK;
-    uint64_t places = s->n / n; /* chunks of members to choose from */
+    uint64_t places = s->n / n; /* number of chunks of members */
     for (uint64_t done = 0, i = 0; done < work; done += n, i++) {
         chunk keys = make_chunk(sets, MISS_KEYS + done, n);
         run_tasks(s, missing, lines, &keys, rotation + i);
-        /* Members from all parts of the filter's keys. */
+        /* Then a chunk of members; over time, chunks from all of the filter's keys. */
         keys = make_chunk(sets, i * 7919 % places * n, n);
         run_tasks(s, hitting, lines, &keys, rotation + i);
     }

@@ -1,4 +1,4 @@
-/* The command line. */
+/* Parses the command line. */
 #include "bench.h"
 
 #include <getopt.h>
@@ -36,7 +36,7 @@ static _Noreturn void invalid(const char *option, const char *value) {
     exit(2);
 }
 
-/* Parses a number with an optional suffix; exits unless it lies in [low, high]. */
+/* Parses a number with an optional unit. Exits unless the number is in [low, high]. */
 static double number(const char *option, const char *text, double low, double high) {
     static const struct {
         const char *suffix;
@@ -53,7 +53,7 @@ static double number(const char *option, const char *text, double low, double hi
     invalid(option, text);
 }
 
-/* Parses a list of numbers in [low, high]; returns their number. */
+/* Parses a list of numbers in [low, high]. Returns how many there are. */
 static size_t numbers(const char *option, char *list, double low, double high, double *out) {
     size_t count = 0;
     for (char *item = strtok(list, ","); item; item = strtok(NULL, ",")) {

@@ -1,10 +1,10 @@
-/* Two threads on one filter. The second thread sleeps except around a measurement: a thread that
- * always spins slows other work down, but a thread that has just woken up finds a slow processor
- * and cold caches. Therefore it is woken before a measurement, spins between its calls, and is sent
- * to sleep afterwards. Both threads take batches from one queue, so neither waits for the other if
- * it is interrupted. Each is bound to one processor, because the system may schedule a woken thread
- * on the processor of the thread that woke it. */
-#define _GNU_SOURCE /* affinity */
+/* Runs an operation on one filter by two threads. The second thread sleeps between measurements,
+ * because a thread that always spins slows down other work. But a thread that has just woken up
+ * finds a slow processor and cold caches. So it is woken before a measurement, spins between the
+ * calls of the measurement, and sleeps afterwards. Both threads take batches from one queue, so
+ * that neither has to wait long if the other is interrupted. Each thread is bound to one processor,
+ * because the system may schedule a thread on the processor of the thread that woke it. */
+#define _GNU_SOURCE /* for sched_setaffinity */
 #include "bench.h"
 
 #include <pthread.h>
@@ -18,15 +18,15 @@ static struct {
     pthread_t thread;
     sem_t wake;
     _Atomic int stage;
-    batch_fn *fn; /* NULL: end the thread */
+    batch_fn *fn; /* NULL: the thread ends */
     bly_filter *f;
     const bly_bytes *keys;
     size_t n;
-    _Atomic size_t next; /* first key not yet taken by a thread */
+    _Atomic size_t next; /* index of the first key that no thread has taken yet */
     uint64_t result;
 } second;
 
-/* All processors that this process may use, and the one of each thread. */
+/* The processors that this process may use, and the processor of each thread. */
 static struct {
     cpu_set_t all, first, second;
     int count;
@@ -46,7 +46,7 @@ static void find_processors(void) {
             CPU_SET(i, found++ ? &processors.second : &processors.first);
 }
 
-/* Binds the calling thread to processors, if the system allows it. */
+/* Binds the calling thread to these processors, if the system allows that. */
 static void bind_to(const cpu_set_t *where) {
     if (processors.count > 1)
         (void)sched_setaffinity(0, sizeof *where, where);
@@ -63,7 +63,7 @@ static uint64_t take_batches(void) {
     }
 }
 
-/* Runs calls until pair_rest. */
+/* Executes the calls of pair_run until pair_rest. */
 static void serve(void) {
     for (;;) {
         int stage = atomic_load(&second.stage);

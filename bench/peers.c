@@ -1,11 +1,13 @@
 /* peers - Bloomery's side of scripts/bench-peers.
  *
- * "peers N P" runs one round for each line on standard input: it fills a new filter for N keys at
- * rate P, looks keys up, and prints the round's figures, separated by blanks. "peers lines FIRST
- * COUNT" prints keys in hexadecimal, one per line.
+ * "peers N P" runs one round for each line on standard input: it fills new filters for N keys at
+ * the false-positive rate P, looks keys up, and prints the results of the round, separated by
+ * blanks. "peers lines FIRST COUNT" prints the keys with the numbers FIRST to FIRST + COUNT - 1 in
+ * hexadecimal, one per line.
  *
- * GuavaBench.java does the same with Guava. peers.py lets the two take turns. Keys are made outside
- * the timing, BATCH at a time, so both sides have them in a near cache. */
+ * GuavaBench.java does the same with Guava. peers.py runs rounds of the two in turn. Keys are
+ * generated outside the timed sections, BATCH at a time, so that both sides have them in a near
+ * cache. */
 #include "bench.h"
 
 #include <inttypes.h>
@@ -15,7 +17,8 @@
 enum { PEER_KEY_BYTES = 16 };
 
 typedef struct peer_round {
-    double ns[6]; /* per key: add, look up a non-member, look up a member; single, then batched */
+    double ns[6]; /* nanoseconds per key to add, to look up non-members, to look up members: by
+                     single calls, then in batches */
     uint64_t bytes, false_positives;
 } peer_round;
 
@@ -57,7 +60,8 @@ static uint64_t peer_contains_many(void *filter, const bly_bytes *keys, size_t n
     return bly_filter_contains_many(filter, keys, n, answers);
 }
 
-/* Times `work` on n keys; returns the sum of its results. */
+/* Times `work` on n keys. Stores the nanoseconds per key, and returns the sum of the results of
+ * `work`. */
 static uint64_t timed(keys_fn *work, bly_filter *f, uint64_t first, uint64_t n, double *ns) {
     uint64_t sum = 0;
     *ns = 1e9 * keys_spend(&peer_keys, first, n, work, f, &sum) / (double)n;
@@ -105,7 +109,8 @@ static void print_lines(uint64_t first, uint64_t count) {
     }
 }
 
-/* The first line has a key, so that peers.py can see that both sides have the same keys. */
+/* The first line of the output is a key, so that peers.py can check that both sides have the same
+ * keys. */
 static void run_rounds(uint64_t n, double p) {
     char line[64];
     bly_spec spec = bly_spec_for(bly_plan_kind(p), n, p);

@@ -2,9 +2,10 @@
 """Bloomery beside Guava's Bloom filter and DCSO's command `bloom`: peers.py BIN CLASSES JAR FOLDER
 JSON [--quick] [guava] [dcso]. Run by scripts/bench-peers.
 
-Guava: each side is one process that stays alive, so the JIT compiler has done its work; the two take
-turns, one round each. DCSO: both programs read the same files; CPU seconds are user and system time
-of all threads. In both, a ratio is taken within a round, and the median of the rounds counts.
+Guava: each side is one process for all rounds, so that the JIT compiler has done its work before the
+measured rounds; the two sides run in turn, one round each. DCSO: both programs read the same files; CPU
+seconds are the user and system time of all threads. In both comparisons a ratio is computed per round,
+and the result is the median of the rounds.
 """
 import json
 import os
@@ -43,7 +44,7 @@ def median(values):
 
 
 def guava(tools, n, rounds):
-    """Adds and lookups per second, singly and batched, beside Guava's put and mightContain."""
+    """Compares adds and lookups per second, by single calls and in batches, with Guava's put and mightContain."""
     theirs = Peer(["java", "-cp", tools["classes"] + ":" + tools["jar"], "GuavaBench", str(n), str(P)])
     ours = Peer([tools["bin"] + "/peers", str(n), str(P)])
     if theirs.key != ours.key:
@@ -75,7 +76,7 @@ def guava(tools, n, rounds):
 
 
 def cpu(command, source=None, output=None):
-    """CPU seconds of a command, user and system."""
+    """Returns the CPU seconds of a command, user and system."""
     stdin = open(source, "rb") if source else subprocess.DEVNULL
     stdout = open(output, "wb") if output else subprocess.DEVNULL
     child = subprocess.Popen(command, stdin=stdin, stdout=stdout, stderr=subprocess.DEVNULL)
@@ -91,7 +92,7 @@ def lines_of(path):
 
 
 def dcso(tools, n, rounds):
-    """CPU seconds to build a filter from a file and to check two files, beside `bloom`."""
+    """Compares the CPU seconds to build a filter from a file, and to check two files, with those of `bloom`."""
     work, bloomery = tools["folder"], tools["bin"] + "/bloomery"
     files = {}
     for name, first in (("members", 0), ("non-members", 1 << 40)):

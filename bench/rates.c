@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-/* A full filter, filled by adds or built. */
+/* Returns a full filter, which was filled by adds or built. */
 static bly_filter *filled(bly_kind kind, double requested, const keyset *set) {
     bool built = bly_kind_capabilities(kind) & BLY_CAN_BUILD;
     bly_spec spec = bly_spec_for(kind, RATE_KEYS, requested);

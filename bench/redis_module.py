@@ -2,8 +2,8 @@
 compared with GET, bits per item, rates, and the longest pause of the event loop.
 
 Usage: redis_module.py JSON [--quick] [speed|space|stalls ...]. Run by scripts/bench-redis. Times are CPU
-nanoseconds of the server's main thread (/proc), which exclude the client and other programs. Every
-result is a ratio within one round; the median of the rounds is reported.
+nanoseconds of the server's main thread (/proc), which do not include the client and other programs.
+Ratios are computed per round, and the result is the median of the rounds.
 """
 import json
 import multiprocessing
@@ -27,7 +27,7 @@ rows = []
 
 
 def show(what, value, bound, unit="x", at_most=True):
-    """Prints one value with its target."""
+    """Prints one value with its target, and records both."""
     good = value <= bound if at_most else value >= bound
     rows.append({"what": what, "value": value, "bound": bound, "at_most": at_most, "held": good})
     sign = "<=" if at_most else ">="
@@ -73,7 +73,7 @@ def measured_rate(client, command, name, tries=200_000):
 
 
 def compare(server, what, bound, command, depth, per_command, commands):
-    """CPU time of `command` over that of the null command, BLY.NOOP."""
+    """Shows the CPU time of `command` divided by that of the null command, BLY.NOOP."""
     items = ["key:__rand_int__"] * per_command
     ratios = []
     for _ in range(ROUNDS):

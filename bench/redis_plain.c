@@ -1,16 +1,18 @@
-/* redis_plain.c - filters on a plain server: batches compared with one key per EVAL.
+/* redis_plain.c - measures filters on a plain server: compares batches with one EVAL per key.
  *
  *     redis_plain [--keys N] [--rounds N] [--json FILE] URL
  *
- * The baseline is how go-zero does it: one command per key, with a script as text that runs 14
- * SETBIT or GETBIT. Compared are batches in go-zero's form, which set the same bits, and in
- * Bloomery's native form. Each contender has its own filter for N keys on the same server, half
- * full before the first measurement. In a round they take turns in a rotating order: each adds its
- * share of the other half, then looks up as many keys, alternately members and non-members. Ratios
- * to the baseline are computed per round; the median counts.
+ * The baseline is what go-zero does: one command per key, which contains the text of a script that
+ * runs 14 SETBIT or GETBIT. It is compared with batches in go-zero's form, which set the same bits,
+ * and with batches in Bloomery's native form. Each contender has its own filter for N keys on the
+ * same server, which is half full before the first measurement. In a round, the contenders run one
+ * after the other, in an order that rotates: each adds its share of the other half of the keys,
+ * then looks up the same number of keys, alternately members and non-members. Ratios to the
+ * baseline are computed per round; the result is their median.
  *
- * The answer for every member is checked; a missed one ends the program with status 1. At the end,
- * keys added by the baseline are looked up by a batch, and the other way round.
+ * The answer for every member is checked; if a member is missed, the program ends with status 1. At
+ * the end, keys that the baseline has added are looked up in a batch, and keys that a batch has
+ * added are looked up by the baseline.
  */
 #include "bench.h"
 
@@ -24,11 +26,11 @@ enum { ADD, CHECK, OPERATIONS };
 enum {
     KEY_BYTES = 16,
     MAX_REDIS_ROUNDS = 31,
-    LARGE = 8192, /* keys in a large batch */
-    SINGLE = 8    /* contenders with one key per call get 1/SINGLE of the keys */
+    LARGE = 8192, /* number of keys in a large batch */
+    SINGLE = 8    /* contenders with one key per call process 1/SINGLE of the keys */
 };
 static const char *const operation_names[OPERATIONS] = {"add", "check"};
-static const double target = 8; /* minimum ratio to the baseline */
+static const double target = 8; /* required ratio to the baseline */
 
 /* The scripts of go-zero. */
 static const char set_script[] = "\n"
@@ -48,15 +50,17 @@ typedef struct contender {
     const char *name;
     bly_kind kind; /* BLY_KIND_NONE: go-zero's form */
     double fpr;
-    size_t batch; /* keys in one call; 0: the baseline, one key per EVAL */
+    size_t batch; /* number of keys in one call; 0: the baseline, one key per EVAL */
     bool judged;
     char key[32];
     bly_redis_filter *filter;
     uint64_t added;
     double rate[OPERATIONS][MAX_REDIS_ROUNDS],
-        cpu[OPERATIONS][MAX_REDIS_ROUNDS]; /* keys per second; us per key */
+        cpu[OPERATIONS][MAX_REDIS_ROUNDS]; /* rate: keys per second; cpu: microseconds of the server
+                                              per key */
     uint64_t calls[OPERATIONS], trips[OPERATIONS], commands[OPERATIONS];
-    uint64_t non_members, false_positives; /* lookups of non-members; how many were found */
+    uint64_t non_members, false_positives; /* number of non-members looked up, and how many of them
+                                              were found */
 } contender;
 
 static contender contenders[] = {
@@ -78,7 +82,7 @@ typedef struct bench {
     unsigned rounds;
     const char *json;
     bly_redis_url url;
-    redisContext *link; /* for the baseline and for the server's statistics */
+    redisContext *link; /* connection for the baseline and for the server's statistics */
     keyset members, non_members;
     bly_bytes *mixed; /* alternately a member and a non-member */
     uint8_t *answers;
@@ -93,7 +97,7 @@ void must(bool truth, const char *what) {
 
 /* ---- baseline ------------------------------------------------------------------------------ */
 
-/* Sends one EVAL for one key. Returns true if the answer is true. */
+/* Sends one EVAL for one key. Returns true if the script returned true. */
 static bool eval(bench *b, const contender *c, const char *script, bly_bytes key) {
     const char *argv[4 + BLY_BITMAP_HASHES] = {"EVAL", script, "1", c->key};
     char digits[BLY_BITMAP_HASHES][24];
@@ -153,8 +157,8 @@ static void batches(bench *b, contender *c, int act, const bly_bytes *keys, size
 /* ---- server statistics --------------------------------------------------------------------- */
 
 typedef struct server_stats {
-    uint64_t scripts; /* commands that ran a script */
-    double cpu;       /* seconds of the main thread */
+    uint64_t scripts; /* number of commands that have run a script */
+    double cpu;       /* processor time of the main thread in seconds */
 } server_stats;
 
 static double figure(const char *text, const char *name) {
@@ -192,7 +196,7 @@ static void timed(bench *b, contender *c, int act, unsigned round, const bly_byt
     c->commands[act] += after.scripts - before.scripts;
 }
 
-/* One contender's part of a round: adds n keys, then looks up n keys. */
+/* Runs one contender's part of a round: it adds n keys, then looks up n keys. */
 static void run_contender(bench *b, contender *c, unsigned round, size_t n) {
     n = c->batch < 2 ? n / SINGLE : n;
     keys_make(&b->members, c->added, n);
@@ -216,15 +220,18 @@ static void fill(bench *b, contender *c) {
         batches(b, c, ADD, b->members.keys, n);
         c->added += n;
     }
-    /* After this the server has all scripts. */
+    /* After this call the server has all scripts, so that no measurement includes sending their
+     * texts. */
     batches(b, c, CHECK, b->members.keys, 1);
     memset(c->calls, 0, sizeof c->calls);
     memset(c->trips, 0, sizeof c->trips);
 }
 
-/* Checks that baseline and batches set the same bits: each finds what the other added. */
+/* Checks that baseline and batches set the same bits: each must find the keys that the other has
+ * added. */
 static void cross_check(bench *b) {
-    contender theirs = contenders[0], ours = contenders[1]; /* copies: not counted in the results */
+    contender theirs = contenders[0], ours = contenders[1]; /* copies, so that this is not counted
+                                                               in the results */
     size_t n = (size_t)(theirs.added < CHUNK ? theirs.added : CHUNK);
     keys_make(&b->members, theirs.added - n, n);
     batches(b, &theirs, CHECK, b->members.keys, n);
@@ -255,7 +262,7 @@ static void measure_all(bench *b) {
 
 /* ---- the report ---------------------------------------------------------------------------- */
 
-/* Returns true unless a target is missed. */
+/* Prints a row. Returns false if its target is missed. */
 static bool report_row(const bench *b, const contender *c, int act, FILE *json) {
     double ratios[MAX_REDIS_ROUNDS];
     for (unsigned round = 0; round < b->rounds; round++)

@@ -1,7 +1,7 @@
 """Starts a plain server, without the module, and runs redis_plain.c on it.
 
 Usage: redis_plain.py PROGRAM JSON [--quick]. Run by scripts/bench-redis. The connection is a Unix
-socket: it has the lowest latency, so it favours one key per command.
+socket, which has the lowest latency and so favours one key per command.
 """
 import os
 import subprocess

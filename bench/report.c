@@ -1,5 +1,5 @@
-/* Tables, ratios, targets, JSON. The targets are ratios within one run, so they depend less on the
- * machine than times do. */
+/* Prints tables, ratios and targets, and writes JSON. Targets are ratios of times within one run,
+ * because ratios depend less on the machine than times do. */
 #include "bench.h"
 
 #include <math.h>
@@ -9,7 +9,7 @@
 
 static struct {
     FILE *json;
-    bool later; /* the next element needs a comma before it */
+    bool later; /* true: the next element needs a comma before it */
     unsigned met, missed;
 } out;
 
@@ -43,27 +43,32 @@ void json_list(const char *name) {
 
 /* ---- figures --------------------------------------------------------------------------------- */
 
-/* NAN for an operation that was not measured. */
+/* Returns the median nanoseconds per key; NAN if the operation was not measured. */
 static double median_ns(const rival *r, op what) {
     return r->taken[what] ? summarise_calm(r->ns[what], r->calm[what], r->taken[what]).median : NAN;
 }
 
 typedef enum basis {
-    OVER_LIMIT, /* our time over L + H on the same chunk of keys */
-    OVER_PEER,  /* libbloom's time over ours */
-    OVER_ONE    /* time of one thread over that of two */
+    OVER_LIMIT, /* our time divided by L + H on the same chunk of keys */
+    OVER_PEER,  /* libbloom's time divided by ours */
+    OVER_ONE    /* the time of one thread divided by that of two */
 } basis;
 
 typedef struct ratio {
     const char *text;
     basis to;
     op ours, theirs;
-    double target[3]; /* for 1M, 10M and 100M keys; 0: none. Maximum for OVER_LIMIT, else minimum */
-    bool narrow;      /* the target is only for 16-byte keys at 1% */
+    double target[3]; /* targets for 1M, 10M and 100M keys: a maximum for OVER_LIMIT, else a
+                         minimum; 0: no target */
+    bool narrow;      /* true: the target applies only to 16-byte keys at 1% */
 } ratio;
 
-enum { MISS_OVER_LIMIT = 0, MISS_OVER_PEER = 2 }; /* in the row of every kind */
-enum { BARE_PAIR = 10 };                          /* H on two threads */
+enum {
+    MISS_OVER_LIMIT = 0,
+    MISS_OVER_PEER = 2
+};                       /* these ratios are also in the row of every
+                            kind */
+enum { BARE_PAIR = 10 }; /* the ratio for H on two threads */
 
 static const ratio ratios[] = {
     {"contains, batched, miss / (L + H)", OVER_LIMIT, MISS_MANY, LIMIT, {1.1, 1.1, 1.1}, false},
@@ -85,8 +90,8 @@ static size_t smaller(size_t a, size_t b) {
     return a < b ? a : b;
 }
 
-/* Summarises the ratios of all chunks; returns false if they were not measured. The bare hash does
- * not depend on the kind and is measured with the first one. */
+/* Summarises the ratios of all chunks. Returns false if they were not measured. The bare hash does
+ * not depend on the kind, so it is measured only with the first kind. */
 static bool evaluate(const setting *s, const rival *r, const ratio *q, summary *result) {
     const rival *first = &s->rivals[0], *last = &s->rivals[s->count - 1];
     const rival *other = q->to == OVER_PEER ? last : r;
@@ -111,9 +116,10 @@ static bool evaluate(const setting *s, const rival *r, const ratio *q, summary *
     return true;
 }
 
-/* The target for two threads over one: the given one, or 0.9 of the bare hash's ratio if that is
- * lower, because the bare hash shares nothing and shows what the machine allows. NAN (no target) if
- * the bare hash gains less than half: there is hardly a second processor. */
+/* Returns the target for the ratio of two threads to one: `target`, or 0.9 times the ratio of the
+ * bare hash if that is lower. (The threads share no data when they only hash, so this ratio shows
+ * what the machine allows.) Returns NAN, which means no target, if the ratio of the bare hash is
+ * below 1.5: then there is hardly a second processor. */
 static double pair_target(const setting *s, double target) {
     summary bare;
     if (!evaluate(s, &s->rivals[0], &ratios[BARE_PAIR], &bare) || 0.9 * bare.median > target)
@@ -121,7 +127,8 @@ static double pair_target(const setting *s, double target) {
     return bare.median < 1.5 ? NAN : 0.9 * bare.median;
 }
 
-/* Returns the target of a ratio; NAN without one: targets exist for three sizes. */
+/* Returns the target of a ratio; NAN if it has no target. Targets exist only for three numbers of
+ * keys. */
 static double target_of(const setting *s, const ratio *q) {
     static const uint64_t sizes[3] = {1000000, 10000000, 100000000};
     if (q->target[0] == 0 || (q->narrow && (s->len != 16 || s->p != 0.01)))
@@ -142,7 +149,7 @@ const char *verdict(bool met) {
 
 /* ---- opening and closing --------------------------------------------------------------------- */
 
-/* The processor's name according to the system. */
+/* Stores the processor's name, as the system reports it. */
 static void find_cpu(char *name, size_t size) {
     char line[256];
     snprintf(name, size, "unknown");
@@ -186,7 +193,7 @@ void report_open(const options *opt) {
 void report_close(uint64_t checksum) {
     printf("\nNo key was missed, and batched, single and shared adds agree. Checksum %016llx.\n",
            (unsigned long long)checksum);
-    double calm = calm_share(); /* NAN: nothing was measured */
+    double calm = calm_share(); /* NAN if nothing was measured */
     if (!isnan(calm))
         printf("%.0f%% of the measurements were calm.\n", 100 * calm);
     printf("Targets: %u met, %u missed.\n", out.met, out.missed);
@@ -282,7 +289,7 @@ void report_setting(const setting *s) {
 
 /* ---- the other kinds ------------------------------------------------------------------------- */
 
-/* The ratio to the first kind's times: per chunk, or per round for a built kind. */
+/* Returns the ratio to the times of the first kind: per chunk, or per round for a built kind. */
 static summary over_first(const family *f, size_t i, family_op what) {
     const member *m = &f->members[i], *first = &f->members[0];
     double value[MAX_SAMPLES];
@@ -297,7 +304,7 @@ static summary over_first(const family *f, size_t i, family_op what) {
     return summarise_calm(value, calm, n);
 }
 
-/* The maximum for ten million keys; 0: none. */
+/* Returns the maximum ratio for ten million keys; 0: no target. */
 static double family_target(bly_kind kind, family_op what) {
     static const struct {
         bly_kind kind;
@@ -394,7 +401,8 @@ void report_rates_open(const options *opt) {
 void report_rate(const rate *r) {
     static const struct {
         double requested, bits;
-    } space[] = {{0.01, 10.2}, {0.001, 15.9}, {0.0001, 22.4}}; /* targets of split512 */
+    } space[] = {{0.01, 10.2}, {0.001, 15.9}, {0.0001, 22.4}}; /* requested rates, and the maximum
+                                                                  bits per key of split512 */
     double over = r->measured / r->requested;
     printf("%-12s%9g%%%16.3f%10.3f%14.2f  rate %s", bly_kind_name(r->kind), 100 * r->requested,
            over, r->error, r->bits_per_key, verdict(over <= 1.02));

@@ -1,9 +1,9 @@
-/* Tables of counting.c's results. */
+/* Prints the results of counting.c. */
 #include "bench.h"
 
 #include <math.h>
 
-/* Ratios of one kind's times to another's, per chunk. */
+/* Summarises the ratios of one kind's times to another's, per chunk. */
 static summary over(const counter *m, const counter *other, counter_op what) {
     double value[MAX_SAMPLES];
     size_t n = m->taken[what] < other->taken[what] ? m->taken[what] : other->taken[what];

@@ -1,6 +1,6 @@
-/* The filters that are measured, and each operation. All operations use the same keys in the same
- * order. Batches and the bare hash read keys from an array in memory, so all of them include the
- * cost of fetching keys. Single calls, Bloomery's and libbloom's, use keys that were generated just
+/* The filters that are measured, and the operations. All operations use the same keys in the same
+ * order. Batches and the bare hash read keys from an array in memory, so their times include the
+ * cost of fetching keys. Single calls of Bloomery and of libbloom use keys that were generated just
  * before. */
 #include "bench.h"
 
@@ -197,9 +197,10 @@ static uint64_t look_up_others(rival *r, op what, const bly_bytes *keys, size_t 
     return contains_many(filter_of(r, what), keys, n);
 }
 
-/* How often n keys must be looked up until a filter that fits a cache is in it: until each of its
- * lines was needed three times on average, at most WARM_UPS times. Otherwise a filter that reads
- * several lines per key would be measured warm and the others cold. */
+/* Returns how many times n keys must be looked up so that a filter that fits into a cache is in the
+ * cache. Each of its lines must be used three times on average, but the result is at most WARM_UPS.
+ * (Otherwise a filter that reads several lines per key would be warm when it is measured, and the
+ * others cold.) */
 static size_t warm_ups(const rival *r, size_t n) {
     const uint64_t line = 64, largest_cache = 64 << 20;
     if (r->bytes > largest_cache)
@@ -225,9 +226,9 @@ static uint64_t call_look_up(void *context, const bly_bytes *keys, size_t n) {
     return look_up_others(c->who, c->what, keys, n);
 }
 
-/* Looks up other keys: the stored ones without their last bytes. Keys are cut one batch at a time,
- * so that few of them are written just before the measurement; all at once if two threads share
- * them. */
+/* Looks up other keys than those of the measurement: the stored keys without their last bytes. Keys
+ * are shortened one batch at a time, so that few of them are written just before the measurement;
+ * but all at once if two threads share them. */
 static void look_up_cut(rival *r, op what, const keyset *stored, size_t n, size_t cut) {
     size_t step = is_pair(what) ? n : BATCH;
     for (size_t at = 0; at < n; at += step) {
@@ -238,8 +239,9 @@ static void look_up_cut(rival *r, op what, const keyset *stored, size_t n, size_
     }
 }
 
-/* Makes the filter as warm as one in use, whatever was in the cache before, by lookups of other
- * keys. (Lookups of the same keys would bring exactly the lines needed into the cache.) */
+/* Makes the caches independent of what ran before: looks up other keys, so that the caches contain
+ * as much of the filter as they do in a program that uses it. (Lookups of the same keys would load
+ * exactly the lines that the measurement needs.) */
 static void warm_up(rival *r, op what, arena *lines, const chunk *keys) {
     static uint64_t next = WARM_KEYS;
     size_t n = keys->n, times = warm_ups(r, n);
@@ -257,7 +259,7 @@ static void warm_up(rival *r, op what, arena *lines, const chunk *keys) {
             look_up_cut(r, what, keys->stored, n, i);
 }
 
-/* Returns seconds. */
+/* Does the operation. Returns the seconds that it took. */
 static double timed(rival *r, op what, arena *lines, const chunk *keys, uint64_t *result) {
     if (is_single(what))
         return keys_spend(keys->fresh, keys->first, keys->n, call_each, &(caller){r, what}, result);
@@ -285,7 +287,8 @@ void rival_run(rival *r, op what, arena *lines, const chunk *keys) {
         r->taken[what]++;
         calm_count(calm);
     }
-    /* The only result that depends on how two threads interleave. */
+    /* The result of ADD_PAIR is not added: it is the only one that depends on how two threads
+     * interleave. */
     if (what != ADD_PAIR)
         fold(result);
     must((what != HIT_MANY && what != HIT_ONE) || result == keys->n,

@@ -1,7 +1,7 @@
-/* scan - the minimal work of a line-by-line tool. `scan FILE [64]` reads a file, finds its line
- * ends and hashes every line with XXH3, to 128 or 64 bits. `scripts/bench-dedup` compares `bloomery
- * dedup` with the 128-bit loop, `scripts/bench --distinct` compares `bloomery distinct` with the
- * 64-bit one.
+/* scan - does the minimal work of a tool that processes lines. `scan FILE [64]` reads a file, finds
+ * its line ends, and hashes every line with XXH3 to 128 bits, or to 64 bits with the argument 64.
+ * `scripts/bench-dedup` compares `bloomery dedup` with the 128-bit form, and `scripts/bench
+ * --distinct` compares `bloomery distinct` with the 64-bit form.
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -22,7 +22,7 @@ static uint64_t hash_narrow(const char *at, size_t size) {
     return XXH3_64bits(at, size);
 }
 
-/* Compiled once per hash function, so that the hash is inlined. */
+/* Inlined once per hash function, so that the hash function is inlined too. */
 static inline __attribute__((always_inline)) int scan(int fd,
                                                       uint64_t (*hash)(const char *, size_t)) {
     static char buffer[ROOM];

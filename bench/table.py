@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Prints results of the benchmark as Markdown tables: table.py JSON... [--update DOCUMENT].
 
-The files are those of scripts/bench --json, from one version on one machine; each adds its settings.
---update replaces the text between <!-- bench:begin --> and <!-- bench:end --> in the document. A
-value that misses its target is marked with †.
+JSON are files of scripts/bench --json, all from one version on one machine; the tables have the settings
+of all files. --update replaces the text between <!-- bench:begin --> and <!-- bench:end --> in the
+document. A value that misses its target is marked with †.
 """
 import json
 import re
@@ -24,7 +24,7 @@ def percent(p):
 
 
 def marked(ratio, digits, unit=""):
-    """A ratio with its mark; empty if it was not measured."""
+    """Returns a ratio with its mark; an empty text if it was not measured."""
     if ratio is None or ratio["median"] is None:
         return ""
     return "%.*f%s%s" % (digits, ratio["median"], unit, "" if ratio.get("met", True) else " †")
