@@ -1,10 +1,10 @@
-/* allocator.c - a filter in memory from the program's own allocator, which has a limit.
+/* allocator.c - a filter whose memory comes from the program's own allocator, which has a limit.
  *
  *     cc -std=c11 allocator.c $(pkg-config --cflags --libs bloomery) && ./a.out
  *
- * The allocator counts bytes, and refuses what exceeds its limit. A filter that grows then returns
- * BLY_ENOMEM. A failed call changes nothing: every key added before is still found, and the add
- * may be tried again when there is memory.
+ * The allocator counts bytes, and refuses allocations that would exceed its limit. When the filter
+ * has to grow and cannot, an add returns BLY_ENOMEM. A failed call changes nothing: every key that
+ * was added before is still found, and the add may be tried again when there is more memory.
  */
 #include <bloomery/bloomery.h>
 #include <stddef.h>
@@ -15,7 +15,7 @@ typedef struct budget {
     size_t used, limit;
 } budget;
 
-/* Before each block, since `free` is not told its size. */
+/* Precedes each block, and records its size, because the size is not passed to `free`. */
 typedef union header {
     size_t size;
     max_align_t align;

@@ -1,10 +1,10 @@
-/* batches.c - which lines of one file are in another? Batches are several times faster than single
- * calls, since the memory accesses of many keys overlap.
+/* batches.c - counts the lines of one file that are in another file, in batches. These are several
+ * times faster than single calls, because the memory accesses of many keys overlap.
  *
  *     cc -std=c11 batches.c $(pkg-config --cflags --libs bloomery) && ./a.out KNOWN LINES
  *
- * It adds the lines of KNOWN to a filter, and prints how many of LINES are (probably) among them.
- * Of each file it reads the first 64 MiB.
+ * The program adds the lines of KNOWN to a filter, and prints how many lines of LINES are
+ * (probably) among them. It reads the first 64 MiB of each file.
  */
 #include <bloomery/bloomery.h>
 #include <stdio.h>
@@ -14,10 +14,10 @@
 enum { BATCH = 1024, MAX_FILE = 1 << 26 };
 
 typedef struct counts {
-    size_t lines, matches; /* matches: lines that were new, or were found */
+    size_t lines, matches; /* matches: number of lines that were new (add) or found (lookup) */
 } counts;
 
-/* Passes the lines of a text to the filter, in batches. */
+/* Adds the lines of a text to the filter, or looks them up, in batches. */
 static bly_status use_lines(bly_filter *f, bool add, const char *text, size_t size, counts *c) {
     const char *const end = text + size;
     bly_status status = BLY_OK;

@@ -1,12 +1,12 @@
-/* blocklist.c - which lines of standard input are in a list? (<bloomery/list.h>)
+/* blocklist.c - prints the lines of standard input that are in a list (<bloomery/list.h>).
  *
  *     blocklist LIST <lines
  *     cc blocklist.c $(pkg-config --cflags --libs bloomery)
  *
- * LIST is a file that `bloomery build --type TYPE` made. For each line that is in it, the program
- * prints the line, a tab and the entry that matches: for a domain perhaps a parent domain, for an
- * address perhaps a block. Malformed lines are reported on standard error. As with grep, the exit
- * status is 0 if a line matched, 1 if none did, and 2 after an error. */
+ * LIST is a file that `bloomery build --type TYPE` made. For each line that is in the list, the
+ * program prints the line, a tab, and the matching entry, which may be a parent domain of a domain,
+ * or a block that contains an IP address. Malformed lines are reported on standard error. As with
+ * grep, the exit status is 0 if a line matched, 1 if none did, and 2 after an error. */
 #define _POSIX_C_SOURCE 200809L
 #include <bloomery/list.h>
 

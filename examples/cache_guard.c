@@ -5,13 +5,14 @@
  *     cc cache_guard.c $(pkg-config --cflags --libs hiredis)
  *
  * A shop looks products up in a cache and, if they are not there, in a database. An attacker
- * requests products that do not exist: they are never cached, so every request reaches the
- * database. A filter of the existing products is looked up first, and rejects these requests.
+ * requests products that do not exist. They are never in the cache, so every such request reaches
+ * the database. A filter that contains the existing products is looked up first, and rejects these
+ * requests.
  *
- * The filter itself may be missing: evicted, expired, not yet loaded, or its server is down.
- * BF.EXISTS then returns 0, as if no product existed, and a guard that trusts it rejects every
- * customer. BLY.CHECK returns nil ("unknown"). This guard rejects a request only after a plain
- * "no": it fails open. */
+ * The filter itself may be missing: it may be evicted, expired or not yet loaded, or its server may
+ * be down. BF.EXISTS then returns 0, as if no product existed, and a guard that trusts this answer
+ * rejects every customer. BLY.CHECK returns nil ("unknown") instead. This guard rejects a request
+ * only if the answer is "no"; if it is unknown, the request passes (the guard fails open). */
 #include <hiredis/hiredis.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -41,7 +42,8 @@ static bool database_has(shop *s, unsigned product) {
 
 typedef enum verdict { SURELY_ABSENT, PERHAPS_PRESENT, CANNOT_KNOW } verdict;
 
-/* After an error or a lost connection the answer is unknown, too. */
+/* Looks a product up in the filter. After an error or a lost connection the answer is unknown,
+ * too. */
 static verdict guard(shop *s, unsigned product) {
     redisReply *r = redisCommand(s->redis, "BLY.CHECK %s product:%u", s->filter, product);
     verdict v = CANNOT_KNOW;
@@ -53,8 +55,8 @@ static verdict guard(shop *s, unsigned product) {
     return v;
 }
 
-/* Adds every product to the filter: all of them at the start, later each new one. A batch is one
- * command and one round trip. */
+/* Adds all products to the filter, in batches of one command and one round trip each. (A real shop
+ * must later add each new product.) */
 static bool load_guard(shop *s) {
     redisReply *r = redisCommand(s->redis, "BLY.RESERVE %s KIND split512 CAPACITY %d ERROR 0.001",
                                  s->filter, PRODUCTS);
@@ -118,8 +120,8 @@ static void request(shop *s, unsigned product) {
 /* ---- the day ----------------------------------------------------------------------------------
  */
 
-/* One request in ten is from a customer, for one of 500 popular products. The others are from an
- * attacker, for products that do not exist. */
+/* Plays a day of requests. One request in ten is from a customer, for one of 500 popular products.
+ * The others are from an attacker, for products that do not exist. */
 static void day(shop *s, const char *what) {
     uint64_t state = 1;
     s->served = s->rejected = s->unknown_product = s->cache_hits = s->database_reads = s->open = 0;

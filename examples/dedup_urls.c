@@ -7,9 +7,10 @@
  * compared: "x" and "x\r" are the same URL. A missing newline at the end is added. A line may be
  * empty or of any length.
  *
- * A repeat is never printed. A new URL is lost at the requested rate (-p), as long as there are no
- * more distinct URLs than planned (-n). The report on standard error has the resulting rate and the
- * memory of the filter. There is also one buffer, as long as the longest line and at least 1 MiB.
+ * A repeat is never printed. A new URL is mistaken for a repeat with the requested probability
+ * (-p), as long as there are no more distinct URLs than planned (-n). The report on standard error
+ * has the resulting rate and the memory of the filter. The program also needs a buffer, which is as
+ * long as the longest line, but at least 1 MiB.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <bloomery/bloomery.h>
@@ -31,7 +32,8 @@ static const char usage[] =
     "  -n KEYS  distinct lines to plan for (as many as FILE has lines; 1000000 for a pipe)\n"
     "  -p RATE  how often a new line may be mistaken for a repeat (0.001)\n";
 
-/* The lines of one batch are adjacent in the buffer, from lines[0] to `end`. */
+/* The state of the program. The lines of a batch are adjacent in the buffer, beginning with
+ * lines[0]. */
 typedef struct job {
     bly_filter *seen;
     bly_bytes lines[BATCH]; /* without line ends */
@@ -47,7 +49,8 @@ static int complain(const char *what, const char *why) {
 
 /* ---- lines ---------------------------------------------------------------------------------- */
 
-/* Adds the batch and prints its new lines. Adjacent ones are written together. */
+/* Adds the lines of the batch, and prints those that are new. Adjacent new lines are written by one
+ * call. `end` is the end of the last line. */
 static int finish_batch(job *j, const char *end) {
     bly_status status = bly_filter_add_many(j->seen, j->lines, j->count, j->added, NULL);
     if (status != BLY_OK)
@@ -69,7 +72,7 @@ static int finish_batch(job *j, const char *end) {
     return 0;
 }
 
-/* `end` is just past the newline. */
+/* Appends a line to the batch. `end` is the position after its newline. */
 static void take_line(job *j, const char *from, const char *end) {
     size_t size = (size_t)(end - from) - 1;
     if (size > 0 && from[size - 1] == '\r')
@@ -77,8 +80,8 @@ static void take_line(job *j, const char *from, const char *end) {
     j->lines[j->count++] = (bly_bytes){from, size};
 }
 
-/* Reads all complete lines of text[0..size), of which the first `known` bytes contain no newline.
- * *used is the offset of the first incomplete line. */
+/* Processes all complete lines of text[0..size). The first `known` bytes are known to contain no
+ * newline. *used becomes the offset of the incomplete line at the end. */
 static int take_lines(job *j, const char *text, size_t known, size_t size, size_t *used) {
     const char *from = text, *look = text + known, *stop = text + size, *newline;
     int code = 0;
@@ -104,8 +107,8 @@ static ssize_t read_some(int fd, char *to, size_t size) {
     return n;
 }
 
-/* Reads all lines. *buffer has *room bytes; one is kept free for a newline that the input may lack.
- */
+/* Reads and processes all lines. *buffer has *room bytes. One byte is kept free, in which a newline
+ * is added if the input does not end with one. */
 static int dedup(job *j, int fd, char **buffer, size_t *room) {
     size_t have = 0, used;
     ssize_t n;
@@ -136,7 +139,7 @@ static int dedup(job *j, int fd, char **buffer, size_t *room) {
     return code;
 }
 
-/* Returns how many lines follow; 0 also if that is unknown, as for a pipe. */
+/* Returns the number of lines in the rest of the file; 0 also if it is unknown, as for a pipe. */
 static uint64_t count_lines(int fd, char *buffer, size_t room) {
     struct stat st;
     off_t start = lseek(fd, 0, SEEK_CUR);

@@ -1,11 +1,11 @@
-/* keyed.c - a filter for untrusted keys: without its secret key an attacker cannot search for
- * false positives (SECURITY.md says what that protects from).
+/* keyed.c - a filter for untrusted keys. An attacker who does not know its secret key cannot search
+ * for false positives (SECURITY.md describes the attacks that this prevents).
  *
  *     cc -std=c11 keyed.c $(pkg-config --cflags --libs bloomery) && ./a.out FILE
  *
- * It saves a filter to FILE, and opens it with its key, with another one, and without a key. The
- * file contains an id of the key, never the key: store the 16 bytes elsewhere. The library must
- * have libsodium.
+ * The program saves a filter to FILE, and opens it with its key, with another key, and without a
+ * key. The file contains only an id of the key: store the 16 bytes of the key elsewhere. The
+ * library must have been built with libsodium.
  */
 #include <bloomery/bloomery.h>
 #include <stdio.h>
@@ -51,7 +51,7 @@ int main(int argc, char **argv) {
         status = save(&hasher[0], argv[1]);
     if (status != BLY_OK) {
         fprintf(stderr, "keyed: %s\n", bly_strerror(status));
-        return status == BLY_EHASHER ? 77 : 2; /* 77: a library without libsodium */
+        return status == BLY_EHASHER ? 77 : 2; /* 77: the library was built without libsodium */
     }
     open_and_ask("its key", argv[1], &hasher[0], 0);
     open_and_ask("another key", argv[1], &hasher[1], 0);

@@ -3,9 +3,9 @@
 
     python3 examples/make_crawl.py > examples/data/crawl.txt
 
-About half of the lines repeat an earlier one: menus and popular pages occur again and again, one in eight of
-them in another spelling. All hosts are under names reserved for examples (RFC 2606). The program has its own
-random numbers, so that every machine and every version of Python writes the same bytes.
+About half of the lines repeat an earlier one, as links to menus and popular pages do; one in eight of these has
+another spelling. All hosts are under names reserved for examples (RFC 2606). The program has its own random number
+generator, so that every machine and every version of Python writes the same bytes.
 """
 import sys
 
@@ -28,7 +28,7 @@ WORDS = (
 
 
 class Random:
-    """xorshift64*: Marsaglia 2003, Vigna 2016."""
+    """The generator xorshift64* (Marsaglia 2003, Vigna 2016)."""
 
     def __init__(self, seed):
         self.state = seed
@@ -66,7 +66,7 @@ def new_path(rnd):
 
 
 def respell(rnd, url):
-    """The same page, in another spelling."""
+    """Returns a URL of the same page in another spelling."""
     scheme, rest = url.split("://", 1)
     host, path = rest.split("/", 1)
     shape = rnd.below(6)

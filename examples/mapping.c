@@ -1,11 +1,11 @@
-/* mapping.c - several processes use one filter file in place.
+/* mapping.c - several processes map one filter file.
  *
  *     cc -std=c11 mapping.c $(pkg-config --cflags --libs bloomery) && ./a.out FILE
  *
- * It saves a filter to FILE, and starts processes that map it. A map is opened in microseconds
- * whatever its size, and its pages are in memory once for all processes. To change the list, save
- * a new filter to the same path: processes that have mapped the old one keep it until they open
- * the path again.
+ * The program saves a filter to FILE, and starts processes that map the file. Mapping takes
+ * microseconds whatever the size of the file, and all processes share its pages in memory. To
+ * change the filter, save a new one to the same path: processes that have mapped the old file use
+ * it until they map the path again.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <bloomery/bloomery.h>
@@ -26,13 +26,13 @@ static bly_status save(const char *path) {
     for (unsigned i = 0; i < KEYS && status == BLY_OK; i++)
         status = bly_filter_add(f, key_of(i, text).data, key_of(i, text).size, NULL);
     if (status == BLY_OK)
-        status = bly_filter_save(f, path); /* atomically: no process finds half a file */
+        status = bly_filter_save(f, path); /* atomic: no process can see an incomplete file */
     bly_filter_destroy(f);
     return status;
 }
 
-/* Returns how many keys are missing. BLY_OPEN_VERIFY (bly_open_options) would check the body too:
- * use it for files from elsewhere. */
+/* Returns how many keys are missing. With BLY_OPEN_VERIFY in bly_open_options, the body of the file
+ * would be checked too: use it for untrusted files. */
 static unsigned look_up_all(const char *path) {
     char text[32];
     bly_map *map;

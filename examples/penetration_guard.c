@@ -5,8 +5,9 @@
  *     cc penetration_guard.c $(pkg-config --cflags --libs bloomery sqlite3)
  *
  * A shop looks products up in a cache, and in a database if they are not there. An attacker
- * requests products that do not exist: they are never cached, so every request reaches the
- * database. A filter of the database's primary keys is looked up first, and rejects these requests:
+ * requests products that do not exist. They are never in the cache, so every such request reaches
+ * the database. A filter that contains the primary keys of the database is looked up first, and
+ * rejects these requests:
  *
  *     request --> filter --no--> rejected
  *                   | yes, or unknown
@@ -16,22 +17,23 @@
  *                   v
  *                 database --> the page, into the cache; or "no such product"
  *
- * Two rules make it safe.
+ * Two rules make the guard safe.
  *
- * A missing filter is not a "no". It may be evicted or expired, or its server may be down. All
- * requests pass then (the guard fails open), and the database has more to do until the filter is
- * back. "The guard" below has what every program needs for that.
+ * A missing filter does not mean "no". The filter may be evicted or expired, or its server may be
+ * down. Then all requests pass (the guard fails open), and the database has more to do until the
+ * filter is back. The section "the guard" below has the code that every program needs for that.
  *
- * An incomplete filter would reject customers. So it is filled before the guard is switched on.
- * While customers are served, a new one is built in memory and pushed, so that it appears on the
- * server only when it is complete. A new product is first written to the database and then added to
- * the filter, again if that fails; products written meanwhile are added once the new filter is in
+ * A filter must be complete, because an incomplete one rejects customers. So the filter is filled
+ * before the guard is switched on. To replace it while customers are served, a new filter is built
+ * in memory and pushed, so that it appears on the server only when it is complete. A new product
+ * must be written to the database first, and then added to the filter; if the add fails, it must be
+ * repeated. Products that were written while the new filter was built are added when it is in
  * place.
  *
- * The program plays four days of the same requests, and further days for SECONDS, in which you may
- * stop the server, start it, delete the filter or replace it. It compares every page with the right
- * one. The exit status is 1 if one was wrong, and 2 if the program could not run. Its cached pages
- * expire after a minute. */
+ * The program plays four days with the same requests, and then more days for SECONDS, in which you
+ * may stop the server, start it, delete the filter or replace it. It compares every page with the
+ * correct one. The exit status is 1 if a page was wrong, and 2 if the program could not run. Pages
+ * in the cache expire after a minute. */
 #define _POSIX_C_SOURCE 200809L
 #include <bloomery/bloomery.h>
 #include <bloomery/redis/filter.h>
@@ -49,8 +51,8 @@ enum { PATIENCE_MS = 500, REST_MS = 1000, NIGHT_MS = 200 };
 typedef struct guard {
     bly_redis_url url;
     bly_redis_filter *filter; /* NULL: not open */
-    double rest;              /* no request to the server before this time */
-    bly_status status;        /* of the last attempt, and its reason */
+    double rest;              /* no request is sent to the server before this time */
+    bly_status status;        /* status of the last attempt; `why` is its reason */
     bly_redis_reason why;
 } guard;
 
@@ -58,7 +60,7 @@ typedef struct shop {
     sqlite3 *database;
     sqlite3_stmt *find, *list;
     bly_redis *cache;  /* NULL: not open */
-    double cache_rest; /* no request to the cache before this time */
+    double cache_rest; /* no request is sent to the cache before this time */
     guard guard;
     bool guarded;
     unsigned days, wrong;
@@ -112,7 +114,8 @@ static bool database_read(shop *s, int id, char page[TEXT]) {
     return found;
 }
 
-/* Reads the next primary keys after *last, as the filter contains them: as decimal digits. */
+/* Reads the next primary keys after *last, and writes them as decimal digits, which is the form in
+ * which the filter contains them. */
 static size_t next_keys(shop *s, int *last, char text[BATCH][TEXT], bly_bytes keys[BATCH]) {
     size_t n = 0;
     (void)sqlite3_bind_int(s->list, 1, *last);
@@ -147,7 +150,8 @@ static bool guard_ready(guard *g) {
     return g->filter != NULL;
 }
 
-/* Returns BLY_NO for a certain "no", and BLY_UNKNOWN if there is no filter to ask. */
+/* Looks a key up in the filter. Returns BLY_NO only if the key is certainly absent, and BLY_UNKNOWN
+ * if the filter gave no answer. */
 static bly_answer guard_ask(guard *g, const char *key) {
     bly_answer answer;
     for (int attempt = 0; attempt < 2 && guard_ready(g); attempt++) {
@@ -173,7 +177,7 @@ static bly_status cache_open(shop *s, bly_redis_reason *why) {
     return bly_redis_open(&s->guard.url, &hurry, why, &s->cache);
 }
 
-/* Returns the reply to a command; NULL without one. */
+/* Sends a command to the cache. Returns the reply; NULL if there was none. */
 static bly_redis_reply *cache_ask(shop *s, const char *const *words, size_t n) {
     bly_bytes args[8];
     bly_redis_reply *reply;
@@ -190,7 +194,8 @@ static bly_redis_reply *cache_ask(shop *s, const char *const *words, size_t n) {
     return NULL;
 }
 
-/* Every day starts with an empty cache, since its pages have other keys. */
+/* Returns the key of a page in the cache. It contains the number of the day, so every day starts
+ * with an empty cache. */
 static const char *cache_key(const shop *s, int id, char out[128]) {
     (void)snprintf(out, 128, "penetration_guard:%ld.%u:%d", (long)getpid(), s->days, id);
     return out;
@@ -218,8 +223,8 @@ static void cache_write(shop *s, int id, const char *page) {
 static const bly_bitmap_spec plan = {
     .struct_size = sizeof plan, .capacity = PRODUCTS, .fpr = 0.001};
 
-/* Adds all products after *last, thousands per round trip. Returns false on failure; guard.why has
- * the reason. */
+/* Adds all products after *last to the filter, thousands per round trip, and closes it. Returns
+ * false if that failed; guard.why then has the reason. */
 static bool add_products(shop *s, bly_redis_filter *f, int *last) {
     static char text[BATCH][TEXT];
     static bly_bytes keys[BATCH];
@@ -242,8 +247,8 @@ static void load_filter(shop *s) {
     need(add_products(s, f, &last), "filling the filter", s->guard.why.text);
 }
 
-/* Replaces the filter while customers are served: the work of one process, not of every one that
- * has a guard. Returns false if the server is down again. */
+/* Replaces the filter while customers are served. Only one process should do this, not every
+ * process with a guard. Returns false if the server does not answer. */
 static bool reload_filter(shop *s) {
     static char text[BATCH][TEXT];
     static bly_bytes keys[BATCH];
@@ -260,10 +265,10 @@ static bool reload_filter(shop *s) {
     if (status != BLY_OK)
         return false;
     s->guard.rest = 0;
-    return add_products(s, f, &last); /* products written meanwhile */
+    return add_products(s, f, &last); /* products that were written while the filter was built */
 }
 
-/* Does what a server does that is short of memory. The guard's handle does not know of it. */
+/* Deletes the filter, as a server does that needs memory. The guard's handle is not informed. */
 static bool evict_filter(shop *s) {
     bly_redis_filter *f;
     if (bly_redis_filter_open(&s->guard.url, NULL, NULL, &s->guard.why, &f) != BLY_OK)
@@ -275,7 +280,7 @@ static bool evict_filter(shop *s) {
 
 /* ---- a request ----------------------------------------------------------------------------- */
 
-/* Only a certain "no" rejects a request. */
+/* Whether a request may pass: false only if the product certainly does not exist. */
 static bool may_pass(shop *s, int id) {
     char key[TEXT];
     (void)snprintf(key, sizeof key, "%d", id);
@@ -297,8 +302,8 @@ static void request(shop *s, int id) {
     s->wrong += strcmp(page, wanted) != 0;
 }
 
-/* One request in five is from a customer, for one of the popular products. The others are from an
- * attacker. */
+/* Plays a day of requests. One in five is from a customer, for one of the popular products. The
+ * others are from an attacker, for products that do not exist. */
 static void day(shop *s, const char *what) {
     uint64_t dice = 1;
     s->days++;
@@ -316,7 +321,8 @@ static void day(shop *s, const char *what) {
     (void)fflush(stdout);
 }
 
-/* Plays more days, whatever happens to the server. A missing filter is created again. */
+/* Plays more days, whatever happens to the server. If the filter is missing, it is created
+ * again. */
 static void more_days(shop *s, double seconds) {
     for (double end = now() + seconds; now() < end && s->wrong == 0;) {
         day(s, "another day");

@@ -4,28 +4,30 @@
  *     shared_frontier [-n PAGES] [-t SECONDS] [URL]      default: redis://127.0.0.1:6379/crawl
  *     cc shared_frontier.c $(pkg-config --cflags --libs bloomery)
  *
- * Start it twice, or on ten machines, with the same arguments: together they fetch every page of a
- * made-up site of PAGES pages, each page once. Each process prints the pages that it has fetched.
- * They share these keys:
+ * Start the program twice, or on ten machines, with the same arguments: together the processes
+ * fetch every page of an imaginary site of PAGES pages, each page once. Each process prints the
+ * pages that it has fetched. They share these keys:
  *
  *     KEY              a filter: every URL that was ever in the frontier
  *     {KEY}:frontier   a list: URLs to fetch
  *     {KEY}:busy       a list: URLs that a process is fetching
  *     {KEY}:started    set by the process that adds the first page
  *
- * The links of a page are added to the filter in one round trip. Those that are new are added to
- * the frontier. If several processes find the same link at once, the server tells exactly one of
- * them that it is new.
+ * The links of a page are added to the filter in one round trip, and the new ones are added to the
+ * frontier. If several processes find the same link at the same time, the server tells exactly one
+ * of them that it is new.
  *
- * Twice rather than never. A link counts as new if a reply was lost and its answer is unknown. A
- * process that dies leaves its page in "busy". When the frontier has been empty for SECONDS (-t),
- * another process fetches that page again. Its links may be in the filter but not in the frontier,
- * so all of them are added to the frontier. One loss remains: a new page is mistaken for a known
- * one at the filter's false-positive rate, here 1 in ten million.
+ * After a failure a page may be fetched twice, but it is not lost. If a reply is lost, so that it
+ * is unknown whether a link is new, the link counts as new. If a process dies, its page remains in
+ * "busy"; when the frontier has been empty for SECONDS (-t), another process fetches that page
+ * again. The links of the page may then be in the filter but not in the frontier, so all of them
+ * are added to the frontier. There is one kind of loss: a new page is mistaken for a known one at
+ * the filter's false-positive rate, here 1 in ten million.
  *
- * The end. A page leaves "busy" after its links are in the frontier, so the crawl is over when both
- * lists are empty at the same moment. One script reads both lengths. The keys stay: a process that
- * is started later finds nothing to do. Use another KEY for another crawl, or delete these four. */
+ * End of the crawl. A page is removed from "busy" after its links have been added to the frontier,
+ * so the crawl is over when both lists are empty at the same time. One script reads both lengths.
+ * The four keys remain on the server, so a process that is started later has nothing to do. For
+ * another crawl, use another KEY, or delete these four. */
 #define _POSIX_C_SOURCE 200809L
 #include <bloomery/redis/filter.h>
 
@@ -82,7 +84,7 @@ static void pause_ms(long ms) {
     (void)nanosleep(&(struct timespec){.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000}, NULL);
 }
 
-/* Sends a command, again if its reply is lost: at worst a page is fetched twice. */
+/* Sends a command, and repeats it if its reply is lost: at worst a page is then fetched twice. */
 static bly_redis_reply *ask(crawl *c, const char *const *words, size_t n) {
     bly_bytes args[LINKS + 8];
     bly_redis_reason why = {"no connection"};
@@ -113,8 +115,8 @@ static void tell(crawl *c, const char *const *words, size_t n) {
     bly_redis_reply_free(ask(c, words, n));
 }
 
-/* Moves a page from the end of a list to the start of "busy". Returns false if the list is empty.
- */
+/* Moves a page from the end of a list to the beginning of "busy". Returns false if the list is
+ * empty. */
 static bool take(crawl *c, const char *list, char url[TEXT]) {
     bly_redis_reply *reply = ask(c, (const char *[]){"RPOPLPUSH", list, c->busy}, 3);
     bool taken = bly_redis_reply_type(reply) == BLY_REDIS_TEXT;
@@ -134,7 +136,8 @@ static bool over(crawl *c) {
 
 /* ---- the crawl ----------------------------------------------------------------------------- */
 
-/* Fetches a page and shares its links. `again`: another process has started with this page. */
+/* Fetches a page and adds its links to the filter and the frontier. `again` is true if another
+ * process has begun with this page, and may have died. */
 static void crawl_page(crawl *c, const char *url, bool again) {
     char links[LINKS][TEXT];
     bly_bytes keys[LINKS];
@@ -146,7 +149,7 @@ static void crawl_page(crawl *c, const char *url, bool again) {
     for (size_t i = 0; i < n; i++)
         keys[i] = (bly_bytes){links[i], strlen(links[i])};
     bly_status status = bly_redis_filter_add_many(c->seen, keys, n, BLY_YES, answers, &tally);
-    /* Without a filter every link would always be new. */
+    /* Stop if the filter is lost: without it, every link would always count as new. */
     need(status == BLY_OK || status == BLY_EIO, "the filter", bly_redis_filter_error(c->seen));
     for (size_t i = 0; i < n; i++)
         if (answers[i] == BLY_YES || again)
@@ -175,7 +178,8 @@ static void work(crawl *c) {
             since = now();
         } else if (over(c)) {
             return;
-        } else if (now() - since > c->patience && take(c, c->busy, url)) { /* the oldest one */
+        } else if (now() - since > c->patience && take(c, c->busy, url)) { /* the page that has been
+                                                                              busy longest */
             crawl_page(c, url, true);
             since = now();
         } else {
@@ -184,7 +188,7 @@ static void work(crawl *c) {
     }
 }
 
-/* Every process adds the first page to the filter; one of them adds it to the frontier. */
+/* Every process adds the first page to the filter; only one adds it to the frontier. */
 static void start(crawl *c) {
     static const char once[] = "if redis.call('SETNX', KEYS[1], 1) == 1 then "
                                "redis.call('LPUSH', KEYS[2], ARGV[1]) end return 1";

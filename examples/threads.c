@@ -1,10 +1,11 @@
-/* threads.c - many threads add the same keys, and each key is new for exactly one of them.
+/* threads.c - several threads add the same keys, and exactly one of them is told that a key is new.
  *
  *     cc -std=c11 threads.c $(pkg-config --cflags --libs bloomery) -pthread && ./a.out
  *
- * BLY_SHARED_ONCE suits a job that must be done once per key, such as fetching a page: the thread
- * that is told "new" does it. (With BLY_SHARED adds are faster, but several threads may be told
- * so.) A key that is a false positive is new for no thread, so the rate here is low: 1 in 10^9.
+ * Use BLY_SHARED_ONCE if a job must be done once per key, such as fetching a page: the thread that
+ * is told that the key is new does the job. (With BLY_SHARED adds are faster, but several threads
+ * may be told that.) If a key is a false positive, no thread is told that it is new, so the rate in
+ * this program is low: 1 in 10^9.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <bloomery/bloomery.h>
@@ -17,7 +18,7 @@ typedef struct worker {
     pthread_t thread;
     bly_filter *filter;
     bly_status status;
-    unsigned won; /* keys that were new for this thread */
+    unsigned won; /* number of keys for which this thread was told that they are new */
 } worker;
 
 static void *add_all(void *context) {

@@ -1,7 +1,7 @@
-/* dedup.cpp - prints every line of standard input the first time it occurs. One new line in 100,000
- * is mistaken for a repeat and lost.
+/* dedup.cpp - prints every line of standard input the first time it occurs. About one new line in
+ * 100,000 is mistaken for a repeat, and not printed.
  *
- *     dedup [FILE]      FILE stores the lines between runs
+ *     dedup [FILE]      FILE stores the filter between runs
  *     c++ -std=c++17 dedup.cpp $(pkg-config --cflags --libs bloomery)
  */
 #include <bloomery/bloomery.hpp>
@@ -9,7 +9,7 @@
 #include <iostream>
 #include <string>
 
-/* Loads the lines of earlier runs, or starts with an empty filter. */
+/* Loads the filter of earlier runs, or creates an empty one. */
 static bloomery::filter open_state(const char *file) {
     const bloomery::spec empty(BLY_SCALABLE, 1000000, 1e-5); /* grows beyond a million lines */
     if (!file)
