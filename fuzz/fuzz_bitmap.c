@@ -1,10 +1,10 @@
 /* fuzz_bitmap.c - parses untrusted replies of a server, for filters on a plain Redis.
  *
- * The first byte is the type of the reply. The second says what the rest is: the text of the reply,
- * or changes to a valid head, with or without correct checksums. Each reply is parsed as a head, as
- * the reply to a creation, as an error, as a redirection in a cluster, and as the reply to batches
- * of every kind. A reply that is accepted must be consistent; a reply that is refused must not
- * change any result.
+ * The first byte is the type of the reply. The second determines what the other bytes are: the text
+ * of the reply, or changes to a valid head, and whether checksums are corrected. Each reply is
+ * parsed as a head, as the reply to a creation, as an error, as a redirection in a cluster, and as
+ * the reply to several batches. If a reply is accepted, its parts must be consistent; if it is
+ * refused, no result may be changed.
  */
 #include <bloomery/bloomery.h>
 #include <bloomery/redis/bitmap.h>
@@ -29,7 +29,7 @@ static void store32(uint8_t *to, uint64_t value) {
         to[i] = (uint8_t)(value >> 8 * i);
 }
 
-/* Corrects the checksum of the header inside, then that of the head. */
+/* Corrects the checksum of the header in the head, then that of the head. */
 static void fix_sums(uint8_t *head) {
     uint8_t *header = head + 24;
     store32(header + 12, 0);
@@ -41,7 +41,7 @@ static bly_bytes word(const char *text) {
     return (bly_bytes){text, strlen(text)};
 }
 
-/* Applies changes, which are pairs of bytes: a position, and the bits to flip there. */
+/* Applies changes. Each change is a pair of bytes: a position, and the bits to flip there. */
 static void change(uint8_t *head, const uint8_t *data, size_t size) {
     for (; size >= 2; data += 2, size -= 2)
         head[data[0] % BLY_BITMAP_HEAD] ^= data[1];
@@ -49,7 +49,7 @@ static void change(uint8_t *head, const uint8_t *data, size_t size) {
 
 static const bly_bytes keys[KEYS] = {{"a", 1}, {"bc", 2}, {"", 0}};
 
-/* Any shape that was accepted must be usable. */
+/* Uses a shape that was accepted: every function must succeed. */
 static void use(const bly_bitmap *b) {
     bly_bitmap_batch *batch;
     char key[64], staging[64];
@@ -151,7 +151,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     bly_hasher keyed;
     if (good.shards == 0) {
         demand(bly_bitmap_plan(&spec, &good) == BLY_OK);
-        good.stamp = 1; /* a fixed stamp, so that the same input always does the same */
+        good.stamp = 1; /* a fixed stamp, so that an input always has the same effect */
         make_batches(&good);
     }
     if (size < 2)

@@ -1,11 +1,12 @@
 /* fuzz_load.c - parses untrusted bytes as a file.
  *
- * The first byte chooses options. If it is odd, all checksums are corrected first, those of levels
- * too, so that the checks after them are reached. The next bits choose the open options. A plain
- * file without that byte can be a seed. Every filter that the parser accepts must then behave like
- * any other: lookups, statistics, adds, removes, growth, passing time, set algebra, folding, the
- * functions of its kind, and use as the base of an overlay. Written out again, it must give the
- * same bytes. Read in chunks, the same bytes must give the same filter.
+ * The first byte selects options. If it is odd, all checksums are corrected first, including those
+ * of levels, so that the checks after them are reached. The next bits select the open options. (A
+ * plain file without this byte can be a seed too.) Every filter that the parser accepts must then
+ * behave like any other filter: in lookups, statistics, adds, removes, growth, the passing of time,
+ * set operations, folding, the functions of its kind, and as the base of an overlay. If it is
+ * written, the bytes must equal those of the file. If the file is read in chunks, the result must
+ * be an equal filter.
  */
 #include <bloomery/bloomery.h>
 #include <bloomery/host/chunks.h>
@@ -38,7 +39,8 @@ static void fix_outer(uint8_t *file, size_t size) {
     fix_header_sum(file);
 }
 
-/* The length of each level is in its header. Stops at the first header that is not valid. */
+/* Corrects the checksums of all levels. The length of each level is in its header. Stops at the
+ * first header that is not valid. */
 static void fix_levels(uint8_t *body, size_t size) {
     bly_file_info info = {.struct_size = sizeof info};
     while (size >= HEADER) {
@@ -66,7 +68,8 @@ static bly_hash custom(void *user, const void *key, size_t len) {
     return (bly_hash){h, h * 3};
 }
 
-/* Makes the hasher that the options name, with the tag of the file, so that it is accepted. */
+/* Makes the hasher that the options select. A custom hasher gets the tag of the file, so that it is
+ * accepted. Returns false if there is no hasher. */
 static bool choose_hasher(unsigned how, const uint8_t *file, size_t size, bly_hasher *out) {
     const uint8_t key[16] = {1, 2, 3};
     bly_file_info info = {.struct_size = sizeof info};
@@ -92,7 +95,8 @@ static bly_status compare(void *ctx, const void *data, size_t size) {
 static void use(bly_filter *f, const uint8_t *file, size_t size) {
     comparison c = {file, size, 0};
     demand(bly_filter_file_size(f) == size);
-    /* Kinds that only count replace the file's number of keys by their own estimate. */
+    /* Kinds that only count distinct keys replace the number of keys in the file by their own
+     * estimate. */
     if (!(bly_kind_capabilities(bly_filter_geometry(f).kind) & BLY_CARDINALITY_ONLY))
         demand(bly_filter_write(f, compare, &c) == BLY_OK && c.at == size);
 
@@ -178,7 +182,8 @@ static void add_and_remove(bly_filter *f, uint32_t can) {
         demand(added == BLY_OK || added == BLY_EKEY);
     if (added == BLY_OK && can & BLY_CAN_REMOVE) {
         uint64_t had = bly_filter_count(f);
-        /* A set that can remove is an overlay: its parts may be full, and its counts wrong. */
+        /* A kind that can remove, but not count, is an overlay: its parts may be full, and a
+         * damaged file may have wrong counts. */
         bool is_set = !(can & BLY_CAN_COUNT);
         bly_status status = bly_filter_remove(f, "some key", 8, &removed);
         demand(status == BLY_OK || (is_set && status == BLY_EFULL));
@@ -188,8 +193,8 @@ static void add_and_remove(bly_filter *f, uint32_t can) {
     bly_filter_destroy(copy);
 }
 
-/* Advances the time until all keys have expired. Without its hasher a filter still answers
- * "maybe". */
+/* Advances the time until all keys have expired. (A filter that was opened without its hasher still
+ * answers "maybe" then.) */
 static void pass_time(bly_filter *f) {
     bly_window_info w = {.struct_size = sizeof w};
     if (bly_window_get_info(f, &w) != BLY_OK || w.span == 0)
@@ -205,14 +210,15 @@ static void pass_time(bly_filter *f) {
     demand(bly_filter_contains(f, "some key", 8) == !bly_filter_hasher(f));
 }
 
-/* Set operations on two compatible filters. */
+/* Applies set operations to f and an older copy of it. */
 static void combine(bly_filter *copy, const bly_filter *f, uint32_t can) {
     bool plain = bly_filter_geometry(f).kind <= BLY_SCALABLE;
     bly_status alike = bly_filter_compatible(copy, f);
     bly_status united = bly_filter_union(copy, f);
     demand(united == (can & BLY_CAN_UNION ? alike : BLY_EUNSUPPORTED) ||
            (can & BLY_CAN_REMOVE && united != BLY_EUNSUPPORTED));
-    demand(!plain || bly_filter_equal(f, copy)); /* f has only gained keys */
+    demand(!plain || bly_filter_equal(f, copy)); /* since the copy was made, keys were only added to
+                                                    f */
     alike = bly_filter_compatible(copy, f);
     demand(bly_filter_intersect(copy, f) == (can & BLY_CAN_INTERSECT ? alike : BLY_EUNSUPPORTED));
     demand(!plain || bly_filter_equal(f, copy));
@@ -254,8 +260,8 @@ static bly_status take(void *ctx, uint64_t at, void *to, size_t n) {
     return BLY_OK;
 }
 
-/* Read in chunks, the file must be accepted exactly if it can be parsed, and give an equal
- * filter. */
+/* Reads the file in chunks. It must be accepted if and only if it can be parsed, and the filters
+ * must be equal. */
 static void read_too(const bly_filter *parsed, const bly_open_options *options, const uint8_t *file,
                      size_t size) {
     comparison c = {file, size, 0};
@@ -276,7 +282,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     bool plain = size >= 4 && memcmp(data, "BLY1", 4) == 0;
     unsigned how = plain ? FIX_SUMS | WITHOUT_KEY : *data++;
     size -= !plain;
-    uint8_t *file = malloc(size ? size : 1); /* sanitizers report reads past its end */
+    uint8_t *file = malloc(size ? size : 1); /* exactly as large as the input, so that sanitizers
+                                                report reads past its end */
     if (!file)
         return 0;
     memcpy(file, data, size);

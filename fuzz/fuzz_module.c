@@ -1,9 +1,10 @@
 /* fuzz_module.c - loads untrusted bytes as a value of the module from an RDB file.
  *
- * The first byte chooses the type and the encoding; the rest is a stream as the fake host of the
- * module's tests reads it (tests/module/fake_host.h). A value that loads is used as a server would
- * use it. Sometimes the mutator starts over from a valid payload with changed fields and correct
- * checksums, since random bytes would hardly ever pass the checksums.
+ * The first byte selects the type and the encoding. The other bytes are a stream in the form of the
+ * fake host of the module's tests (tests/module/fake_host.h). If a value can be loaded, it is then
+ * used as a server would use it. Some mutations do not change the input, but replace it by a valid
+ * payload with changed fields and correct checksums, because random bytes would hardly ever have
+ * correct checksums.
  */
 #include "../tests/module/fuzz.h"
 

@@ -1,12 +1,14 @@
-/* fuzz_ops.c - runs bytes as a program, on filters and on exact sets in parallel.
+/* fuzz_ops.c - interprets bytes as a program of operations, and applies them both to filters and to
+ * exact sets.
  *
- * There are four filters and 256 possible keys. After every operation, each filter must contain all
- * keys of its set. (A kind that stores copies must contain every copy; a kind that forgets, only
- * the latest keys.) Batches must answer like single calls. If the kind promises it, and there was
- * no intersection, a filter must also equal one that is rebuilt from the keys of its set: after
- * unions, removes, folds, clones, and writing and parsing.
+ * There are four filters and 256 possible keys. After every operation, the filter must contain all
+ * keys of its set. (In a kind that stores copies it must contain every copy; in a kind that
+ * forgets, only the latest keys.) Batches must give the same answers as single calls. In kinds that
+ * guarantee it, and if there was no intersection, a filter must also equal a new filter to which
+ * the keys of its set were added: after unions, removes, folds, clones, and after writing and
+ * parsing.
  */
-/* Length: one function for each operation of the interface. */
+/* Length: the file has one function for each operation of the interface. */
 #include "cases.h"
 
 #include <bloomery/bloomery.h>
@@ -18,11 +20,13 @@
 enum { SLOTS = 4, KEYS = 256, MAX_BATCH = 70, MAX_OPS = 120 };
 
 typedef struct slot {
-    bly_filter *filter; /* NULL: nothing there */
-    unsigned in[KEYS];  /* how often each key was added; 0 or 1 unless the kind stores copies */
+    bly_filter *filter; /* NULL: the slot is empty */
+    unsigned in[KEYS];  /* number of copies of each key in the set; 0 or 1 unless the kind stores
+                           copies */
     uint64_t age[KEYS]; /* number of adds since the last one of this key */
-    uint64_t window;    /* for a kind that forgets: how many of the latest keys it must contain */
-    bool exact;         /* the filter has exactly the keys of the set: no intersection was made */
+    uint64_t window;    /* for a kind that forgets: how many of the latest adds it must contain */
+    bool exact;         /* true: the filter has exactly the keys of the set, because there was no
+                           intersection */
 } slot;
 
 typedef struct program {
@@ -57,13 +61,13 @@ static const blyt_case *case_of(const slot *s) {
     return blyt_case_like(&g);
 }
 
-/* Whether every add stores a copy, and every remove removes one. */
+/* Whether, in the filter's kind, every add stores a copy and every remove removes one. */
 static bool stores_copies(const slot *s) {
     return blyt_stores_copies(case_of(s));
 }
 
-/* Whether filters with the same keys must be equal, whatever was done before. A stuck counter is an
- * exception. */
+/* Whether the filter must equal every filter with the same keys, whatever operations created it.
+ * This is not so if it has a stuck counter. */
 static bool is_canonical(const slot *s) {
     bly_filter_info stats = {.struct_size = sizeof stats};
     bly_filter_get_info(s->filter, &stats);
@@ -90,9 +94,10 @@ static bly_filter *rebuilt(const slot *s) {
             status = bly_filter_add(f, keys[i].data, keys[i].size, NULL);
     demand(status == BLY_OK || (status == BLY_EFULL && caps(s) & BLY_CAN_REMOVE));
     bly_filter_get_info(f, &stats);
-    if (status == BLY_OK && stats.stuck == 0) /* with removes in between, s may have avoided that */
+    if (status == BLY_OK && stats.stuck == 0) /* s itself may have no stuck counter, because keys
+                                                 were removed in between */
         return f;
-    bly_filter_destroy(f); /* in this order the keys do not fit */
+    bly_filter_destroy(f); /* the keys do not fit if they are added in this order */
     return NULL;
 }
 
@@ -183,7 +188,7 @@ static bly_geometry read_geometry(program *p) {
     return g;
 }
 
-/* Kind number n of the library, modulo the number of kinds. */
+/* Returns kind number n of the library, where n is taken modulo the number of kinds. */
 static bly_kind nth_kind(unsigned n) {
     bly_kind kinds[256], kind = BLY_KIND_NONE;
     size_t count = 0;
@@ -192,7 +197,7 @@ static bly_kind nth_kind(unsigned n) {
     return kinds[n % count];
 }
 
-/* Reads a plan for any kind, a number of keys and a rate. */
+/* Reads a spec with any kind, a number of keys and a rate. */
 static bly_spec read_plan(program *p) {
     bly_kind kind = nth_kind(next_byte(p));
     uint64_t capacity = 1 + next_byte(p);
@@ -221,7 +226,8 @@ static void op_create(slot *s, program *p) {
     if (can & BLY_CAN_SHARE)
         spec.sharing = (bly_sharing)(next_byte(p) % 3);
     spec.hasher = read_hasher(p);
-    if (spec.geometry.size == 0 && spec.capacity == 0) { /* planned from capacity and rate */
+    if (spec.geometry.size == 0 && spec.capacity == 0) { /* size 0 means: planned from capacity and
+                                                            rate */
         spec.capacity = 1 + next_byte(p);
         spec.fpr = (1 + next_byte(p)) / 300.0;
     }
@@ -233,7 +239,7 @@ static void op_create(slot *s, program *p) {
     demand(s->exact == (s->filter != NULL));
 }
 
-/* Builds a new filter from other keys, some of them twice. */
+/* Replaces the filter by one that is built from other keys, some of which occur twice. */
 static void op_build(slot *s, program *p) {
     bly_filter_info stats = {.struct_size = sizeof stats};
     bly_bytes chosen[2 * KEYS];
@@ -289,7 +295,8 @@ static void op_remove(slot *s, unsigned key) {
     bool removed = false;
     bly_filter *before = clone_of(s);
     if (s->in[key] == 0 && bly_filter_contains(s->filter, keys[key].data, keys[key].size)) {
-        bly_filter_destroy(before); /* this would remove another key's copy */
+        bly_filter_destroy(before); /* the key is a false positive: removing it would remove another
+                                       key's copy */
         return;
     }
     bly_status status = bly_filter_remove(s->filter, keys[key].data, keys[key].size, &removed);
@@ -305,7 +312,8 @@ static void op_remove(slot *s, unsigned key) {
     bly_filter_destroy(before);
 }
 
-/* Advances the time. (A window by time is not checked for its keys: its s->window is 0.) */
+/* Advances the clock of a window. (For a window that is measured in time, s->window is 0, so no key
+ * is required to be in it.) */
 static void op_advance(slot *s, uint64_t by) {
     bly_window_info w = {.struct_size = sizeof w};
     if (bly_window_get_info(s->filter, &w) != BLY_OK) {
@@ -364,7 +372,8 @@ static void op_contains_many(const slot *s, program *p) {
     demand(found == hits);
 }
 
-/* A union may make a window by number of keys drop its oldest generation early. */
+/* Unites two filters. The union may make a window that is measured in adds drop its oldest
+ * generation early, which is taken into account in the ages of keys. */
 static void op_union(slot *s, const slot *other) {
     bly_window_info w = {.struct_size = sizeof w};
     bly_filter *before = clone_of(s);
@@ -397,7 +406,8 @@ static void op_intersect(slot *s, const slot *other) {
     demand(stats.approximate);
 }
 
-/* Subtracts only if s contains all that is subtracted: otherwise the result is undefined. */
+/* Subtracts `other` from s, but only if s contains all of its keys: otherwise the result is
+ * undefined. */
 static void op_subtract(slot *s, const slot *other) {
     bool part = other->exact;
     for (int i = 0; i < KEYS; i++)
@@ -410,7 +420,8 @@ static void op_subtract(slot *s, const slot *other) {
         s->in[i] -= s == other ? s->in[i] : other->in[i];
 }
 
-/* Halves all counts. A key that was added once may be missing afterwards, so no key is required. */
+/* Halves all counts. A key that was added once may be missing afterwards, so no key is required to
+ * be found from then on. */
 static void op_age(slot *s) {
     uint64_t before = bly_filter_count(s->filter);
     if (bly_counts_age(s->filter) != BLY_OK)
@@ -419,7 +430,7 @@ static void op_age(slot *s) {
     memset(s->in, 0, sizeof s->in);
 }
 
-/* A filter made from the bits alone must give the same answers. */
+/* A filter that is made from the bits of s alone must give the same answers as s. */
 static void op_bits(const slot *s) {
     bly_filter *bits = NULL, *front = NULL;
     bly_kind kind = bly_filter_geometry(s->filter).kind;
@@ -433,8 +444,8 @@ static void op_bits(const slot *s) {
     bly_filter_destroy(front);
 }
 
-/* Makes an overlay over another filter, uses it with the borrowed base, then keeps a clone of
- * it. */
+/* Makes an overlay over another filter, and uses it with the borrowed base. Then s becomes a clone
+ * of the overlay. */
 static void op_overlay(slot *s, const slot *base, program *p) {
     bly_overlay_options options = {.changes = next_byte(p),
                                    .marker = next_byte(p) % 2 ? BLY_CLASSIC : BLY_KIND_NONE};
@@ -521,7 +532,7 @@ static void op_trip(slot *s, program *p) {
     s->filter = back;
 }
 
-/* The operations. Those from UNION to LAY_OVER read a second filter. */
+/* The operations. Those from UNION to LAY_OVER also use a second filter. */
 enum {
     CREATE,
     ADD,

@@ -1,5 +1,5 @@
-/* fuzz_redis_url.c - parses text as the URL of a server: it must be refused with a reason, or have
- * consistent parts. */
+/* fuzz_redis_url.c - parses text as the URL of a server. The URL must either be refused with a
+ * reason, or have consistent parts. */
 #include <bloomery/redis/filter.h>
 
 #include <stdlib.h>
@@ -20,7 +20,7 @@ static void check(const bly_redis_url *url, size_t n) {
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         demand(!texts[i] || strlen(texts[i]) <= n + sizeof "127.0.0.1");
     demand(url->key.size <= n && (url->key.data || url->key.size == 0));
-    uint64_t sum = 0; /* reads every byte, for the sanitizers */
+    uint64_t sum = 0; /* reads every byte, so that sanitizers find invalid pointers */
     for (size_t i = 0; i < url->key.size; i++)
         sum += ((const uint8_t *)url->key.data)[i];
     demand(sum <= 255 * n);

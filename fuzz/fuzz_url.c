@@ -1,10 +1,11 @@
-/* fuzz_url.c - parses bytes as a URL, as a host, and as a text that contains URLs.
+/* fuzz_url.c - parses bytes as a URL, as a host name, and as a text that contains URLs.
  *
- * - A canonical form must be its own canonical form, at both levels and for hosts alone.
+ * - The canonical form of a canonical form must be itself, at both levels, and for host names too.
  * - The crawl form of a URL must equal the crawl form of its standard form.
  * - A text that is not a URL must be returned unchanged.
- * - A capital letter in the scheme, which prevents the fast path, must change nothing.
- * - URLs found in a text must be returned in their order, until the end of the text.
+ * - A capital letter in the scheme, which prevents the use of the fast path, must not change the
+ *   result.
+ * - The URLs in a text must be found in their order, until the end of the text.
  */
 #include "lists/url_text.h"
 
@@ -22,7 +23,8 @@ static bool same(bly_bytes a, bly_bytes b) {
     return a.size == b.size && (a.size == 0 || memcmp(a.data, b.data, a.size) == 0);
 }
 
-/* A copy in a block of exactly its size, for the sanitizers. The caller frees it. */
+/* Returns a copy in a block of exactly its size, so that sanitizers report reads past its end. The
+ * caller frees it. */
 static char *copy_of(bly_bytes text) {
     char *copy = malloc(text.size > 0 ? text.size : 1);
     demand(copy != NULL);
@@ -31,9 +33,10 @@ static char *copy_of(bly_bytes text) {
     return copy;
 }
 
-/* The canonical form, which must be stable. The caller frees it. */
+/* Returns the canonical form of a text, and checks that the canonical form of that is the same. The
+ * caller frees it. */
 static bly_bytes canonical(bly_url_level level, bly_bytes text, bly_status *result) {
-    static bly_url_buffer first, second; /* used again and again, as a program would */
+    static bly_url_buffer first, second; /* reused for every call, as in a program */
     bly_bytes once, twice;
     *result = bly_url_canonical(&first, level, text.data, text.size, &once);
     demand(*result != BLY_ENOMEM && (*result == BLY_OK || same(text, once)));

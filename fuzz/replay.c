@@ -1,4 +1,5 @@
-/* replay.c - runs a harness on given files, once each, without libFuzzer, so with any compiler.
+/* replay.c - runs a harness once on each of the given files, without libFuzzer, and so with any
+ * compiler.
  *
  *     replay_NAME FILE|FOLDER...
  *
@@ -14,7 +15,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 __attribute__((weak)) int LLVMFuzzerInitialize(int *argc, char ***argv);
 
-/* Needed to link harnesses that define a mutator; never called here. */
+/* Needed for linking harnesses that define a mutator. It is never called. */
 size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t most);
 size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t most) {
     (void)data;
@@ -31,11 +32,12 @@ static void fail(const char *path) {
 
 static void run_file(const char *path, size_t size) {
     FILE *file = fopen(path, "rb");
-    uint8_t *bytes = malloc(size ? size : 1); /* sanitizers report reads past its end */
+    uint8_t *bytes = malloc(size ? size : 1); /* exactly as large as the input, so that sanitizers
+                                                 report reads past its end */
     if (!file || !bytes || fread(bytes, 1, size, file) != size)
         fail(path);
     fclose(file);
-    printf("%s\n", path); /* if the harness crashes, this was its input */
+    printf("%s\n", path); /* if the harness crashes, this file was its input */
     fflush(stdout);
     LLVMFuzzerTestOneInput(bytes, size);
     free(bytes);
