@@ -262,7 +262,7 @@ typedef struct bly_top bly_top;
 
 /* An entry of a bly_top. */
 typedef struct bly_top_entry {
-    bly_bytes key; /* borrowed */
+    bly_bytes key; /* borrowed, valid as long as the entry */
     uint64_t count;
 } bly_top_entry;
 

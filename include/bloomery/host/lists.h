@@ -154,7 +154,7 @@ typedef struct bly_list_contents {
     bly_list_type type;
     bly_key_rule rule;      /* the key rule for the header */
     bly_list_levels levels; /* levels of the keys, and the recorded number of lookups */
-    const bly_hash *hashes; /* sorted */
+    const bly_hash *hashes; /* the hashes of the keys, sorted */
     size_t count;
     size_t distinct; /* number of distinct hashes */
     bool copies;     /* true: `hashes` contains repeats, and each of them is stored as a copy */

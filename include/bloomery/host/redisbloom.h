@@ -109,7 +109,7 @@ BLY_API size_t bly_rb_bloom_contains_many(const bly_rb_bloom *f, const bly_bytes
 typedef struct bly_rb_bloom_info {
     uint64_t items;      /* number of keys that were new when added, in all links */
     uint64_t capacity;   /* capacity of all links together */
-    uint64_t links;      /* at least 1 */
+    uint64_t links;      /* number of links, at least 1 */
     uint64_t growth;     /* growth of the spec; without meaning in a nonscaling chain */
     uint64_t options;    /* BLY_RB_NO_ROUNDING and so on */
     uint64_t size;       /* what BF.INFO shows as Size: 32 + 64 * links + data_bytes */
@@ -218,10 +218,12 @@ typedef struct bly_rb_cuckoo_spec {
  * BLY_ETOOBIG (more than 2^45 slots), BLY_ENOMEM. */
 BLY_CHECKED bly_status bly_rb_cuckoo_create(const bly_rb_cuckoo_spec *spec, const bly_allocator *a,
                                             bly_rb_cuckoo **out);
-/* Destroy, copy and compare cuckoo filters, as the functions for chains do. Errors: BLY_ENOMEM. */
+/* Destroys a cuckoo filter. NULL does nothing. */
 BLY_API void bly_rb_cuckoo_destroy(bly_rb_cuckoo *f);
+/* Makes an independent copy, in the same or another allocator. Errors: BLY_ENOMEM. */
 BLY_CHECKED bly_status bly_rb_cuckoo_clone(const bly_rb_cuckoo *f, const bly_allocator *a,
                                            bly_rb_cuckoo **out);
+/* Returns true if two cuckoo filters have the same parameters, counts and slots. */
 BLY_API bool bly_rb_cuckoo_equal(const bly_rb_cuckoo *f, const bly_rb_cuckoo *g);
 
 /* Options of an add to a cuckoo filter. */
@@ -243,11 +245,12 @@ BLY_API bool bly_rb_cuckoo_contains(const bly_rb_cuckoo *f, const void *key, siz
 /* Returns the number of copies of a key that the filter seems to contain. */
 BLY_API uint64_t bly_rb_cuckoo_copies(const bly_rb_cuckoo *f, const void *key, size_t len);
 
-/* Add or look up a batch of keys, as the functions for chains do. `how`, `added`, `result` and
- * `found` may be NULL. Errors: those of bly_rb_cuckoo_add. */
+/* Adds a batch of keys, as bly_rb_bloom_add_many does for chains. `how`, `added` and `result` may
+ * be NULL. Errors: those of bly_rb_cuckoo_add. */
 BLY_CHECKED bly_status bly_rb_cuckoo_add_many(bly_rb_cuckoo *f, const bly_bytes *keys, size_t n,
                                               const bly_rb_cuckoo_how *how, uint8_t *added,
                                               bly_batch_result *result);
+/* Looks a batch of keys up, as bly_rb_bloom_contains_many does for chains. */
 BLY_API size_t bly_rb_cuckoo_contains_many(const bly_rb_cuckoo *f, const bly_bytes *keys, size_t n,
                                            uint8_t *found);
 
@@ -265,7 +268,7 @@ typedef struct bly_rb_cuckoo_info {
     uint64_t items;   /* number of copies stored */
     uint64_t deletes; /* number of copies removed since the last compaction */
     uint64_t buckets; /* number of buckets of the first sub-filter */
-    uint64_t filters; /* at least 1 */
+    uint64_t filters; /* number of sub-filters, at least 1 */
     uint64_t bucket_size, max_iterations, expansion;
     uint64_t size;       /* what CF.INFO shows as Size: 40 + 16 * filters + slots */
     uint64_t memory;     /* bytes allocated */
@@ -282,13 +285,17 @@ typedef struct bly_rb_sub {
 } bly_rb_sub;
 BLY_API bly_rb_sub bly_rb_cuckoo_sub(const bly_rb_cuckoo *f, uint64_t i);
 
-/* Write and read the header and the chunks of SCANDUMP and LOADCHUNK, as the functions of a chain
- * do. (RedisBloom gives no dump of a cuckoo filter without keys.)
- * Errors: those of bly_rb_bloom_parse and bly_rb_bloom_write. */
+/* Writes the header of a cuckoo filter in SCANDUMP. (RedisBloom does not dump a cuckoo filter
+ * without keys.) */
 BLY_API void bly_rb_cuckoo_header(const bly_rb_cuckoo *f, uint8_t to[BLY_RB_CUCKOO_HEADER]);
+/* Creates a cuckoo filter from a header of SCANDUMP, as bly_rb_bloom_parse creates a chain. All
+ * slots are empty. Errors: those of bly_rb_bloom_parse. */
 BLY_CHECKED bly_status bly_rb_cuckoo_parse(const void *header, size_t size, uint64_t max_bytes,
                                            const bly_allocator *a, bly_rb_cuckoo **out);
+/* Returns a part of the slots of all sub-filters, as bly_rb_bloom_read does for bits. */
 BLY_API bly_bytes bly_rb_cuckoo_read(const bly_rb_cuckoo *f, uint64_t offset, size_t most);
+/* Stores bytes that bly_rb_cuckoo_read has returned for the same offset.
+ * Errors: those of bly_rb_bloom_write. */
 BLY_CHECKED bly_status bly_rb_cuckoo_write(bly_rb_cuckoo *f, uint64_t offset, const void *data,
                                            size_t size);
 
@@ -303,13 +310,17 @@ typedef struct bly_rb_cuckoo_fields {
     uint64_t bucket_size, max_iterations, expansion;
 } bly_rb_cuckoo_fields;
 
-/* Create a cuckoo filter from the fields of an RDB file, as bly_rb_bloom_load,
- * bly_rb_bloom_load_link and bly_rb_bloom_load_end do. If the encoding is below 4, the member
- * `buckets` of a sub-filter is ignored. Errors: those of bly_rb_bloom_load; BLY_ECORRUPT (also if
- * sub-filters are missing, or there are more items than slots). */
+/* Creates a cuckoo filter from the fields of an RDB file. Afterwards pass the sub-filters in order
+ * to bly_rb_cuckoo_load_sub, then call bly_rb_cuckoo_load_end, by the rules of bly_rb_bloom_load.
+ * Errors: those of bly_rb_bloom_load. */
 BLY_CHECKED bly_status bly_rb_cuckoo_load(const bly_rb_cuckoo_fields *fields, uint64_t max_bytes,
                                           const bly_allocator *a, bly_rb_cuckoo **out);
+
+/* Appends a sub-filter, and copies its slots. If the encoding is below 4, `buckets` is ignored.
+ * Errors: BLY_ECORRUPT (also if there are too many sub-filters), BLY_ENOMEM. */
 BLY_CHECKED bly_status bly_rb_cuckoo_load_sub(bly_rb_cuckoo *f, const bly_rb_sub *sub);
+/* Completes a cuckoo filter.
+ * Errors: BLY_ECORRUPT (sub-filters are missing, or there are more items than slots). */
 BLY_CHECKED bly_status bly_rb_cuckoo_load_end(bly_rb_cuckoo *f);
 
 /* Limits the number of bytes that another sub-filter may take, as bly_rb_bloom_limit_growth does. 0

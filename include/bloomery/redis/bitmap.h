@@ -84,7 +84,7 @@ BLY_CHECKED bly_status bly_bitmap_from_filter(const bly_filter *f, const bly_bit
                                               bly_bitmap *out);
 
 /* Plans a filter of go-zero with `bits` bits. Errors: BLY_EGEOMETRY (`bits` is 0), BLY_ETOOBIG
- * (`bits` exceeds 2^32, the size of the largest string of a server). */
+ * (`bits` exceeds 2^32, the number of bits in the largest string of a server). */
 BLY_CHECKED bly_status bly_bitmap_gozero(uint64_t bits, bly_bitmap *out);
 /* Computes the positions of a key's bits in a filter of go-zero, in the order in which go-zero
  * computes them. */
