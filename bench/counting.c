@@ -3,8 +3,8 @@
  *
  * First the filters are used as sets, with every key once. Each kind is filled, a tenth of the keys
  * is removed and added again, and the kinds look up each chunk of keys in turn, so that ratios
- * compare times on the same chunk. Then the filters are used as multisets. The key of rank r has C
- * / r^s copies, but at least one; C is chosen so that keys have five copies on average. The program
+ * compare times on the same chunk. Then the filters are used as multisets. The key of rank r has
+ * C/r^s copies, but at least one; C is chosen so that keys have five copies on average. The program
  * measures the space, the share of exact counts, and how many keys are still found after all copies
  * were removed.
  */

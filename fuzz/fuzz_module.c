@@ -52,7 +52,7 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t most, unsigned
         type++;
     if (io->size < most) {
         data[0] = (uint8_t)(type + TYPES * (size_t)(p.encoding < 0 ? 5 : p.encoding));
-        if (io->size > 0) /* an empty payload has no data */
+        if (io->size > 0) /* the data of an empty payload is NULL */
             memcpy(data + 1, io->data, io->size);
         size = 1 + io->size;
     }

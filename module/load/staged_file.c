@@ -82,7 +82,7 @@ static void free_chunk(bm_staged_file *s, chunk *c) {
     c->data = NULL;
 }
 
-/* Removes blocks and bytes until `n` and `received` are as given. */
+/* Removes blocks and bytes at the end until s->n and s->received have the given values. */
 static void undo(bm_staged_file *s, size_t n, uint64_t received) {
     while (s->n > n)
         free_chunk(s, &s->chunks[--s->n]);
