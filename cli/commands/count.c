@@ -133,7 +133,7 @@ static bool print_count(count_run *r, bly_bytes record, bly_bytes key, tally_cou
     return status == BLY_OK || message_fail("%s", bly_strerror(status));
 }
 
-/* If estimates were printed, explains their mark, "~". */
+/* If any printed count was an estimate, prints a note that explains the "~" before it. */
 static void explain_estimates(const count_run *r) {
     if (r->estimates == 0)
         return;

@@ -162,7 +162,8 @@ static void print_text(const totals *r, FILE *to) {
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
-/* The same members as in the reports of push and pull: "HOST:PORT", or the socket. */
+/* Writes the members "server" ("HOST:PORT", or the path of the socket), "database" and "key", as in
+ * the reports of push and pull. */
 static void address_members(json *j, const bly_redis_url *url) {
     char text[512];
     (void)snprintf(text, sizeof text, "%s:%u", url->host ? url->host : "", (unsigned)url->port);

@@ -24,8 +24,9 @@ static unsigned smaller(unsigned a, unsigned b) {
     return a < b ? a : b;
 }
 
-/* The distance between a and b. Only three rows of the table of distances between their prefixes
- * are stored. */
+/* Returns the edit distance between a and b without regard to case, where swapping two neighbouring
+ * letters is one edit. Because of swaps, a row of the table depends on the two rows before it, so
+ * three rows are stored. */
 static unsigned edits(const char *a, size_t a_length, const char *b, size_t b_length) {
     unsigned rows[3][SUGGEST_NAME + 1];
     for (size_t j = 0; j <= b_length; j++)

@@ -162,8 +162,8 @@ typedef struct bly_list_info {
     bly_list_levels levels;
     unsigned lookups; /* maximum number of lookups for a line; 0: unknown, because the type is
                          unknown */
-    unsigned requested_lookups; /* the value of `lookups` for which the rate was requested; 0:
-                                   unknown */
+    unsigned requested_lookups; /* number of lookups for a line that was assumed when the rate was
+                                   requested; 0: unknown */
     uint64_t marks;             /* number of keys that are marks, not entries */
     bool chance_levels; /* true: the filter is so full that levels without entries may seem to have
                            marks, by chance. `marks` then counts only the marks of the type */

@@ -29,9 +29,9 @@
 /* Values of bm_items.answers. */
 enum { PRESENT = 0, ADDED = 1, FAILED = 2 };
 
-/* Adds the items that the filter does not contain. A batched lookup finds most of the items that it
- * contains, and brings the blocks of the others into the cache. Each of the others is looked up
- * again before it is added, because the batch may contain it twice. */
+/* Adds the items that are not in the filter. One batched lookup finds the items that are in it
+ * already, and prefetches the blocks of the rest. Each of the rest is looked up again just before
+ * it is added, because it may occur earlier in the same batch. */
 static bly_status add_absent(bly_filter *f, const bly_bytes *keys, size_t n, uint8_t *answers,
                              size_t *done) {
     bly_filter_contains_many(f, keys, n, answers);

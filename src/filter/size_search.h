@@ -7,7 +7,8 @@
 /* Returns blyi_excess of the rate that a size gives. May write to *ctx. */
 typedef double (*blyi_excess_of)(void *ctx, uint64_t size);
 
-/* Returns ln(rate / goal). The result is above 0 exactly if rate > goal, also after rounding. */
+/* Returns ln(rate / goal). In spite of rounding, the result is positive if and only if rate > goal.
+ */
 double blyi_excess(double rate, double goal);
 
 typedef struct blyi_size_search {

@@ -35,7 +35,7 @@
 
 enum {
     FIND_ENDING = 1 << 0,         /* ends a URL */
-    FIND_AUTHORITY = 1 << 1,      /* may be in a host, port or user, or ends that part (/ ? #) */
+    FIND_AUTHORITY = 1 << 1,      /* may be in the authority (user, host, port), or ends it */
     FIND_TRAILING = 1 << 2,       /* never the last character of a URL */
     FIND_BACKSLASHED = 1 << 3,    /* may have a backslash before it */
     FIND_EASY_AUTHORITY = 1 << 4, /* easy before the path */

@@ -18,11 +18,11 @@ import c_headers  # noqa: E402
 ROOT = os.path.normpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
 HEADER = "include/bloomery/filter.h"
 #: (what is replaced in filter.h, by what, what the complaint contains)
-PLANTED = [
-    ("/* Destroys a filter. NULL does nothing. */\n", "\n", "undocumented: BLY_API void bly_filter_destroy"),
-    ("/* Returns the requested false-positive rate. */", "/* Returns the rate. */", "filter.md: not as"),
-    ("Errors: BLY_EINVAL (no such rule).", "It may fail.", 'bly_filter_set_key_rule: no "Errors:"'),
-    ("uint64_t bly_filter_count(", "uint64_t bly_filter_number(", "filter.md: not as"),
+PLANTED = [  # (the function whose comment or name is changed, how, what must be reported)
+    ("bly_filter_destroy", lambda comment: "\n", "undocumented: BLY_API void bly_filter_destroy"),
+    ("bly_filter_hasher", lambda comment: "/* Returns something. */\n", "filter.md: not as"),
+    ("bly_filter_set_key_rule", lambda comment: comment.replace("Errors:", "Perhaps"), 'bly_filter_set_key_rule: no "Errors:"'),
+    ("bly_filter_count", None, "filter.md: not as"),
 ]
 
 
@@ -85,13 +85,16 @@ def not_found(folder):
         os.makedirs(os.path.dirname(os.path.join(folder, path)), exist_ok=True)
         copy(os.path.join(ROOT, path), os.path.join(folder, path))
     header, found = read(ROOT, HEADER), []
-    for old, new, complaint in PLANTED:
-        assert header.count(old) == 1, old
+    for name, change, complaint in PLANTED:
+        # The comment stands before the declaration, which begins a line.
+        place = re.search(rf"(?m)^(/\*(?:(?!\*/)[\s\S])*\*/\n)(BLY_(?:API|CHECKED) [^;]*?)\b{name}\(", header)
+        bad = header[:place.start()] + (change(place[1]) if change else place[1]) + place[2] + (name if change else "bly_other") + header[place.end() - 1:]
+        assert bad != header, name
         with open(os.path.join(folder, HEADER), "w", encoding="utf-8") as file:
-            file.write(header.replace(old, new))
+            file.write(bad)
         code, output = run(folder, "--check")
         if code != 1 or complaint not in output:
-            found.append(f"{new!r} instead of {old!r} is not found: {output}")
+            found.append(f"a change of {name} is not found: {output}")
     return found
 
 

@@ -65,7 +65,7 @@ static bly_filter *finish(bly_builder *b) {
     return f;
 }
 
-/* Builds a filter with calls of `step` hashes each. */
+/* Builds a filter from n hashes; each call adds `step` of them. */
 static bly_filter *built(const bly_hash *h, size_t n, size_t step, const bly_build_options *o,
                          const bly_allocator *a) {
     bly_builder *b = builder(0.01, o, a);

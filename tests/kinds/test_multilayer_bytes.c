@@ -451,8 +451,8 @@ static void loads_from_any_address(void **state) {
     bly_filter_destroy(f);
 }
 
-/* Changes each byte of the body, and corrects the checksums: the file is refused, or gives a filter
- * that works. Changes in the list and in the records are always refused. */
+/* Flips bits of the body and corrects the checksums. The file must be refused, or give a filter
+ * that works. Changes behind the blocks, in the list and in the records, must always be refused. */
 static void damaged_bodies_are_refused(void **state) {
     bly_filter *f = rich(), *g;
     blyt_buffer b = blyt_write(f);

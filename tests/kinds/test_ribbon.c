@@ -269,10 +269,11 @@ static void refuses_other_geometries(void **state) {
     g = good;
     g.size = UINT64_MAX / 3 * 3;
     assert_int_equal(bly_plan_check(&g), BLY_ETOOBIG);
-    /* Four shards of two blocks; 65 groups, 32 of them wide. */
+    /* Four shards of two blocks: one of seven columns and one of eight. */
     good = (bly_geometry){.kind = BLY_RIBBON, .hashes = 71, .size = 128, .detail = 512 + 128};
     assert_ok(bly_plan_check(&good));
     assert_int_equal(bly_plan_bits(&good), 4 * (7 + 8) * 128);
+    /* One shard of 65 groups of eight slots, of which 32 groups are wide. */
     good = (bly_geometry){.kind = BLY_RIBBON, .hashes = 71, .size = 65, .detail = 128};
     assert_ok(bly_plan_check(&good));
     assert_int_equal(bly_plan_bits(&good), 65 * 8 * 7 + 32 * 8);

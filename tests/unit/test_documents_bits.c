@@ -335,8 +335,8 @@ static void test_hash_crc64(void **state) {
     assert_digest("crc64", "bloomery", "8b490246fc61ae42"); /* crc64.ECMA */
 }
 
-/* The digest has all 128 bits, each word with its lowest byte first. murmur3.New64 is the first
- * word. */
+/* The digest is the whole hash of 128 bits, as two little-endian words of 64 bits. Go's
+ * murmur3.New64 returns the first of them. */
 static void test_hash_murmur3(void **state) {
     (void)state;
     assert_digest("murmur3", "bloomery", "cab1a8eb55a61502843dac1c825fdc02");

@@ -110,7 +110,7 @@ typedef struct bly_rb_bloom_info {
     uint64_t items;      /* number of keys that were new when added, in all links */
     uint64_t capacity;   /* capacity of all links together */
     uint64_t links;      /* number of links, at least 1 */
-    uint64_t growth;     /* growth of the spec; without meaning in a nonscaling chain */
+    uint64_t growth;     /* bly_rb_bloom_spec.growth; meaningless in a nonscaling chain */
     uint64_t options;    /* BLY_RB_NO_ROUNDING and so on */
     uint64_t size;       /* what BF.INFO shows as Size: 32 + 64 * links + data_bytes */
     uint64_t memory;     /* bytes allocated */

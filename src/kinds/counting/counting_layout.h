@@ -49,7 +49,7 @@ static inline uint64_t blyi_counting_word(const bly_filter *f, uint64_t i, uint6
     return 64 * i < bits ? x & ~(UINT64_MAX << bits % 64) : 0;
 }
 
-/* The lowest bit of every counter. */
+/* Returns a mask of the lowest bit of every counter. */
 BLYI_COUNTING_INLINE uint64_t blyi_counting_low_bits(unsigned width) {
     return UINT64_MAX / blyi_counting_limit(width);
 }

@@ -175,7 +175,8 @@ static bly_status ribbon_plan(uint64_t keys, double fpr, bly_geometry *out) {
     return blyi_ribbon_plan(mean + spread, shards, fpr, 0, out);
 }
 
-/* A lookup reads the columns of two neighbouring blocks, of 16 bytes each, at any alignment. */
+/* Returns the maximum number of cache lines that a lookup reads: the columns of two neighbouring
+ * blocks, 16 bytes for each column, and one more line, because they may begin inside a line. */
 static unsigned ribbon_lookup_lines(const bly_geometry *g) {
     return (2 * (g->hashes % BLYI_RIBBON_GROUPED + 1) + 3) / 4 + 1;
 }

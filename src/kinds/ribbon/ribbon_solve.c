@@ -225,7 +225,8 @@ static bly_status ribbon_solve_shard(bly_filter *f, unsigned shard, bly_hash *h,
     return again ? BLY_EFULL : BLY_OK;
 }
 
-/* The memory for the rows. There are at most a sixth more slots than keys, and a few blocks. */
+/* Returns an upper bound of the memory for the rows: there are at most 7/6 as many slots as keys,
+ * plus a few blocks. */
 static uint64_t ribbon_scratch_bytes(uint64_t n) {
     return (n + n / 6 + 4 * BLYI_RIBBON_SLOTS) * sizeof(blyi_ribbon_band);
 }
