@@ -7,6 +7,7 @@
  * (probably) among them. It reads the first 64 MiB of each file.
  */
 #include <bloomery/bloomery.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,24 +42,38 @@ static bly_status use_lines(bly_filter *f, bool add, const char *text, size_t si
     return status;
 }
 
+/* Does the same with the lines of a file, of its first MAX_FILE bytes. */
+static bly_status use_file(bly_filter *f, bool add, const char *path, char *text, counts *c) {
+    FILE *file = fopen(path, "rb");
+    if (!file)
+        return BLY_EIO;
+    const size_t size = fread(text, 1, MAX_FILE, file);
+    (void)fclose(file);
+    return use_lines(f, add, text, size, c);
+}
+
 int main(int argc, char **argv) {
-    char *text = malloc(MAX_FILE);
-    counts count[2] = {{0, 0}, {0, 0}};
-    bly_filter *known;
-    bly_status status = bly_filter_new(1000000, 0.001, &known);
-    for (int i = 1; i <= 2 && status == BLY_OK; i++) {
-        FILE *file = argc == 3 && text ? fopen(argv[i], "rb") : NULL;
-        if (!file) {
-            fprintf(stderr, "usage: batches KNOWN LINES\n");
-            return 2;
-        }
-        status = use_lines(known, i == 1, text, fread(text, 1, MAX_FILE, file), &count[i - 1]);
-        (void)fclose(file);
+    counts known = {0, 0}, looked_up = {0, 0};
+    bly_filter *f;
+    if (argc != 3) {
+        fprintf(stderr, "usage: batches KNOWN LINES\n");
+        return 2;
     }
-    if (status == BLY_OK)
-        printf("%zu lines added, %zu of them new\n%zu of %zu lines found\n", count[0].lines,
-               count[0].matches, count[1].matches, count[1].lines);
-    bly_filter_destroy(known);
+    char *text = malloc(MAX_FILE);
+    bly_status status = text ? bly_filter_new(1000000, 0.001, &f) : BLY_ENOMEM;
+    if (status == BLY_OK) {
+        status = use_file(f, true, argv[1], text, &known);
+        if (status == BLY_OK)
+            status = use_file(f, false, argv[2], text, &looked_up);
+        bly_filter_destroy(f);
+    }
     free(text);
-    return status == BLY_OK ? 0 : 2;
+    if (status != BLY_OK) {
+        fprintf(stderr, "batches: %s\n",
+                status == BLY_EIO ? strerror(errno) : bly_strerror(status));
+        return 2;
+    }
+    printf("%zu lines added, %zu of them new\n%zu of %zu lines found\n", known.lines, known.matches,
+           looked_up.matches, looked_up.lines);
+    return 0;
 }

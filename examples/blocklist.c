@@ -10,14 +10,17 @@
 #define _POSIX_C_SOURCE 200809L
 #include <bloomery/list.h>
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/types.h>
 
 enum { MAX_SHOWN = 200 };
 
 static int fail(const char *what, bly_status status) {
-    (void)fprintf(stderr, "blocklist: %s: %s\n", what, bly_strerror(status));
+    (void)fprintf(stderr, "blocklist: %s: %s\n", what,
+                  status == BLY_EIO ? strerror(errno) : bly_strerror(status));
     return 2;
 }
 

@@ -8,7 +8,9 @@
  * library must have been built with libsodium.
  */
 #include <bloomery/bloomery.h>
+#include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 static bly_status save(const bly_hasher *hasher, const char *path) {
     bly_filter *f;
@@ -41,7 +43,11 @@ static void open_and_ask(const char *what, const char *path, const bly_hasher *h
 int main(int argc, char **argv) {
     uint8_t key[2][16];
     bly_hasher hasher[2];
-    bly_status status = argc == 2 ? BLY_OK : BLY_EINVAL;
+    bly_status status = BLY_OK;
+    if (argc != 2) {
+        fprintf(stderr, "usage: keyed FILE\n");
+        return 2;
+    }
     for (int i = 0; i < 2 && status == BLY_OK; i++) {
         status = bly_random_key(key[i]);
         if (status == BLY_OK)
@@ -50,7 +56,7 @@ int main(int argc, char **argv) {
     if (status == BLY_OK)
         status = save(&hasher[0], argv[1]);
     if (status != BLY_OK) {
-        fprintf(stderr, "keyed: %s\n", bly_strerror(status));
+        fprintf(stderr, "keyed: %s\n", status == BLY_EIO ? strerror(errno) : bly_strerror(status));
         return status == BLY_EHASHER ? 77 : 2; /* 77: the library was built without libsodium */
     }
     open_and_ask("its key", argv[1], &hasher[0], 0);

@@ -9,7 +9,9 @@
  */
 #define _POSIX_C_SOURCE 200809L
 #include <bloomery/bloomery.h>
+#include <errno.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -48,9 +50,14 @@ static unsigned look_up_all(const char *path) {
 
 int main(int argc, char **argv) {
     int good = 0, code;
-    const bly_status status = argc == 2 ? save(argv[1]) : BLY_EINVAL;
+    if (argc != 2) {
+        fprintf(stderr, "usage: mapping FILE\n");
+        return 2;
+    }
+    const bly_status status = save(argv[1]);
     if (status != BLY_OK) {
-        fprintf(stderr, "mapping: %s\n", bly_strerror(status));
+        fprintf(stderr, "mapping: %s\n",
+                status == BLY_EIO ? strerror(errno) : bly_strerror(status));
         return 2;
     }
     for (int i = 0; i < PROCESSES; i++)
