@@ -111,9 +111,10 @@ static bool state_fits(const distinct_run *r) {
     if (!precision)
         return false;
     if (g.kind != BLY_HLL)
-        return message_fail("%s: not a state of distinct, but %s %s filter; use bloomery info to "
-                            "estimate its number of keys",
-                            o->state, kinds_article(g.kind), bly_kind_name(g.kind));
+        return message_fail(
+            "%s: this is %s %s filter, not a state of bloomery distinct; use bloomery info to "
+            "estimate its number of keys",
+            o->state, kinds_article(g.kind), bly_kind_name(g.kind));
     if (o->precision && o->precision != g.hashes)
         return message_fail("%s: was created with --precision %u, not %llu; leave out --precision, "
                             "or name another file",

@@ -98,10 +98,10 @@ static int report(edit *e) {
                      number_grouped(own, count), own == 1 ? "" : "s");
     const double harm = expected_harm(e, absent);
     if (harm >= 0.01)
-        message_warn("%s: %s of these keys are not in the list, so some of the removed keys were "
+        message_warn("%s: %s of these keys %s not in the list, so some of the removed keys were "
                      "probably false positives, too. Removing them has removed %s%.*f other keys "
                      "from the list; remove only keys that were added",
-                     e->list.name, number_grouped(absent, text),
+                     e->list.name, number_grouped(absent, text), absent == 1 ? "is" : "are",
                      cells_of(handle_filter(&e->list)) > 1 ? "up to " : "about ", harm < 10 ? 2 : 0,
                      harm);
     bly_filter_info s = {.struct_size = sizeof s};

@@ -180,7 +180,7 @@ $ bloomery distinct -s a.bly --seed 5 one
 ! bloomery distinct: a.bly: has a different seed; leave out --seed, or name another file
 ? 2
 $ bloomery build -q -o list.bly low; bloomery distinct -s list.bly one
-! bloomery distinct: list.bly: not a state of distinct, but a split512 filter; use bloomery info to estimate its number of keys
+! bloomery distinct: list.bly: this is a split512 filter, not a state of bloomery distinct; use bloomery info to estimate its number of keys
 ? 2
 $ head -c 100 a.bly > cut.bly; bloomery distinct -s cut.bly one; wc -c < cut.bly
 100
