@@ -1,12 +1,12 @@
 /* fuzz_load.c - parses untrusted bytes as a file.
  *
  * The first byte selects options. If it is odd, all checksums are corrected first, including those
- * of levels, so that the checks after them are reached. The next bits select the open options. (A
- * plain file without this byte can be a seed too.) Every filter that the parser accepts must then
- * behave like any other filter: in lookups, statistics, adds, removes, growth, the passing of time,
- * set operations, folding, the functions of its kind, and as the base of an overlay. If it is
- * written, the bytes must equal those of the file. If the file is read in chunks, the result must
- * be an equal filter.
+ * of levels, so that the checks after them are reached. The next bits select the options with which
+ * the file is opened. (A plain file without this byte can be a seed too.) Every filter that the
+ * parser accepts must then behave like any other filter: in lookups, statistics, adds, removes,
+ * growth, the passing of time, set operations, folding, the functions of its kind, and as the base
+ * of an overlay. Writing it must give the bytes of the file (except for kinds that count distinct
+ * keys), and reading the file in chunks must give an equal filter.
  */
 #include <bloomery/bloomery.h>
 #include <bloomery/host/chunks.h>

@@ -1,8 +1,8 @@
 /* main.c - the module's entry point: resolves the engine's calls, then starts the parts of the
  * module one after the other.
  *
- * Steps that may fail come first. The thread that frees memory and the subscriptions to events come
- * last, because the engine does not undo them if it aborts loading the module.
+ * If loading is aborted, the engine stops neither our thread nor our subscriptions to events. So
+ * these are started after all other steps that may fail.
  */
 #include "command_table.h"
 #include "config.h"

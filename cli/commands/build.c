@@ -193,7 +193,7 @@ static bool save(build_run *r, const bly_filter *f) {
 /* ---- over another list ----------------------------------------------------------------------- */
 
 typedef struct overlay {
-    opened base; /* the base list */
+    opened base; /* the list given by --over */
     bly_filter *filter;
     rates_lookups lookups;
 } overlay;

@@ -37,8 +37,8 @@ typedef struct measurement {
  * lookup). On failure, reports the error and returns false. */
 bool measure(const bly_filter *f, uint64_t lines, unsigned lookups, measurement *out);
 
-/* Whether the measured rate is above the requested one by more than a tenth, and by more than
- * chance gives in one of a million measurements. */
+/* Whether the measured rate is more than 10% above the requested one, and the excess is so large
+ * that chance causes it in fewer than one of a million measurements. */
 bool measure_above(const measurement *m, double requested);
 
 /* Whether the measured rate is above the rate that follows from the bits, by the same margins. If

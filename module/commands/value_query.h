@@ -22,8 +22,8 @@ uint64_t bm_value_max_copies(const bm_value *value, bly_bytes item);
 uint64_t bm_value_count(const bm_value *value);
 
 /* Execute EXISTS and MEXISTS. `accepts` tells whether a key has an accepted type. The answer for a
- * missing key is 0. If `compat` is on, it is 0 also for a key of another type, as in RedisBloom;
- * else that is an error. */
+ * missing key is 0. For a key of another type it is an error, or 0 if the setting `compat` is on,
+ * as in RedisBloom. */
 typedef bool (*bm_accepts_fn)(const bm_key *key);
 int bm_exists(rm_ctx *ctx, rm_string **argv, int argc, bm_accepts_fn accepts);
 int bm_mexists(rm_ctx *ctx, rm_string **argv, int argc, bm_accepts_fn accepts);

@@ -55,10 +55,11 @@ static inline bool blyi_container_is_flat(const blyi_container *c) {
     return !blyi_kind_has_levels(c->header.shape.geometry.kind);
 }
 
-/* As bly_filter_write, for a filter that another thread may change meanwhile, although it must not.
- * Every chunk is copied to `chunk`, which has BLYI_MAX_CHUNK bytes, before it is passed to the
- * sink, and the checksums of the copied bytes are compared with those in the headers. Returns
- * BLY_ECHANGED if the filter changed; then the bytes passed to the sink cannot be loaded. */
+/* Like bly_filter_write, but detects if another thread breaks the rule and changes the filter
+ * during the call. Every chunk is copied to `chunk`, which has BLYI_MAX_CHUNK bytes, before it is
+ * passed to the sink, and the checksums of the copied bytes are compared with those in the headers.
+ * Returns BLY_ECHANGED if the filter changed; then the bytes passed to the sink cannot be loaded.
+ */
 enum { BLYI_MAX_CHUNK = 1 << 20 }; /* bytes passed to a sink, or requested of a source, at once */
 bly_status blyi_filter_write_checked(const bly_filter *f, bly_sink sink, void *ctx, uint8_t *chunk);
 

@@ -95,7 +95,8 @@ typedef struct holder {
     size_t size;
     uint64_t taken;
     size_t peeks, takes, fail_peek, fail_take;
-    uint64_t change_at; /* reads return a wrong byte for this offset, peeks the right one */
+    uint64_t
+        change_at; /* offset of a byte that is wrong when it is taken, right when it is peeked */
 } holder;
 
 static bly_status holder_peek(void *ctx, uint64_t at, void *to, size_t n) {

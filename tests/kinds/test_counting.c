@@ -91,7 +91,8 @@ static void refuses_other_wishes(void **state) {
     assert_int_equal(bly_filter_create(&spec, &f), BLY_EINVAL);
     spec.counting.counter_bits = 8;
     assert_ok(bly_filter_create(&spec, &f));
-    assert_int_equal(bly_filter_capacity(f), 98); /* with these, half of the counters are in use */
+    assert_int_equal(bly_filter_capacity(f),
+                     98); /* with 98 keys, half of the counters are in use */
     bly_filter_destroy(f);
     spec.geometry.size = spec.geometry.hashes = 0;
     /* The counter width alone does not make an exact geometry: without size and hashes, the spec is

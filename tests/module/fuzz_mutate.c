@@ -179,7 +179,8 @@ static void change_body(uint8_t *data, size_t size, uint64_t *rng) {
     if (size <= HEADER)
         return;
     size_t n = size - HEADER;
-    /* Prefers the beginning, where the headers of levels are, and the end, where tables are. */
+    /* Starts at the beginning of the body, where the headers of levels are, or sometimes 128 bytes
+     * before its end, where some kinds have a table. */
     size_t from = one_in(rng, 3) ? HEADER : one_in(rng, 3) && n > 128 ? size - 128 : HEADER;
     size_t span = one_in(rng, 2) && size - from > 64 ? 64 : size - from;
     uint8_t *copy = malloc(span);

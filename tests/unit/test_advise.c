@@ -479,7 +479,7 @@ static void growth_keeps_the_rate(void **state) {
     assert_true(rates[COUNT_OF(keys) - 1] > 0.007);
 }
 
-/* ---- any two give the third ------------------------------------------------------------------ */
+/* ---- two of keys, rate and memory give the third --------------------------------------------- */
 
 static void memory_gives_keys(void **state) {
     static const double rates[] = {0.3, 0.01, 0.001, 1e-6};

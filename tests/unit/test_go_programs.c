@@ -113,7 +113,7 @@ static void test_rate_of_go_zero(void **state) {
     assert_explains(bly_textbook_fpr(20 * MEMBERS, 14, MEMBERS), 75, 1000000, 14, 20 * MEMBERS);
 }
 
-/* ---- why 000 has five times the requested rate ----------------------------------------------- */
+/* ---- why program 000 has five times the requested rate --------------------------------------- */
 
 static void positions_000_odd(const uint8_t *key, size_t len, uint64_t m, unsigned k,
                               uint64_t *out) {

@@ -179,7 +179,7 @@ typedef enum bly_answer {
     BLY_UNKNOWN = 3 /* there is no answer: the state of the key is unknown */
 } bly_answer;
 
-/* A batch of keys, as commands. */
+/* The commands that add or look up a batch of keys. */
 typedef struct bly_bitmap_batch bly_bitmap_batch;
 
 /* Makes the commands for a batch of keys. The keys are grouped by shard, with at most `most` keys

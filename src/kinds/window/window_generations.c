@@ -233,8 +233,8 @@ static bool window_clock_is_valid(const blyi_shape *shape, const uint8_t *body) 
            ordinal == now / blyi_window_quota(span, blyi_window_generations(&shape->geometry));
 }
 
-/* Whether two facts hold that must be true of a small window: the phase is 0; and an active slot
- * without keys has no bits set, because it was cleared when it became active. */
+/* Whether a small window is consistent: its phase must be 0, and an active slot without keys must
+ * have no bits set, because it was cleared when it became active. */
 static bool window_table_is_valid(const blyi_shape *shape, const uint8_t *body, unsigned active) {
     return !(window_body_field(body, BLYI_WIN_STATE) & BLYI_WIN_PHASE) &&
            (window_body_field(body, BLYI_WIN_LIVE) >> active & 1 ||

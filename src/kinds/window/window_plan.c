@@ -155,8 +155,10 @@ static uint64_t window_smallest_size(window_sizing *z, uint64_t bits) {
  * smallest. */
 #define WINDOW_MAX_SPACE 1.02
 
-/* Plans a window of the form that z->g has, with `step`, 2 `step` .. `n` `step` hashes and at most
- * `max_bits` bits. Returns its bits; UINT64_MAX if that is impossible. */
+/* Plans a window of at most `max_bits` bits, small or large as z->g.detail says. Tries i * step
+ * hashes for i = 1 .. n. Of the results that are at most WINDOW_MAX_SPACE times as large as the
+ * smallest, *out becomes the one with the fewest hashes. Returns its size in bits; UINT64_MAX if
+ * none fits. */
 static uint64_t window_plan_form(window_sizing *z, unsigned step, unsigned n, uint64_t max_bits,
                                  bly_geometry *out) {
     bly_geometry tried[BLYI_WIN_SMALL_MAX_HASHES]; /* enough for both forms */

@@ -1,8 +1,8 @@
 /* executor_internal.h - shared by the files of the executor. Internal.
  *
- *   executor.c      runs: the rounds, the pauses between them, and one round over all nodes
- *   node_io.c       a node's part of a round: sends, reads replies, handles failures
- *   replica_wait.c  the end of a node's part: waits for replicas
+ *   executor.c      a whole run: its rounds, the pauses between them, and a round over all nodes
+ *   node_io.c       a node's part of a round: sending, reading replies, handling failures
+ *   replica_wait.c  the end of a node's part: waiting for replicas
  */
 #ifndef BLYI_REDIS_CLUSTER_EXECUTOR_INTERNAL_H
 #define BLYI_REDIS_CLUSTER_EXECUTOR_INTERNAL_H

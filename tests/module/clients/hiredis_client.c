@@ -1,5 +1,5 @@
-/* Uses the module through unmodified hiredis: sends those commands of its three families that a C
- * program would use, also with binary items. Usage: hiredis_client PORT */
+/* Tests the module through unmodified hiredis: sends the commands that a C program would use, of
+ * the families BF, CF and BLY, with text and with binary items. Usage: hiredis_client PORT */
 #include <hiredis/hiredis.h>
 #include <stdio.h>
 #include <stdlib.h>
