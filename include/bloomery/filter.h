@@ -170,7 +170,8 @@ BLY_CHECKED bly_status bly_filter_remove(bly_filter *f, const void *key, size_t 
 BLY_CHECKED bly_status bly_filter_remove_hash(bly_filter *f, bly_hash h, bool *removed);
 
 /* Removes a batch of keys. `removed` receives 1 for each key that was in the filter, else 0.
- * `removed` and `result` may be NULL. Errors: those of bly_filter_remove. */
+ * `removed` and `result` may be NULL. After an error, the keys before keys[result->done] have been
+ * processed. Errors: those of bly_filter_remove. */
 BLY_CHECKED bly_status bly_filter_remove_many(bly_filter *f, const bly_bytes *keys, size_t n,
                                               uint8_t *removed, bly_batch_result *result);
 

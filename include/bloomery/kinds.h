@@ -54,8 +54,8 @@ BLY_API const char *bly_kind_name(bly_kind kind);
 /* Finds a kind by its name. Errors: BLY_EKIND (no such name). */
 BLY_CHECKED bly_status bly_kind_by_name(const char *name, bly_kind *out);
 
-/* Returns the kind with the next higher code; BLY_KIND_NONE after the last one. To iterate over all
- * kinds, start with bly_kind_next(BLY_KIND_NONE) and stop at BLY_KIND_NONE. */
+/* Returns the kind with the next higher code; BLY_KIND_NONE after the last one. BLY_KIND_NONE as
+ * the argument gives the first kind. */
 BLY_API bly_kind bly_kind_next(bly_kind kind);
 
 /* What a kind can do: the bits of bly_kind_capabilities. */
@@ -76,7 +76,8 @@ enum {
                                         answer "maybe" for most non-members */
     BLY_HAS_LEVELS = 1u << 14,       /* consists of levels, and grows by adding one */
     BLY_HAS_SLOTS = 1u << 15,     /* stores every key in a slot, and is full when no slot is free */
-    BLY_LIMITS_COPIES = 1u << 16, /* stores at most BLY_MAX_COPIES copies of a key */
+    BLY_LIMITS_COPIES = 1u << 16, /* stores at most BLY_MAX_COPIES copies of a key
+                                     (scalable-cuckoo: in each level) */
     BLY_DETAIL_GROWS = 1u << 17   /* bly_geometry.detail changes when counts grow: it may differ
                                      between filters that were created with the same spec */
 };
