@@ -38,7 +38,7 @@ def bytes_per_key(planner, kind, *rates):
 
 
 def memory(planner, kind, keys, *rates):
-    """Of a filter for that many keys, in MB or GB."""
+    """Returns the memory of a filter for that many keys, in MB or GB."""
     def text_of(requested):
         megabytes = row_of(planner, kind, requested, keys=keys)["bytes"] / 1e6
         return significant(megabytes, 3) + " MB" if megabytes < 1000 else significant(megabytes / 1000, 3) + " GB"

@@ -66,7 +66,7 @@ def pictures(planner):
 
 
 def differences(old, new):
-    """[(line, old line, new line)], as both have equally many lines or the first one that differs counts."""
+    """Yields (line number, old line, new line) of the lines that differ; only the first if the number of lines differs."""
     before, after = old.splitlines(), new.splitlines()
     for at, (one, two) in enumerate(zip(before + [""] * len(after), after), 1):
         if one != two:
@@ -78,7 +78,7 @@ def differences(old, new):
 
 
 def outdated_documents(planner, root):
-    """Yields (path, new text or None, [message]) of each document that is not as it should be."""
+    """Yields (path, new text or None, [message]) of each document that is out of date."""
     for path in documents(root):
         with open(os.path.join(root, path), encoding="utf-8") as file:
             old = file.read()
